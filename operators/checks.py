@@ -53,7 +53,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
             }
             for violation in checks.violations
         ]
-        findings.put(context.window_manager, checks.summary, found)
+        findings.show_findings(context.window_manager, checks.summary, found)
         report_notes(self, checks.notes)
         for refusal in checks.errors[:SHOWN_NOTES]:
             self.report({"WARNING"}, str(refusal))
@@ -101,7 +101,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
         fault = rpt_("{:s} is {:s} away from its position on {:s}", gap.name, size_text(gap.distance), gap.parent)
         place = rpt_("frame {:g}", gap.frame)
         finding = {"item": obj.name, "bone": bone, "frame": gap.frame, "place": place, "name": fault}
-        findings.put(context.window_manager, str(gap), [finding])
+        findings.show_findings(context.window_manager, str(gap), [finding])
         self.report({"INFO"}, str(gap))
         redraw_editors()
         return {"FINISHED"}

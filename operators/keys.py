@@ -23,7 +23,8 @@ from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import n_, rpt_
 from ..ui import selection
-from ..ui.chosen_keys import chosen_keys, chosen_parameters, in_animation_editor, shown_keys
+from ..ui.chosen_keys import chosen_keys, in_animation_editor, shown_keys
+from ..ui.chosen_parameters import chosen_parameters
 from ..ui.operator_results import (
     NO_OWN_KEY_SELECTED,
     Status,

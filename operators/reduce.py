@@ -59,7 +59,7 @@ class _Reducing(ReduceOptions, WithData, InSteps):
     def execute(self: Any, context: bpy.types.Context) -> Any:
         scene: Any = context.scene
         try:
-            wanted = self.wanted(scene)
+            request = self.request(scene)
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
@@ -70,7 +70,7 @@ class _Reducing(ReduceOptions, WithData, InSteps):
         if not selected:
             self.report({"ERROR"}, rpt_("Select keys of animated properties"))
             return {"CANCELLED"}
-        work = {datablock: (paths, _within(wanted, ranges.get(datablock))) for datablock, paths in selected.items()}
+        work = {datablock: (paths, _within(request, ranges.get(datablock))) for datablock, paths in selected.items()}
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps"))
         return self.start(context, self.work(work), progress, self.finish)
 
@@ -153,6 +153,6 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
         return {"FINISHED"} if counts else {"CANCELLED"}
 
 
-def _within(wanted: ReduceRequest, frame_range: tuple[float, float] | None) -> ReduceRequest:
+def _within(request: ReduceRequest, frame_range: tuple[float, float] | None) -> ReduceRequest:
     """Return the requested reduction, limited to a range of keys if a range is given."""
-    return wanted if frame_range is None else replace(wanted, frame_range=frame_range)
+    return request if frame_range is None else replace(request, frame_range=frame_range)

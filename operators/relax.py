@@ -153,7 +153,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
             progress.end()
         keep_result_notes(result.notes)
         report_notes(self, result.notes)
-        findings.put(context.window_manager, str(result))
+        findings.show_findings(context.window_manager, str(result))
         self.report({"INFO"}, str(result))
         redraw_editors()
         return {"FINISHED"} if result.keys else {"CANCELLED"}

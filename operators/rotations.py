@@ -49,7 +49,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
             for owner, bone, fault in left
         ]
         result = counted(len(found), n_("{:,} rotation fault remains"), n_("{:,} rotation faults remain"))
-        findings.put(context.window_manager, result, found)
+        findings.show_findings(context.window_manager, result, found)
         # Show the first remaining fault, such as a turn of more than 180 degrees, because users ask about it most
         # often.
         nothing = f"{result}: {found[0]['name']}" if found else n_("No rotation faults found")

@@ -20,15 +20,8 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import preferences, selection
-from ..ui.chosen_keys import (
-    chosen_keys,
-    chosen_parameters,
-    chosen_played,
-    chosen_sides,
-    chosen_velocities,
-    in_animation_editor,
-    is_valley,
-)
+from ..ui.chosen_keys import chosen_keys, in_animation_editor
+from ..ui.chosen_parameters import chosen_parameters, chosen_played, chosen_sides, chosen_velocities, is_valley
 from ..ui.gray_sliders import parameters_text
 from ..ui.sliders.frame_field import playhead
 from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, value_component, velocity_component

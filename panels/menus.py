@@ -77,7 +77,7 @@ class TCB_MT_keys(bpy.types.Menu):
         layout.separator()
         layout.operator("tcb.make_key", text="Make Key")
         reduce: Any = layout.operator("tcb.reduce", text="Reduce Selected Keys")
-        sidebar_settings(context).reduction.hand_to(reduce)
+        sidebar_settings(context).reduction.copy_to(reduce)
         reduce.frames = "SELECTED"
 
 

@@ -42,7 +42,7 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
             layout.operator("tcb.reduce", icon="MOD_DECIM"),
             layout.operator("tcb.reduce_compare", icon="GRAPH"),
         ):
-            settings.hand_to(operator)
+            settings.copy_to(operator)
         manager: Any = context.window_manager
         for line in manager.tcb_reduction.splitlines():
             draw_text(layout, context, line)
@@ -57,7 +57,7 @@ def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, setting
     for count in manager.tcb_key_counts:
         row = column.split(factor=0.3, align=True)
         reduce = row.operator("tcb.reduce", text=number_text(count.error, 6), translate=False)
-        settings.hand_to(reduce)
+        settings.copy_to(reduce)
         reduce.error, reduce.angle = count.error, settings.angle * count.error / settings.error
         reduce.key_count = 0
         row.progress(factor=count.key_count / most, text=iface_("{:,} keys", count.key_count), translate=False)

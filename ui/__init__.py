@@ -13,6 +13,7 @@ def classes_in(modules: Iterable[ModuleType]) -> Iterator[type]:
     """Yield the operators, panels, menus and lists that the modules define, in order of definition."""
     kinds = bpy.types.Operator, bpy.types.Panel, bpy.types.Menu, bpy.types.UIList
     for module in modules:
-        for each in vars(module).values():
-            if isinstance(each, type) and issubclass(each, kinds) and each.__module__ == module.__name__:
-                yield each
+        for value in vars(module).values():
+            # Imported classes belong to other modules.
+            if isinstance(value, type) and issubclass(value, kinds) and value.__module__ == module.__name__:
+                yield value

@@ -11,7 +11,8 @@ from ..animation import Options
 from ..animation.options import BAKE
 from .option_properties import property_of
 
-_SHARED = ("output", "step", "value_tolerance", "rotation_tolerance")
+_BAKE_ARGUMENTS = ("output", "step", "value_tolerance", "rotation_tolerance")
+"""Options with the names and values of the functions of `animation`."""
 
 
 class BakeOptions:
@@ -49,6 +50,6 @@ def options(settings: Any, scene: Any, defaults: dict[str, float], **more: Any) 
     return Options(
         extend=(float(scene.frame_start), float(scene.frame_end)) if settings.use_scene_range else None,
         defaults=defaults,
-        **{name: BAKE[name].argument(getattr(settings, name)) for name in _SHARED},
+        **{name: BAKE[name].argument(getattr(settings, name)) for name in _BAKE_ARGUMENTS},
         **more,
     )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chosen keys: the keys selected in an animation editor, or else the sidebar's key, with their parameters."""
+"""Chosen keys: the keys selected in an animation editor, or else the sidebar's key."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -13,18 +13,14 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, of_object
-from ..animation.checks.key_info import Sides, kinds_beside, sides_in_common
-from ..animation.checks.parameters_played import PlayedParameters, played_parameters
+from ..animation.scene_time import action_time
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
-from ..animation.edit.track_keys import TrackKeys, goes_by_velocities, keys_of, keys_on_paths
+from ..animation.edit.track_keys import TrackKeys, keys_of, keys_on_paths
 from ..animation.fcurves.action_refusals import layered_refusals
-from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
 from ..animation.fcurves.linked_data import check_editable
-from ..animation.scene_time import action_time
-from ..animation.store.parameters import Numbers
 from ..animation.store.paths import bone_path, split
-from ..animation.store.table.rows import PARAMETERS, velocity_of
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
@@ -33,12 +29,12 @@ from .selection import (
     active_bone,
     active_key,
     active_track,
-    default_parameters,
+    path_starts,
     reason_for_no_track,
     scene_frame,
     selected_datablocks,
 )
-from .sliders.slider_drag import once_a_drag, shown_in
+from .sliders.slider_drag import shown_in
 
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
@@ -53,92 +49,32 @@ def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
 
     Related keys are keys of the same property at the same frame in the rest of the selection.
     """
-    dragged = shown_in(context)
-    if dragged is not None:
-        return dragged.chosen
-    return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else _keys_shown(context)
+    drag = shown_in(context)
+    if drag is not None:
+        return drag.chosen
+    return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else _sidebar_keys(context)
 
 
-def selected_paths(
-    context: bpy.types.Context, use_data: bool
-) -> tuple[dict[bpy.types.ID, list[str] | None], dict[bpy.types.ID, tuple[float, float]]]:
-    """Return, by datablock, the paths of tracks with selected keys, and the first and last frames of these keys.
-
-    The keys are from an animation editor, or else from the selected objects or bones.
-    """
-    in_editor = in_animation_editor(context)
-    paths: dict[bpy.types.ID, list[str] | None] = {}
-    ranges: dict[bpy.types.ID, tuple[float, float]] = {}
-    for keys in chosen_keys(context) if in_editor else _selected_on(selected_datablocks(context, use_data)):
-        datablock = keys.datablock
-        first, last = ranges.get(datablock, (math.inf, -math.inf))
-        ranges[datablock] = min(first, float(keys.frames[0])), max(last, float(keys.frames[-1]))
-        paths[datablock] = [*(paths.get(datablock) or ()), keys.track.path]
-    return paths, ranges
-
-
-def _selected_on(datablocks: dict[bpy.types.ID, list[str] | None]) -> list[TrackKeys]:
-    """Return the keys that are selected in animation editors, for all tracks of these datablocks and prefixes."""
-    found = []
-    for datablock, prefixes in datablocks.items():
-        with suppress(AnimationError):
-            starts = "" if prefixes is None else tuple(prefixes)
-            shown = [fcurve for fcurve in channels_of(datablock) if fcurve.data_path.startswith(starts)]
-            found += [replace(keys, datablock=datablock) for keys in selected_keys(shown)]
-    return found
-
-
-def shown_and_selected_keys(context: bpy.types.Context) -> list[TrackKeys]:
-    """Return the chosen keys and, in the viewport, also the selected keys of all TCB tracks of the selection."""
-    chosen = chosen_keys(context)
-    if in_animation_editor(context):
-        return chosen
-    selected = [
-        keys
-        for keys in _selected_on(selected_datablocks(context, use_data=True))
-        if keys.track.enabled and keys.track.in_use
-    ]
-    by_track: dict[Any, list[TrackKeys]] = {}
-    for keys in (*chosen, *selected):
-        by_track.setdefault((channels_of(keys.datablock).identity, keys.track.path), []).append(keys)
-    found = []
-    for parts in by_track.values():
-        every = keys_of(parts[0].datablock, parts[0].track)
-        found.append(every.take(is_among(every.frames, union([keys.frames for keys in parts]))))
-    return found
-
-
-def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the tracks of the selected keys in an animation editor, or else the active track."""
-    if in_animation_editor(context):
-        return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
-    found = active_track(context)
-    return [] if found is None else [found]
-
-
-def _keys_shown(context: bpy.types.Context) -> list[TrackKeys]:
-    found = active_key(context)
-    if found is None:
+def _sidebar_keys(context: bpy.types.Context) -> list[TrackKeys]:
+    shown = active_key(context)
+    if shown is None:
         return []
-    datablock, track, key = found
-    keys = keys_of(datablock, track)
+    datablock, track, key = shown
+    keys_of_track = keys_of(datablock, track)
     frame = scene_frame(datablock, key.frame)
-    seen = {(channels_of(datablock).identity, track.path)}
-    shown = [keys.take(keys.frames == key.frame)]
+    # Several objects may share an action.
+    seen = {_identity(channels_of(datablock), track)}
+    chosen = [keys_of_track.take(keys_of_track.frames == key.frame)]
     for owner, paths in _same_property(context, datablock, track).items():
         try:
             channels = channels_of(owner)
         except AnimationError:
             continue
-        there = np.float32(action_time(owner, frame))
-        # Several objects may share an action.
-        others = {path for path in paths if (channels.identity, path) not in seen}
-        for each in keys_on_paths(owner, channels, others) if others else ():
-            chosen = each.take(np.abs(each.frames - there) <= SAME_FRAME)
-            if len(chosen) and each.track.in_use:
-                seen.add((channels.identity, each.track.path))
-                shown.append(chosen)
-    return shown
+        for keys in _keys_at_frame(owner, channels, paths, frame, seen):
+            if keys.track.in_use:
+                seen.add(_identity(channels, keys.track))
+                chosen.append(keys)
+    return chosen
 
 
 def column_of(context: bpy.types.Context, chosen: list[TrackKeys]) -> list[TrackKeys]:
@@ -148,133 +84,141 @@ def column_of(context: bpy.types.Context, chosen: list[TrackKeys]) -> list[Track
     """
     column = list(chosen)
     frame = scene_frame(chosen[0].datablock, float(chosen[0].frames[0]))
-    seen = {(channels_of(keys.datablock).identity, keys.track.path) for keys in chosen}
+    seen = {_identity(channels_of(keys.datablock), keys.track) for keys in chosen}
     for owner, prefixes in selected_datablocks(context, use_data=True).items():
         try:
             channels = check_editable(owner)
         except AnimationError:
             continue
-        starts = "" if prefixes is None else tuple(prefixes)
+        starts = path_starts(prefixes)
         paths = {fcurve.data_path for fcurve in channels if fcurve.data_path.startswith(starts)}
-        others = {path for path in paths if (channels.identity, path) not in seen}
-        for each in keys_on_paths(owner, channels, others) if others else ():
-            there = each.take(np.abs(each.frames - np.float32(action_time(owner, frame))) <= SAME_FRAME)
-            if len(there) and not blocking_reason(each.track):
-                seen.add((channels.identity, each.track.path))
-                column.append(there)
+        for keys in _keys_at_frame(owner, channels, paths, frame, seen):
+            if not blocking_reason(keys.track):
+                seen.add(_identity(channels, keys.track))
+                column.append(keys)
     return column
+
+
+_TrackIdentity = tuple[Hashable, str]
+
+
+def _identity(channels: Channels, track: Track) -> _TrackIdentity:
+    return channels.identity, track.path
+
+
+def _keys_at_frame(
+    owner: bpy.types.ID, channels: Channels, paths: Collection[str], frame: float, seen: Collection[_TrackIdentity]
+) -> list[TrackKeys]:
+    """Return the keys at a scene frame for each track on the paths that is not in `seen`."""
+    new_paths = {path for path in paths if (channels.identity, path) not in seen}
+    if not new_paths:
+        return []
+    action_frame = np.float32(action_time(owner, frame))
+    keys_by_track = [
+        keys.take(np.abs(keys.frames - action_frame) <= SAME_FRAME)
+        for keys in keys_on_paths(owner, channels, new_paths)
+    ]
+    return [keys for keys in keys_by_track if len(keys)]
 
 
 def _same_property(
     context: bpy.types.Context, datablock: bpy.types.ID, track: Track
 ) -> dict[bpy.types.ID, frozenset[str]]:
     """Return the paths of the track's property, or of the used rotation, for all selected bones or objects."""
-    bone = active_bone(context)
-    delta = "delta_" if split(track.path)[1].startswith("delta_") else ""
-    if bone is not None:
-        rest = track.path.removeprefix(bone_path(bone))
-        paths: dict[bpy.types.ID, set[str]] = {}
-        for each in context.selected_pose_bones or ():
-            own = f".{rotation_property(each.rotation_mode)}" if track.is_rotation else rest
-            armature: Any = each.id_data
-            paths.setdefault(armature, set()).add(bone_path(each) + own)
-        return {owner: frozenset(own) for owner, own in paths.items()}
+    active = active_bone(context)
+    if active is not None:
+        return _property_of_bones(context.selected_pose_bones or (), track, track.path.removeprefix(bone_path(active)))
+    objects = context.selected_objects
     if isinstance(datablock, bpy.types.Object):
-        objects = context.selected_objects
-        turns = track.is_rotation
+        delta = "delta_" if split(track.path)[1].startswith("delta_") else ""
         return {
-            each: frozenset([delta + rotation_property(each.rotation_mode) if turns else track.path])
-            for each in objects
+            obj: frozenset([delta + rotation_property(obj.rotation_mode) if track.is_rotation else track.path])
+            for obj in objects
         }
-    parts = (part for each in context.selected_objects for part in of_object(each))
-    return {part: frozenset([track.path]) for part in parts if type(part) is type(datablock)}
+    owners = (owner for obj in objects for owner in of_object(obj) if type(owner) is type(datablock))
+    return {owner: frozenset([track.path]) for owner in owners}
 
 
-@redraw.once
-def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
-    """Return the values of each parameter for all chosen keys in order, with NaN for unreadable values."""
-    numbers, dragged = dict(_parameters_before(context)), shown_in(context)
-    if dragged is not None:
-        numbers |= {name: own for name, (_, own) in dragged.numbers.items() if name in numbers}
-    return numbers
+def _property_of_bones(
+    bones: Iterable[bpy.types.PoseBone], track: Track, suffix: str
+) -> dict[bpy.types.ID, frozenset[str]]:
+    """Return the paths of the bones' used rotations, or of the property with this suffix of the bone's path."""
+    paths: dict[bpy.types.ID, set[str]] = {}
+    for bone in bones:
+        armature: Any = bone.id_data
+        bone_suffix = f".{rotation_property(bone.rotation_mode)}" if track.is_rotation else suffix
+        paths.setdefault(armature, set()).add(bone_path(bone) + bone_suffix)
+    return {armature: frozenset(paths_of_bones) for armature, paths_of_bones in paths.items()}
 
 
-@once_a_drag
-def _parameters_before(context: bpy.types.Context) -> dict[str, Numbers]:
-    """Return the values of each parameter, without changes by a slider's current drag."""
-    defaults = default_parameters(context)
-    read = [_readable(keys, defaults) for keys in chosen_keys(context)]
-    return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in read)]) for name in PARAMETERS}
+def selected_paths(
+    context: bpy.types.Context, use_data: bool
+) -> tuple[dict[bpy.types.ID, list[str] | None], dict[bpy.types.ID, tuple[float, float]]]:
+    """Return, by datablock, the paths of tracks with selected keys, and the first and last frames of these keys.
+
+    The keys are from an animation editor, or else from the selected objects or bones.
+    """
+    if in_animation_editor(context):
+        selected = chosen_keys(context)
+    else:
+        selected = _selected_keys_of(selected_datablocks(context, use_data))
+    paths: dict[bpy.types.ID, list[str] | None] = {}
+    ranges: dict[bpy.types.ID, tuple[float, float]] = {}
+    for keys in selected:
+        datablock = keys.datablock
+        first, last = ranges.get(datablock, (math.inf, -math.inf))
+        ranges[datablock] = min(first, float(keys.frames[0])), max(last, float(keys.frames[-1]))
+        paths[datablock] = [*(paths.get(datablock) or ()), keys.track.path]
+    return paths, ranges
 
 
-@redraw.once
-@once_a_drag
-def chosen_sides(context: bpy.types.Context) -> Sides | None:
-    """Return the interpolation on both sides of the chosen keys, or None if they differ or none is chosen."""
-    beside = [kinds_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
-    return sides_in_common(np.concatenate(beside)) if beside else None
+def _selected_keys_of(datablocks: dict[bpy.types.ID, list[str] | None]) -> list[TrackKeys]:
+    """Return the keys that are selected in animation editors, for all tracks of these datablocks and prefixes."""
+    selected = []
+    for datablock, prefixes in datablocks.items():
+        with suppress(AnimationError):
+            starts = path_starts(prefixes)
+            fcurves = [fcurve for fcurve in channels_of(datablock) if fcurve.data_path.startswith(starts)]
+            selected += [replace(keys, datablock=datablock) for keys in selected_keys(fcurves)]
+    return selected
 
 
-@redraw.once
-@once_a_drag
-def is_valley(context: bpy.types.Context) -> bool:
-    """Return whether the first chosen key is below its neighbors, in the component that bends most."""
+def shown_and_selected_keys(context: bpy.types.Context) -> list[TrackKeys]:
+    """Return the chosen keys and, in the viewport, also the selected keys of all TCB tracks of the selection."""
     chosen = chosen_keys(context)
-    keys = chosen[0] if chosen else None
-    if keys is None or (keys.track.is_rotation and keys.track.kind != "EULER"):
-        return False
-    below, above = [], [0.0]
-    for own in keys.own.values():
-        frames, values = own.keys.frames, own.values
-        row = int(np.searchsorted(frames, keys.frames[0] - np.float32(SAME_FRAME)))
-        if 0 < row < len(frames) - 1 and abs(frames[row] - keys.frames[0]) <= SAME_FRAME:
-            neighbors = values[row - 1], values[row + 1]
-            below.append(float(min(neighbors) - values[row]))
-            above.append(float(values[row] - max(neighbors)))
-    return max(below, default=0.0) > max(above)
+    if in_animation_editor(context):
+        return chosen
+    selected = [
+        keys
+        for keys in _selected_keys_of(selected_datablocks(context, use_data=True))
+        if keys.track.enabled and keys.track.in_use
+    ]
+    keys_by_track: dict[_TrackIdentity, list[TrackKeys]] = {}
+    for keys in (*chosen, *selected):
+        keys_by_track.setdefault(_identity(channels_of(keys.datablock), keys.track), []).append(keys)
+    return [_united(keys_of_track) for keys_of_track in keys_by_track.values()]
 
 
-@redraw.once
-@once_a_drag
-def chosen_played(context: bpy.types.Context) -> PlayedParameters:
-    """Return the parameters that affect the motion at the chosen keys, and the reasons why other parameters do not."""
-    return played_parameters(chosen_keys(context))
-
-
-@redraw.once
-def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
-    """Return the chosen keys whose method uses velocities, with one row of velocity components per key."""
-    before, dragged = _velocities_before(context), shown_in(context)
-    if dragged is None:
-        return before
-    found = [(keys, numbers.copy()) for keys, numbers in before]
-    for keys, numbers in found:
-        for component in range(numbers.shape[1]):
-            own = dragged.numbers_of(keys, velocity_of(component))
-            if own is not None:
-                numbers[:, component] = own
-    return found
-
-
-@once_a_drag
-def _velocities_before(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
-    """Return the keys and velocities, without changes by a slider's current drag."""
-    return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]
-
-
-def _readable(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]:
-    try:
-        return keys.parameters(defaults)
-    except AnimationError:
-        return {name: np.full(len(keys), np.nan) for name in PARAMETERS}
+def _united(keys_of_track: Sequence[TrackKeys]) -> TrackKeys:
+    """Return all given keys of one track, each once."""
+    all_keys = keys_of(keys_of_track[0].datablock, keys_of_track[0].track)
+    return all_keys.take(is_among(all_keys.frames, union([keys.frames for keys in keys_of_track])))
 
 
 def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
     """Return all keys in an animation editor, or else the keys of the active track."""
     if in_animation_editor(context):
         return list(keys_among(editable_fcurves(context)))
-    found = active_track(context)
-    return [] if found is None else [keys_of(*found)]
+    active = active_track(context)
+    return [] if active is None else [keys_of(*active)]
+
+
+def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """Return the tracks of the selected keys in an animation editor, or else the active track."""
+    if in_animation_editor(context):
+        return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
+    active = active_track(context)
+    return [] if active is None else [active]
 
 
 def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
@@ -283,24 +227,24 @@ def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
     Blender's list lacks curves that a bake has locked. TCB tools edit the saved keys of these curves.
     """
     editable = list(context.editable_fcurves or ())
-    shown = list(context.visible_fcurves or ())
-    if len(editable) == len(shown):
+    visible = list(context.visible_fcurves or ())
+    if len(editable) == len(visible):
         return editable
     unlocked = {fcurve.as_pointer() for fcurve in editable}
-    baked = baked_among(fcurve for fcurve in shown if fcurve.as_pointer() not in unlocked)
-    return [fcurve for fcurve in shown if fcurve.as_pointer() in unlocked | baked]
+    baked = baked_among(fcurve for fcurve in visible if fcurve.as_pointer() not in unlocked)
+    return [fcurve for fcurve in visible if fcurve.as_pointer() in unlocked | baked]
 
 
 def reason_no_key_is_chosen(context: bpy.types.Context) -> str:
     """Return the reason why no key is selected or shown, or an empty string."""
     if in_animation_editor(context):
-        shown = editable_fcurves(context)
-        return reason_for_layered_keys(shown) if any_selected(shown) else rpt_("Select keys of animated properties")
+        fcurves = editable_fcurves(context)
+        return _reason_for_layers(fcurves) if any_selected(fcurves) else rpt_("Select keys of animated properties")
     return "" if active_track(context) else reason_for_no_track(context)
 
 
-def reason_for_layered_keys(shown: Iterable[bpy.types.FCurve]) -> str:
-    """Return the reason why keys cannot be used if all selected keys are in actions with several layers."""
-    actions = dict.fromkeys(fcurve.id_data for fcurve in shown if any_selected([fcurve]))
-    refused = [layered_refusals(action) if isinstance(action, bpy.types.Action) else [] for action in actions]
-    return str(refused[0][0]) if refused and all(refused) else ""
+def _reason_for_layers(fcurves: Iterable[bpy.types.FCurve]) -> str:
+    """Return the reason why keys cannot be used if all selected keys are in actions with several layers, or ""."""
+    actions = dict.fromkeys(fcurve.id_data for fcurve in fcurves if any_selected([fcurve]))
+    refusals = [layered_refusals(action) if isinstance(action, bpy.types.Action) else [] for action in actions]
+    return str(refusals[0][0]) if refusals and all(refusals) else ""

@@ -22,7 +22,7 @@ class TCBFinding(bpy.types.PropertyGroup):
     frame: FloatProperty(name="Frame", options=set())
 
 
-def put(window_manager: Any, result: str, findings: Iterable[Mapping[str, Any]] = ()) -> None:
+def show_findings(window_manager: Any, result: str, findings: Iterable[Mapping[str, Any]] = ()) -> None:
     """Replace the findings in the list, given as properties of `TCBFinding`, and the result above the list."""
     window_manager.tcb_findings.clear()
     window_manager.tcb_result = result

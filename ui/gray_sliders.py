@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -23,33 +23,48 @@ from .sliders.key_fields import DESCRIPTIONS
 def parameters_text(played: PlayedParameters, tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
     """Return the reason why sliders have no effect, a note that a slider enables TCB, or an empty string."""
     obstacle = played.obstacles[0] if played.obstacles else None
-    off = [datablock for datablock, track in tracks if state(track) == "TCB"]
-    if off and (obstacle is None or obstacle.cause == "END"):
-        animation = animation_data(off[0])
-        is_on = animation is not None and animation.action is not None and is_live(animation.action)
-        return iface_("Off: bake to play") if is_on else iface_("Off: turn on Live or bake")
+    owners_of_off_tracks = [datablock for datablock, track in tracks if state(track) == "TCB"]
+    if owners_of_off_tracks and (obstacle is None or obstacle.cause == "END"):
+        animation = animation_data(owners_of_off_tracks[0])
+        has_live = animation is not None and animation.action is not None and is_live(animation.action)
+        return iface_("Off: bake to play") if has_live else iface_("Off: turn on Live or bake")
     if obstacle is not None:
         return _obstacle_text(obstacle, played.names)
     return "" if any(track.enabled for _, track in tracks) else iface_("Moving a slider enables TCB")
 
 
-def _obstacle_text(obstacle: Obstacle, acting: Collection[str]) -> str:
-    if obstacle.cause == "END":
-        if not acting:
-            return iface_("No segment next to this key")
-        gray = [name for name in PARAMETERS if name not in acting]
-        # The shorter list fits into the default width of the sidebar.
-        is_short = len(gray) < len(acting)
-        shown = gray if is_short else [name for name in PARAMETERS if name in acting]
-        labels = ", ".join(iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in shown)
-        return iface_((_ENDS_WITHOUT if is_short else _ENDS_WITH)[obstacle.names[0]], labels)
-    if obstacle.cause == "METHOD":
-        labels = ", ".join(iface_(METHODS[name].label) for name in obstacle.names)
-        return iface_("Method: {:s}", labels)
-    is_handle = obstacle.cause == "HANDLES"
-    prop: Any = bpy.types.Keyframe.bl_rna.properties["handle_left_type" if is_handle else "interpolation"]
-    names = ", ".join(iface_(prop.enum_items[name].name) for name in obstacle.names)
-    return iface_("Handles: {:s}", names) if is_handle else iface_("Keys: {:s}", names)
+def _obstacle_text(obstacle: Obstacle, effective: Collection[str]) -> str:
+    """Return the reason. `effective`: parameters whose sliders have an effect."""
+    match obstacle.cause:
+        case "END":
+            return _end_text(obstacle.names[0], effective)
+        case "METHOD":
+            return iface_("Method: {:s}", ", ".join(iface_(METHODS[name].label) for name in obstacle.names))
+        case "HANDLES":
+            return iface_("Handles: {:s}", _enum_labels("handle_left_type", obstacle.names))
+        case _:
+            return iface_("Keys: {:s}", _enum_labels("interpolation", obstacle.names))
+
+
+def _enum_labels(property_name: str, identifiers: Iterable[str]) -> str:
+    """Return Blender's labels for values of an enum property of keys."""
+    prop: Any = bpy.types.Keyframe.bl_rna.properties[property_name]
+    return ", ".join(iface_(prop.enum_items[identifier].name) for identifier in identifiers)
+
+
+def _end_text(end: str, effective: Collection[str]) -> str:
+    """Return the reason for keys at an end of the curve."""
+    if not effective:
+        return iface_("No segment next to this key")
+    gray = [name for name in PARAMETERS if name not in effective]
+    # The shorter list fits into the default width of the sidebar.
+    if len(gray) < len(effective):
+        return iface_(_ENDS_WITHOUT[end], _labels(gray))
+    return iface_(_ENDS_WITH[end], _labels(name for name in PARAMETERS if name in effective))
+
+
+def _labels(names: Iterable[str]) -> str:
+    return ", ".join(iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in names)
 
 
 _ENDS_WITHOUT = {

@@ -19,21 +19,23 @@ _KEYMAPS = (
 """Names and spaces of Blender's keymaps in which the keys of the shortcuts are free."""
 
 
-class _Offer(NamedTuple):
+class _Shortcut(NamedTuple):
+    """A shortcut with Shift and Alt that the preferences offer."""
+
     label: str
     operator: str
     key: str
     properties: dict[str, str]
 
 
-_OFFERS = (
-    _Offer(n_("Drag Tension"), "tcb.key_drag", "T", {"parameter": "tension"}),
-    _Offer(n_("Drag Continuity"), "tcb.key_drag", "C", {"parameter": "continuity"}),
-    _Offer(n_("Drag Bias"), "tcb.key_drag", "B", {"parameter": "bias"}),
-    _Offer(n_("Set Parameters"), "tcb.key_set", "K", {}),
-    _Offer(n_("Presets"), "wm.call_menu", "P", {"name": "TCB_MT_presets"}),
-    _Offer(n_("Next Key"), "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}),
-    _Offer(n_("Previous Key"), "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}),
+_SHORTCUTS = (
+    _Shortcut(n_("Drag Tension"), "tcb.key_drag", "T", {"parameter": "tension"}),
+    _Shortcut(n_("Drag Continuity"), "tcb.key_drag", "C", {"parameter": "continuity"}),
+    _Shortcut(n_("Drag Bias"), "tcb.key_drag", "B", {"parameter": "bias"}),
+    _Shortcut(n_("Set Parameters"), "tcb.key_set", "K", {}),
+    _Shortcut(n_("Presets"), "wm.call_menu", "P", {"name": "TCB_MT_presets"}),
+    _Shortcut(n_("Next Key"), "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}),
+    _Shortcut(n_("Previous Key"), "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}),
 )
 
 
@@ -56,13 +58,15 @@ _EDITING = (
     _Watched("CHANGE", "D", modifiers={"shift": True}),
 )
 _WATCHED = {"Object Mode": _KEYING, "Pose": _KEYING, "Dopesheet": _EDITING, "Graph Editor": _EDITING}
-_offered: list[tuple[Any, Any]] = []
-_watching: list[tuple[Any, Any]] = []
+_shortcut_items: list[tuple[Any, Any]] = []
+_watched_items: list[tuple[Any, Any]] = []
+"""Keymaps and their items that this module has added."""
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the shortcuts with the user's changes, for editing."""
-    keyconfig: Any = getattr(context.window_manager, "keyconfigs").user  # noqa: B009  always there while drawing
+    manager: Any = context.window_manager
+    keyconfig = manager.keyconfigs.user
     column = layout.column()
     for name, space in _KEYMAPS:
         keymap = keyconfig.keymaps.find(name, space_type=space)
@@ -71,41 +75,40 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         column.label(text=name)
         column.context_pointer_set("keymap", keymap)
         for item in keymap.keymap_items:
-            offer = _offer_of(item)
-            if offer is not None:
+            shortcut = _shortcut_of(item)
+            if shortcut is not None:
                 # Blender's own row shows only the operator, which several shortcuts share.
                 row = column.split(factor=0.2)
-                row.label(text=offer.label)
+                row.label(text=shortcut.label)
                 rna_keymap_ui.draw_kmi([], keyconfig, keymap, item, row.column(), 0)
 
 
-def _offer_of(item: Any) -> _Offer | None:
-    """Return the offer that a keymap item belongs to, or None if the item is not from this add-on."""
-    for offer in _OFFERS:
-        given = offer.properties.items()
-        if item.idname == offer.operator and all(
-            getattr(item.properties, name, None) == value for name, value in given
-        ):
-            return offer
+def _shortcut_of(item: Any) -> _Shortcut | None:
+    """Return the shortcut that a keymap item belongs to, or None if the item is not from this add-on."""
+    for shortcut in _SHORTCUTS:
+        has_values = all(getattr(item.properties, name, None) == value for name, value in shortcut.properties.items())
+        if item.idname == shortcut.operator and has_values:
+            return shortcut
     return None
 
 
-def offer(is_on: bool) -> None:
+def offer_shortcuts(is_on: bool) -> None:
     """Add or remove the shortcuts that the preferences offer."""
-    _remove(_offered)
+    _remove(_shortcut_items)
     keyconfig = _keyconfig()
     if not is_on or keyconfig is None:
         return
     for name, space in _KEYMAPS:
         keymap = keyconfig.keymaps.new(name, space_type=space)
-        for shortcut in _OFFERS:
+        for shortcut in _SHORTCUTS:
             item = keymap.keymap_items.new(shortcut.operator, shortcut.key, "PRESS", shift=True, alt=True)
             for prop, value in shortcut.properties.items():
                 setattr(item.properties, prop, value)
-            _offered.append((keymap, item))
+            _shortcut_items.append((keymap, item))
 
 
 def _keyconfig() -> Any:
+    """Return the key configuration of add-ons, or None in background mode."""
     window_manager: Any = bpy.context.window_manager
     return window_manager.keyconfigs.addon
 
@@ -123,9 +126,9 @@ def register() -> None:
         for watched in _WATCHED[name]:
             item = keymap.keymap_items.new("tcb.edit_tried", watched.key, watched.value, **watched.modifiers)
             item.properties.edit = watched.edit
-            _watching.append((keymap, item))
+            _watched_items.append((keymap, item))
 
 
 def unregister() -> None:
-    _remove(_offered)
-    _remove(_watching)
+    _remove(_shortcut_items)
+    _remove(_watched_items)

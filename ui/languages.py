@@ -9,6 +9,7 @@ from pathlib import Path
 import bpy
 
 FOLDER = Path(__file__).resolve().parents[1] / "translations"
+"""Folder of the translations."""
 _ENTRY = re.compile(r'^(?:msgctxt "(.*)"\n)?msgid "(.+)"\nmsgstr "(.*)"$', re.MULTILINE)
 
 
@@ -27,7 +28,9 @@ def register() -> None:
     files = (FOLDER / f"{locale}.po" for locale in bpy.app.translations.locales)
     default = bpy.app.translations.contexts.default
     translations = {
-        file.stem: {(context or default, text): said for context, text, said in entries(file) if said}
+        file.stem: {
+            (context or default, text): translation for context, text, translation in entries(file) if translation
+        }
         for file in files
         if file.exists()
     }

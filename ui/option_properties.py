@@ -17,11 +17,18 @@ _NUMBERS: dict[Kind, tuple[Any, str]] = {
     "ANGLE": (FloatProperty, "ANGLE"),
 }
 """Property and subtype for each kind of number."""
-_BOUNDS = {"low": "min", "high": "max", "soft_low": "soft_min", "soft_high": "soft_max", "precision": "precision"}
+_NUMBER_ARGUMENTS = {
+    "low": "min",
+    "high": "max",
+    "soft_low": "soft_min",
+    "soft_high": "soft_max",
+    "precision": "precision",
+}
+"""Argument of a property for each attribute of an option."""
 
 
 def property_of(option: Option, **changes: Any) -> Any:
-    """Return the Blender property of an option, with changes to its declaration."""
+    """Return the Blender property of an option. `changes`: arguments that differ from its declaration."""
     declared: dict[str, Any] = {
         "name": option.name,
         "description": option.description,
@@ -34,9 +41,10 @@ def property_of(option: Option, **changes: Any) -> Any:
         return EnumProperty(**{"items": items, "default": option.default, **declared, **changes})
     if option.kind == "FLAG":
         return BoolProperty(**{"default": option.default, **declared, **changes})
-    kind, subtype = _NUMBERS[option.kind]
-    bounds = {theirs: getattr(option, ours) for ours, theirs in _BOUNDS.items() if getattr(option, ours) is not None}
-    return kind(**{"default": option.default or 0, "subtype": subtype, **bounds, **declared, **changes})
+    number_property, subtype = _NUMBERS[option.kind]
+    values = {argument: getattr(option, attribute) for attribute, argument in _NUMBER_ARGUMENTS.items()}
+    bounds = {argument: value for argument, value in values.items() if value is not None}
+    return number_property(**{"default": option.default or 0, "subtype": subtype, **bounds, **declared, **changes})
 
 
 class CustomRange:

@@ -14,17 +14,17 @@ from . import keymaps
 assert __package__ is not None
 PACKAGE = __package__.rpartition(".")[0]
 
-_NUMBERS = [
+_NUMBER_ITEMS = [
     ("UNIT", "-1 to 1", "Tension, continuity and bias from -1 to 1, eases from 0 to 1"),
     ("OF_50", "0 to 50", "3ds Max values, with a default of 25, or 0 for eases"),
 ]
 
-
 PATH_WIDTH = 2.0
+"""Default width of paths, in pixels at a resolution scale of 1."""
 
 
 def _on_shortcuts(self: Any, _context: bpy.types.Context) -> None:
-    keymaps.offer(self.use_shortcuts)
+    keymaps.offer_shortcuts(self.use_shortcuts)
 
 
 class TCBPreferences(bpy.types.AddonPreferences):
@@ -32,7 +32,9 @@ class TCBPreferences(bpy.types.AddonPreferences):
 
     bl_idname = PACKAGE
 
-    numbers: EnumProperty(name="Numbers", description="Range of displayed and typed parameter values", items=_NUMBERS)
+    numbers: EnumProperty(
+        name="Numbers", description="Range of displayed and typed parameter values", items=_NUMBER_ITEMS
+    )
 
     path_width: FloatProperty(
         name="Path Width",
@@ -111,7 +113,7 @@ def _preferences(context: bpy.types.Context) -> Any:
 
 def register() -> None:
     bpy.utils.register_class(TCBPreferences)
-    keymaps.offer(bool(getattr(_preferences(bpy.context), "use_shortcuts", False)))
+    keymaps.offer_shortcuts(bool(getattr(_preferences(bpy.context), "use_shortcuts", False)))
 
 
 def unregister() -> None:

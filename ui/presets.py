@@ -17,8 +17,10 @@ from .chosen_keys import chosen_keys
 from .operator_results import for_each_of
 
 SUBFOLDER = "tcb_animation/key"
+"""Subfolder of Blender's preset folders."""
 _DEFAULT = "Smooth"
-_SUPPLIED = {
+"""Name of the preset that is listed first."""
+_BUILT_IN = {
     n_("Corner", msgctxt=contexts.id_action),
     n_("Ease Both", msgctxt=contexts.id_action),
     n_("Ease In", msgctxt=contexts.id_action),
@@ -41,16 +43,16 @@ def presets() -> dict[str, Path]:
 def label_of(name: str) -> str:
     """Return the displayed name of a preset."""
     label = bpy.path.display_name(name)
-    return iface_(label, msgctxt=contexts.id_action) if label in _SUPPLIED else label
+    return iface_(label, msgctxt=contexts.id_action) if label in _BUILT_IN else label
 
 
 def own_presets() -> list[str]:
     """Return the names of the user's presets."""
-    user = Path(bpy.utils.user_resource("SCRIPTS")).resolve()
-    return [name for name, file in presets().items() if user in file.resolve().parents]
+    user_folder = Path(bpy.utils.user_resource("SCRIPTS")).resolve()
+    return [name for name, file in presets().items() if user_folder in file.resolve().parents]
 
 
-def apply_preset(context: bpy.types.Context, given: Mapping[str, float]) -> Report:
+def apply_preset(context: bpy.types.Context, parameters: Mapping[str, float]) -> Report:
     """Apply the parameters of a preset to the chosen keys."""
     defaults = selection.default_parameters(context)
-    return for_each_of(chosen_keys(context), lambda keys: set_parameters(keys, given, defaults))
+    return for_each_of(chosen_keys(context), lambda keys: set_parameters(keys, parameters, defaults))

@@ -40,21 +40,8 @@ from .track_text import settings_error
 if TYPE_CHECKING:
     from ..animation.reduction.reduce_request import ReduceRequest
 
-_COMPARED = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
-"""Comparison methods, which are visible if the Advanced preference is on."""
-
-
-@lru_cache
-def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str, str, str, int]]:
-    """Return the enum items of methods for these kinds of tracks, without comparison methods that are not in `shown`.
-
-    The items are cached, because Blender keeps no reference to items from callbacks.
-    """
-    return [
-        (name, *texts, number)
-        for number, (name, texts) in enumerate(TRACK["method"].choices.items())
-        if all(getattr(METHODS[name], kind) for kind in kinds) and (name not in _COMPARED or name in shown)
-    ]
+_COMPARISON_METHODS = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
+"""Methods that are visible if the Advanced preference is on."""
 
 
 def _track_choice(name: str) -> Any:
@@ -67,7 +54,7 @@ def _track_choice(name: str) -> Any:
     def set_(_self: object, value: int) -> None:
         keep_result_notes(())
         for datablock, track in chosen_tracks(bpy.context):
-            # The panel shows the reason.
+            # The panel shows the reason if the track cannot be changed.
             with suppress(AnimationError):
                 choose(datablock, track.path, **{name: CHOICES[name][value]})
 
@@ -83,23 +70,35 @@ def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str
     """Return the methods that all tracks in the tab support."""
     context = context or bpy.context
     tracks = [track for _, track in chosen_tracks(context)]
-    kinds = {track.is_rotation for track in tracks}
-    is_advanced = preferences.shows_advanced(context)
-    # If the table is damaged, all methods are listed. The panel shows the reason.
-    used = frozenset(track.settings.method for track in tracks if not settings_error(track)) & _COMPARED
-    return _methods_of(
-        tuple(kind for kind, there in (("values", False in kinds), ("rotations", True in kinds)) if there),
-        _COMPARED if is_advanced else used,
-    )
+    kinds = sorted({"rotations" if track.is_rotation else "values" for track in tracks})
+    if preferences.shows_advanced(context):
+        return _methods_of(tuple(kinds), _COMPARISON_METHODS)
+    # The settings in a damaged table cannot be read. The panel shows the reason.
+    methods_in_use = frozenset(track.settings.method for track in tracks if not settings_error(track))
+    return _methods_of(tuple(kinds), methods_in_use & _COMPARISON_METHODS)
 
 
-FRAME_DESCRIPTION = "Frame of the motion to play, if animated"
+@lru_cache
+def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str, str, str, int]]:
+    """Return the enum items of methods for these kinds of tracks: "values", "rotations" or both.
+
+    Comparison methods that are not in `shown` are left out. The items are cached, because Blender keeps no reference to
+    items from callbacks.
+    """
+    return [
+        (name, *texts, number)
+        for number, (name, texts) in enumerate(TRACK["method"].choices.items())
+        if all(getattr(METHODS[name], kind) for kind in kinds) and (name not in _COMPARISON_METHODS or name in shown)
+    ]
+
+
+_FRAME_DESCRIPTION = "Frame of the motion to play, if animated"
 
 
 class TCBTrack(bpy.types.PropertyGroup):
     """Owner of a track's frame function, which gives the function its name in the Dope Sheet."""
 
-    frame: FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION)
+    frame: FloatProperty(name="Frame Function", description=_FRAME_DESCRIPTION)
 
 
 class TCBParameters(Of50, bpy.types.PropertyGroup):
@@ -112,7 +111,7 @@ class TCBParameters(Of50, bpy.types.PropertyGroup):
     ease_from: parameter("ease_from", options=set())
 
 
-REDUCE_FRAMES = [
+_REDUCE_FRAMES = [
     ("KEYS", "All Keys", "All keys of selected objects, or of selected bones in Pose Mode"),
     (
         "SELECTED",
@@ -133,7 +132,7 @@ class ReduceOptions(CustomRange):
     still: property_of(REDUCE["still"], options=set())
     period: property_of(REDUCE["period"], options=set())
     together: property_of(REDUCE["together"], options=set())
-    frames: EnumProperty(name="Frames", description="Keys to reduce", items=REDUCE_FRAMES, options=set())
+    frames: EnumProperty(name="Frames", description="Keys to reduce", items=_REDUCE_FRAMES, options=set())
     method: property_of(REDUCE["method"], default="TCB", options=set())
 
     def used(self, context: bpy.types.Context) -> list[str]:
@@ -143,19 +142,19 @@ class ReduceOptions(CustomRange):
             names.remove("angle")
         return [*names, *(CustomRange.__annotations__ if self.frames == "CUSTOM" else ())]
 
-    def wanted(self, scene: Any) -> ReduceRequest:
+    def request(self, scene: Any) -> ReduceRequest:
         """Return the requested reduction. Raises ValueError for a period of 2 frames or less, or an empty range."""
         from ..animation.reduction.reduce_request import ReduceRequest
 
         names = [name for name in REDUCE if name in ReduceOptions.__annotations__]
-        asked = {name: REDUCE[name].argument(getattr(self, name)) for name in names}
+        arguments = {name: REDUCE[name].argument(getattr(self, name)) for name in names}
         ranges = {
             "SCENE": (float(scene.frame_start), float(scene.frame_end)),
             "CUSTOM": (self.frame_start, self.frame_end),
         }
-        return ReduceRequest(**asked, frame_range=ranges.get(self.frames))
+        return ReduceRequest(**arguments, frame_range=ranges.get(self.frames))
 
-    def hand_to(self, operator: object) -> None:
+    def copy_to(self, operator: object) -> None:
         """Copy all options to an operator."""
         for name in (*ReduceOptions.__annotations__, *CustomRange.__annotations__):
             setattr(operator, name, getattr(self, name))
@@ -178,7 +177,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
 
     relative: BoolProperty(
         name="Relative",
-        description=("Shift all values by the same amount instead of making them equal (Alt)"),
+        description="Shift all values by the same amount instead of making them equal (Alt)",
         options=set(),
     )
     tension: key_parameter("tension")
@@ -220,7 +219,7 @@ def _properties() -> Iterator[tuple[Any, str, Any]]:
     yield (
         bpy.types.ID,
         "tcb_frame",
-        FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION, override={"LIBRARY_OVERRIDABLE"}),
+        FloatProperty(name="Frame Function", description=_FRAME_DESCRIPTION, override={"LIBRARY_OVERRIDABLE"}),
     )
     yield bpy.types.Scene, "tcb", PointerProperty(type=TCBSidebar)
     yield bpy.types.WindowManager, "tcb_preset", PointerProperty(type=TCBParameters)

@@ -9,14 +9,15 @@ from typing import Any, TypeVar
 
 import bpy
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
-_REDRAWN = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D", "PROPERTIES")
+_EDITORS = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D", "PROPERTIES")
 SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
 """Editors with the sidebar tab."""
 
-# Results since `begin`, or None outside drawing. F-curves in the results are valid for only one redraw.
-_found: dict[tuple[str, int], Any] | None = None
+_results: dict[tuple[str, int], Any] | None = None
+"""Results since `begin`, by function name and area, or None outside drawing. F-curves in the results are valid for only
+one redraw."""
 _handlers: list[tuple[Any, Any]] = []
 
 
@@ -29,40 +30,40 @@ def layout_of(drawn: bpy.types.Panel | bpy.types.Menu | bpy.types.Operator) -> b
 
 def begin() -> None:
     """Begin the redraw of a panel. Cached values do not change until the panel's region is drawn."""
-    global _found
+    global _results
     # Without windows the end of a redraw is unknown.
-    if _found is None and not bpy.app.background:
-        _found = {}
+    if _results is None and not bpy.app.background:
+        _results = {}
         if not bpy.app.timers.is_registered(_end):
             bpy.app.timers.register(_end)
 
 
 def is_drawing() -> bool:
     """Return whether a panel is being drawn."""
-    return _found is not None
+    return _results is not None
 
 
-def once(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.Context], Found]:
+def once(function: Callable[[bpy.types.Context], Result]) -> Callable[[bpy.types.Context], Result]:
     """Call the function once per redraw for each area."""
 
     @wraps(function)
-    def found(context: bpy.types.Context) -> Found:
-        if _found is None or context.area is None:
+    def cached(context: bpy.types.Context) -> Result:
+        if _results is None or context.area is None:
             return function(context)
         key = function.__name__, context.area.as_pointer()
-        if key not in _found:
-            _found[key] = function(context)
-        result: Found = _found[key]
+        if key not in _results:
+            _results[key] = function(context)
+        result: Result = _results[key]
         return result
 
-    return found
+    return cached
 
 
 def redraw_editors() -> None:
     """Redraw the editors that show keys and values, because Blender does not detect bulk changes of keys."""
     for window in getattr(bpy.context.window_manager, "windows", ()):
         for area in window.screen.areas:
-            if area.type in _REDRAWN:
+            if area.type in _EDITORS:
                 area.tag_redraw()
 
 
@@ -70,8 +71,8 @@ def frame_selected(context: bpy.types.Context) -> None:
     """Frame the selection in the 3D Viewports of the context's window."""
     screen = context.screen
     for area in screen.areas if screen is not None else ():
-        region = next((region for region in area.regions if region.type == "WINDOW"), None)
-        if area.type == "VIEW_3D" and region is not None:
+        if area.type == "VIEW_3D":
+            region = next(region for region in area.regions if region.type == "WINDOW")
             override: Any = context.temp_override(area=area, region=region)
             with override:
                 bpy.ops.view3d.view_selected()
@@ -90,8 +91,8 @@ def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: st
 
 def _end() -> None:
     """End the redraw. A timer also calls this, because a popover has no region that reports the end of drawing."""
-    global _found
-    _found = None
+    global _results
+    _results = None
 
 
 def register() -> None:

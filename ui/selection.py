@@ -23,7 +23,8 @@ from ..animation.store.tracks import Track
 from ..animation.translation import rpt_
 from . import redraw
 
-_FIRST_KEYS = 8
+_KEYS_TO_CHECK = 8
+"""Number of first keys that are read to detect a baked curve."""
 
 
 def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.types.ID, list[str] | None]:
@@ -33,18 +34,22 @@ def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.
     animated data of the objects is included.
     """
     if context.mode == "POSE":
-        bones: dict[bpy.types.ID, list[str] | None] = {}
+        bone_paths: dict[bpy.types.ID, list[str]] = {}
         for bone in context.selected_pose_bones or ():
             armature: Any = bone.id_data
-            paths = bones.setdefault(armature, [])
-            assert paths is not None
-            paths.append(bone_path(bone))
-        return bones
-    chosen: dict[bpy.types.ID, list[str] | None] = {}
+            bone_paths.setdefault(armature, []).append(bone_path(bone))
+        return dict(bone_paths)
+    datablocks: dict[bpy.types.ID, list[str] | None] = {}
     for obj in context.selected_objects:
-        parts = list(of_object(obj)) if use_data else []
-        chosen |= dict.fromkeys(parts or [obj])
-    return chosen
+        animated = list(of_object(obj)) if use_data else []
+        # An operator reports that an object is not animated.
+        datablocks |= dict.fromkeys(animated or [obj])
+    return datablocks
+
+
+def path_starts(prefixes: list[str] | None) -> str | tuple[str, ...]:
+    """Return the argument of `str.startswith` for the path prefixes of a datablock, or for all tracks if None."""
+    return "" if prefixes is None else tuple(prefixes)
 
 
 def owners_of(context: bpy.types.Context, track: str) -> dict[bpy.types.ID, list[str] | None]:
@@ -73,7 +78,7 @@ def reason_nothing_is_selected(context: bpy.types.Context) -> str:
         return "" if context.selected_pose_bones else rpt_("Select a bone with keyframes")
     if not context.selected_objects:
         return rpt_("Select an object with keyframes")
-    if not any(any(True for _ in of_object(obj)) for obj in context.selected_objects):
+    if not any(True for obj in context.selected_objects for _ in of_object(obj)):
         return rpt_("No selected object has keyframes")
     return ""
 
@@ -88,28 +93,31 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
     if not kind:
         return True
     for datablock, prefixes in selected_datablocks(context, use_data=True).items():
-        starts = "" if prefixes is None else tuple(prefixes)
         try:
-            sets = editable_sets(datablock).sets
+            channel_sets = editable_sets(datablock).sets
         except AnimationError as refusal:
             if refusal.has("LAYERED"):
                 # The operator reports the reason.
                 return True
             continue
-        for channels in sets:
-            table = read_table(channels.action)
-            if table.error or table.has_tracks(channels.slot_handle, starts, kind.removeprefix("TCB")):
-                return True
-            if kind == "TCB" and any(track_of(fcurve.data_path) or _looks_baked(fcurve) for fcurve in channels):
-                return True
+        if any(_has_tracks(channels, path_starts(prefixes), kind) for channels in channel_sets):
+            return True
     return False
+
+
+def _has_tracks(channels: Channels, starts: str | tuple[str, ...], kind: str) -> bool:
+    table = read_table(channels.action)
+    # The table counts all of its tracks for an empty kind, and all of its tracks are TCB.
+    if table.error or table.has_tracks(channels.slot_handle, starts, kind.removeprefix("TCB")):
+        return True
+    return kind == "TCB" and any(track_of(fcurve.data_path) or _looks_baked(fcurve) for fcurve in channels)
 
 
 @redraw.once
 def is_all_tcb(context: bpy.types.Context) -> bool:
     """Return whether all tracks in use in the selection are TCB."""
     selected = selected_datablocks(context, use_data=True)
-    return not any(has_plain_tracks(*each) for each in selected.items())
+    return not any(has_plain_tracks(datablock, prefixes) for datablock, prefixes in selected.items())
 
 
 def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
@@ -117,7 +125,7 @@ def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
 
     Only the first keys are read, because each redraw of a button calls this function.
     """
-    return fcurve.lock and any(point.type == "GENERATED" for point in fcurve.keyframe_points[:_FIRST_KEYS])
+    return fcurve.lock and any(point.type == "GENERATED" for point in fcurve.keyframe_points[:_KEYS_TO_CHECK])
 
 
 def active_bone(context: bpy.types.Context) -> Any:
@@ -171,18 +179,18 @@ def any_baked(context: bpy.types.Context) -> bool:
 @redraw.once
 def baked_of_tcb(context: bpy.types.Context) -> tuple[int, int]:
     """Count the baked tracks and all TCB tracks of the selection and of the tab."""
-    chosen = selected_datablocks(context, use_data=True)
+    prefixes_by_datablock = selected_datablocks(context, use_data=True)
     for datablock, track in active_tracks(context):
-        prefixes = chosen.setdefault(datablock, [])
+        prefixes = prefixes_by_datablock.setdefault(datablock, [])
         if prefixes is not None:
             prefixes.append(track.path)
     baked = tcb = 0
-    for datablock, prefixes in chosen.items():
+    for datablock, prefixes in prefixes_by_datablock.items():
         try:
             channels = channels_of(datablock)
         except AnimationError:
             continue
-        table, starts = read_table(channels.action), "" if prefixes is None else tuple(prefixes)
+        table, starts = read_table(channels.action), path_starts(prefixes)
         baked += table.count_tracks(channels.slot_handle, starts, "BAKED")
         tcb += table.count_tracks(channels.slot_handle, starts)
     return baked, tcb
@@ -205,16 +213,20 @@ def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
     """Return the actions of the active object and its data, each once."""
     if context.object is None:
         return []
-    animations = [getattr(datablock, "animation_data", None) for datablock in of_object(context.object)]
-    return list(dict.fromkeys(animation.action for animation in animations if animation and animation.action))
+    animations = filter(None, map(animation_data, of_object(context.object)))
+    return list(dict.fromkeys(animation.action for animation in animations if animation.action is not None))
 
 
 def in_strips_only(context: bpy.types.Context) -> list[bpy.types.AnimData]:
     """Return the animation data of the active object that has NLA strips but no action."""
     if context.object is None:
         return []
-    every = [animation_data(datablock) for datablock in of_object(context.object)]
-    return [each for each in every if each and each.action is None and any(track.strips for track in each.nla_tracks)]
+    animations = filter(None, map(animation_data, of_object(context.object)))
+    return [
+        animation
+        for animation in animations
+        if animation.action is None and any(track.strips for track in animation.nla_tracks)
+    ]
 
 
 def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
@@ -230,6 +242,10 @@ def _active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track
 def _listed(
     context: bpy.types.Context, tracks_in: Callable[[bpy.types.ID, str], list[Track]]
 ) -> list[tuple[bpy.types.ID, Track]]:
+    """Return the tracks that the function returns for the active bone, or for the active object and its data.
+
+    `tracks_in`: function of a datablock and a path prefix.
+    """
     obj = context.object
     if obj is None:
         return []
@@ -240,6 +256,7 @@ def _listed(
 
 
 def track_identifier(datablock: bpy.types.ID, path: str) -> str:
+    """Return the identifier of a track in `WindowManager.tcb_track`."""
     return f"{type(datablock).__name__}/{name_of(datablock)}/{path}"
 
 
@@ -247,11 +264,13 @@ def track_identifier(datablock: bpy.types.ID, path: str) -> str:
 def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
     """Return the track chosen in the list. The default is the first track or, for a bone, its rotation."""
     tracks = active_tracks(context)
-    wanted = getattr(context.window_manager, "tcb_track", "")
-    found = next((pair for pair in tracks if track_identifier(pair[0], pair[1].path) == wanted), None)
-    if found is None and context.mode == "POSE":
-        found = next((pair for pair in tracks if pair[1].is_rotation), None)
-    return found or next(iter(tracks), None)
+    identifier = getattr(context.window_manager, "tcb_track", "")
+    for datablock, track in tracks:
+        if track_identifier(datablock, track.path) == identifier:
+            return datablock, track
+    rotations = [(datablock, track) for datablock, track in tracks if track.is_rotation]
+    defaults = rotations if context.mode == "POSE" and rotations else tracks
+    return next(iter(defaults), None)
 
 
 def action_frame(context: bpy.types.Context, datablock: bpy.types.ID) -> float:
@@ -277,10 +296,10 @@ def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
 @redraw.once
 def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, ShownKey] | None:
     """Return the active track's key at, before or after the current frame."""
-    found = active_track(context)
-    if found is None:
+    active = active_track(context)
+    if active is None:
         return None
-    datablock, track = found
+    datablock, track = active
     key = key_near(track, action_frame(context, datablock))
     return None if key is None else (datablock, track, key)
 
@@ -297,7 +316,7 @@ def defaults_of(scene: Any) -> dict[str, float]:
 
 
 def reason_for_no_track(context: bpy.types.Context) -> str:
-    """Return the reason why there is no active track, or an empty string."""
+    """Return the reason why there is no active track."""
     for datablock in of_object(context.object) if context.object is not None else ():
         try:
             channels_of(datablock)

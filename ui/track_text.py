@@ -30,22 +30,23 @@ def track_label(datablock: bpy.types.ID, track: Track) -> str:
 
 def labels_of(tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
     """Return the names of the bones or datablocks, and the names of their animated properties."""
-    owners = dict.fromkeys(_bone_name(*each) or name_of(each[0]) for each in tracks)
-    properties = dict.fromkeys(property_label(*each) for each in tracks)
+    owners = dict.fromkeys(_bone_name(datablock, track) or name_of(datablock) for datablock, track in tracks)
+    properties = dict.fromkeys(property_label(datablock, track) for datablock, track in tracks)
     return f"{listed(list(owners))}: {listed(list(properties))}"
 
 
 def property_label(datablock: bpy.types.ID, track: Track) -> str:
     """Return Blender's name of the property without the name of the bone, for lists of a single bone."""
     owner_path, name = split(track.path)
+    # Paths of custom properties are in brackets.
     if name.startswith("["):
         return str(bpy.utils.unescape_identifier(name[1:-1]))
     owner, prop = _owner_and_property(datablock, track)
     if not prop:
         return track_name(track.path)
     label = iface_(prop.name)
-    part = "" if isinstance(owner, bpy.types.PoseBone) else getattr(owner, "name", "")
-    return f"{label}, {part}" if owner_path and part else label
+    owner_name = "" if isinstance(owner, bpy.types.PoseBone) else getattr(owner, "name", "")
+    return f"{label}, {owner_name}" if owner_path and owner_name else label
 
 
 def component_label(datablock: bpy.types.ID, track: Track, index: int) -> str:
@@ -105,10 +106,10 @@ class ShownState:
     @property
     def rank(self) -> int:
         """Return the rank of the state. The most important state comes first."""
-        return list(_SHOWN).index(self.name)
+        return list(_STATE_TEXTS).index(self.name)
 
 
-_SHOWN = {
+_STATE_TEXTS = {
     "EDITED_OUTSIDE": ("ERROR", n_("Edited Outside TCB"), n_("Changed since the bake. Apply or discard the edits")),
     "BLOCKED": ("CANCEL", n_("Blocked"), ""),
     "OUT_OF_DATE": ("FILE_REFRESH", n_("Out of Date"), n_("Changed since the last update. Bake again")),
@@ -124,9 +125,41 @@ _SHOWN = {
     "HANDLES": ("CHECKMARK", n_("Up to Date"), n_("Handles play the motion")),
 }
 """Icon, label and tooltip of states, with the most important state first."""
+_STATES_TO_EDIT = {"PLAIN", "TCB", "HANDLES", "OUT_OF_DATE"}
+"""States in which a track is shown as blocked if it cannot be edited."""
 
 
-def _error_text(datablock: bpy.types.ID, track: Track, size: float) -> str:
+def shown_state(datablock: bpy.types.ID, track: Track) -> ShownState:
+    """Return the displayed state of a track."""
+    reason = settings_error(track)
+    name = "BLOCKED" if reason else state(track)
+    if name in _STATES_TO_EDIT and (reason := editing_blocked_by(datablock, track)):
+        name = "BLOCKED"
+    error = _measured_error(track)
+    if name == "HANDLES" and error is not None and error.is_approximate:
+        name = "APPROXIMATE"
+    icon, label, tooltip = _STATE_TEXTS[name]
+    label, tooltip = iface_(label), iface_(tooltip)
+    if name == "APPROXIMATE" and error is not None:
+        size = _size_text(datablock, track, error.size)
+        return ShownState(name, icon, label.format(size), tooltip.format(size, round(error.frame, 1)))
+    if name == "BLOCKED":
+        tooltip = reason
+    elif name == "HANDLES" and error is not None:
+        size = _size_text(datablock, track, error.size)
+        tooltip = iface_("Handles play the motion. Maximum error: {:s} at frame {:g}", size, round(error.frame, 1))
+    elif name == "BAKED" and track.settings.options is not None and track.settings.options.in_world:
+        tooltip = iface_("Exact and locked, baked in world space. Free the bake to edit")
+    return ShownState(name, icon, label, iface_("{:s}: {:s}", label, tooltip))
+
+
+def _measured_error(track: Track) -> Any:
+    """Return the maximum error of the track's handles, or None if it was not measured."""
+    error = track.state.error if track.enabled and track.state is not None else None
+    return error if error is not None and math.isfinite(error.frame) else None
+
+
+def _size_text(datablock: bpy.types.ID, track: Track, size: float) -> str:
     """Format a maximum error with two digits, in degrees for rotations and in the scene's unit for lengths."""
     if track.is_rotation:
         return f"{math.degrees(size):.2g}°"
@@ -136,28 +169,3 @@ def _error_text(datablock: bpy.types.ID, track: Track, size: float) -> str:
     if not prop or prop.unit != "LENGTH" or units.system == "NONE":
         return size_text(size)
     return bpy.utils.units.to_string(units.system, "LENGTH", size * units.scale_length, precision=2)
-
-
-def shown_state(datablock: bpy.types.ID, track: Track) -> ShownState:
-    """Return the displayed state of a track."""
-    error = track.state.error if track.enabled and track.state is not None else None
-    reason = settings_error(track)
-    name = "BLOCKED" if reason else state(track)
-    if name in {"PLAIN", "TCB", "HANDLES", "OUT_OF_DATE"} and not reason:
-        reason = editing_blocked_by(datablock, track)
-        name = "BLOCKED" if reason else name
-    if name == "HANDLES" and error is not None and error.is_approximate and math.isfinite(error.frame):
-        name = "APPROXIMATE"
-    icon, label, tooltip = _SHOWN[name]
-    label, tooltip = iface_(label), iface_(tooltip)
-    if name == "BLOCKED":
-        tooltip = reason
-    elif name == "APPROXIMATE" and error is not None:
-        size = _error_text(datablock, track, error.size)
-        label, tooltip = label.format(size), tooltip.format(size, round(error.frame, 1))
-    elif name == "HANDLES" and error is not None and math.isfinite(error.frame):
-        size = _error_text(datablock, track, error.size)
-        tooltip = iface_("Handles play the motion. Maximum error: {:s} at frame {:g}", size, round(error.frame, 1))
-    elif name == "BAKED" and track.settings.options is not None and track.settings.options.in_world:
-        tooltip = iface_("Exact and locked, baked in world space. Free the bake to edit")
-    return ShownState(name, icon, label, iface_("{:s}: {:s}", label, tooltip) if name != "APPROXIMATE" else tooltip)

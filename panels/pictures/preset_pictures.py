@@ -19,7 +19,7 @@ from ...animation.translation import iface_
 from ...formats import preset
 from ...operators.files import read_file
 from ...ui import preferences
-from ...ui.chosen_keys import chosen_parameters
+from ...ui.chosen_parameters import chosen_parameters
 from ...ui.presets import apply_preset, label_of, presets
 from ...ui.sliders.key_fields import DESCRIPTIONS
 from ...ui.sliders.numbers_of_50 import of_50

@@ -368,7 +368,7 @@ def test_a_preset_sets_all_five(keyed, choose, editor, preset, tcb_animation):
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.1, continuity=0.1, bias=0.1, ease_to=0.1, ease_from=0.1)
         bpy.ops.tcb.preset_apply(preset=preset)
-        chosen = tcb_animation.ui.chosen_keys.chosen_parameters(bpy.context)
+        chosen = tcb_animation.ui.chosen_parameters.chosen_parameters(bpy.context)
     expected = dict.fromkeys(("tension", "continuity", "bias", "ease_to", "ease_from"), 0.0) | PRESETS[preset]
     assert {name: own[0] for name, own in chosen.items()} == expected
 

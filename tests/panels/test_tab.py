@@ -323,7 +323,7 @@ def test_every_operator_and_property_has_a_tooltip(tcb_animation):
 
 
 def test_no_shortcut_is_there_until_the_preferences_add_the_set(preferences, tcb_animation):
-    offered = tcb_animation.ui.keymaps._offered
+    offered = tcb_animation.ui.keymaps._shortcut_items
     assert offered == []
     preferences.use_shortcuts = True
     assert len(offered) == 28
@@ -337,7 +337,7 @@ def test_no_shortcut_is_there_until_the_preferences_add_the_set(preferences, tcb
 
 def test_the_shortcuts_are_on_keys_that_blender_leaves_free(preferences, tcb_animation):
     preferences.use_shortcuts = True
-    items = [item for _keymap, item in tcb_animation.ui.keymaps._offered]
+    items = [item for _keymap, item in tcb_animation.ui.keymaps._shortcut_items]
     assert all(item.active for item in items)
     defaults = Path(bpy.utils.system_resource("SCRIPTS")) / "presets/keyconfig/keymap_data/blender_default.py"
     spec = importlib.util.spec_from_file_location("blender_default", defaults)

@@ -34,15 +34,16 @@ class _Drag:
     """Frames of the chosen keys before a drag of the field, and their current frames."""
 
     tracks: tuple[Hashable, ...]
-    shown: float
+    displayed: float
     """Value of the field before the drag."""
     before: Numbers
     after: Numbers
-    kept: list[RecordedTrack]
+    recorded: list[RecordedTrack]
     playhead: float
+    """Current frame of the scene before the drag."""
     is_released: bool = False
 
-    def is_of(self, tracks: tuple[Hashable, ...], frames: Numbers) -> bool:
+    def continues_with(self, tracks: tuple[Hashable, ...], frames: Numbers) -> bool:
         """Return whether the drag continues and nothing else has moved the keys since it began."""
         return not self.is_released and self.tracks == tracks and np.array_equal(self.after, frames)
 
@@ -53,6 +54,7 @@ class _FrameField:
     def __init__(self) -> None:
         self._drag: _Drag | None = None
         self._refused: tuple[Hashable, str] | None = None
+        """Identity of the keys whose last move failed, and the reason."""
 
     def get(self, _group: object) -> float:
         if self._drag is not None and not redraw.is_drawing() and last_event(bpy.context).releases:
@@ -66,36 +68,38 @@ class _FrameField:
         self._refused = None
         if not shown or np.float32(value) == np.float32(_frames(shown).min()):
             return
-        chosen = self._moved(context, shown, group.whole_column)
-        frames, tracks = _frames(chosen), _tracks(chosen)
-        drag = self._drag
-        if drag is None or not drag.is_of(tracks, frames):
-            kept = record_tracks((keys.datablock, keys.track) for keys in chosen)
-            drag = _Drag(tracks, float(frames.min()), frames, frames, kept, playhead(context))
-        if event.takes_back and np.float32(value) == np.float32(drag.shown):
-            revert_tracks(drag.kept)
+        keys_to_move = self._keys_to_move(context, shown, group.whole_column)
+        drag = self._drag_of(context, keys_to_move)
+        if event.takes_back and np.float32(value) == np.float32(drag.displayed):
+            revert_tracks(drag.recorded)
             self._drag = None
             selection.go_to(context.scene, drag.playhead)
             return
-        shift = value - drag.shown
-        # A mouse drag moves by whole frames.
-        after = drag.before + (round(shift) if event.presses and not event.is_modifier else shift)
-        try:
-            moved = [(keys, _in_action(keys, own)) for keys, own in split_by_track(chosen, after)]
-            for keys, own in moved:
-                check_can_move(keys, own)
-        except AnimationError as refusal:
-            self._drag, self._refused = drag, (identity_of(shown), str(refusal))
-            return
-        for keys, own in moved:
-            move_keys(keys, own)
-        if not in_animation_editor(context):
-            selection.go_to(context.scene, float(after.min()))
         self._drag = drag
-        after = _frames(self._moved(context, chosen_keys(context), group.whole_column))
-        self._drag = replace(drag, after=after) if event.presses or event.is_modifier else None
+        shift = value - drag.displayed
+        # A mouse drag moves by whole frames.
+        frames = drag.before + (round(shift) if event.presses and not event.is_modifier else shift)
+        try:
+            moves = _checked_moves(keys_to_move, frames)
+        except AnimationError as refusal:
+            self._refused = identity_of(shown), str(refusal)
+            return
+        for keys, action_frames in moves:
+            move_keys(keys, action_frames)
+        if not in_animation_editor(context):
+            selection.go_to(context.scene, float(frames.min()))
+        frames_now = _frames(self._keys_to_move(context, chosen_keys(context), group.whole_column))
+        self._drag = replace(drag, after=frames_now) if event.presses or event.is_modifier else None
 
-    def _moved(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
+    def _drag_of(self, context: bpy.types.Context, keys_to_move: list[TrackKeys]) -> _Drag:
+        """Return the current drag if it moves these keys, or else a new drag."""
+        frames, tracks = _frames(keys_to_move), _tracks(keys_to_move)
+        if self._drag is not None and self._drag.continues_with(tracks, frames):
+            return self._drag
+        recorded = record_tracks((keys.datablock, keys.track) for keys in keys_to_move)
+        return _Drag(tracks, float(frames.min()), frames, frames, recorded, playhead(context))
+
+    def _keys_to_move(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
         """Return the keys to move: the displayed keys, or in the viewport their column.
 
         A drag keeps to its initial tracks.
@@ -106,8 +110,8 @@ class _FrameField:
         if self._drag is None:
             return column
         # Keys that the drag passes do not join it.
-        held = [keys for keys in column if _track(keys) in self._drag.tracks]
-        return held if _tracks(held) == self._drag.tracks else column
+        dragged = [keys for keys in column if _track(keys) in self._drag.tracks]
+        return dragged if _tracks(dragged) == self._drag.tracks else column
 
     def reason_not_moved(self, chosen: list[TrackKeys]) -> str:
         """Return the reason why the last move of these keys failed, or an empty string."""
@@ -148,7 +152,21 @@ def _frames(chosen: list[TrackKeys]) -> Numbers:
     return np.array(frames, dtype=np.float64)
 
 
-def _in_action(keys: TrackKeys, frames: Numbers) -> Numbers:
+def _checked_moves(keys_to_move: list[TrackKeys], frames: Numbers) -> list[tuple[TrackKeys, Numbers]]:
+    """Return the keys of each track with their new frames in action time. Raises AnimationError if any cannot move.
+
+    `frames`: new frames of all keys, in scene time.
+    """
+    moves = [
+        (keys, _action_frames(keys, frames_of_track)) for keys, frames_of_track in split_by_track(keys_to_move, frames)
+    ]
+    for keys, action_frames in moves:
+        check_can_move(keys, action_frames)
+    return moves
+
+
+def _action_frames(keys: TrackKeys, frames: Numbers) -> Numbers:
+    """Convert frames in scene time to the time of the action."""
     return np.array([action_time(keys.datablock, frame) for frame in frames.tolist()], dtype=np.float64)
 
 
@@ -157,4 +175,5 @@ def _tracks(chosen: list[TrackKeys]) -> tuple[Hashable, ...]:
 
 
 def _track(keys: TrackKeys) -> Hashable:
+    """Return a value that identifies the track and the number of its moved keys."""
     return keys.datablock.as_pointer(), keys.track.path, len(keys)

@@ -22,13 +22,15 @@ from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
 from .. import redraw, selection
-from ..chosen_keys import chosen_keys, chosen_parameters, chosen_velocities
+from ..chosen_keys import chosen_keys
+from ..chosen_parameters import chosen_parameters, chosen_velocities
 from .modifier_keys import last_event
 from .numbers_of_50 import MAX, from_50, of_50
 from .shared_number import SharedSlider
-from .slider_drag import ValueDrag, begin, end_if_released, going_on, once_a_drag
+from .slider_drag import ValueDrag, begin, current_drag, end_if_released, once_a_drag
 
 _DECIMALS = 3
+"""Number of decimals of parameters."""
 DESCRIPTIONS = {
     "tension": ("Tension", "Curve tightness: high values slow the motion at the key, low values widen the curve"),
     "continuity": ("Continuity", "Smoothness at the key: low values make a corner, high values overshoot"),
@@ -36,6 +38,7 @@ DESCRIPTIONS = {
     "ease_to": ("Ease To", "Slowdown before the key"),
     "ease_from": ("Ease From", "Slow start after the key"),
 }
+"""Label and tooltip of each parameter."""
 
 
 def parameter(name: str, **options: Any) -> Any:
@@ -84,7 +87,7 @@ class Of50:
 
 SLIDERS_OF_VELOCITY = 4
 SLIDERS_OF_VALUE = 4
-VELOCITY_DESCRIPTION = "Velocity per frame at the key. For rotations: in radians, about the parent's axes"
+_VELOCITY_DESCRIPTION = "Velocity per frame at the key. For rotations: in radians, about the parent's axes"
 _ANY_NUMBER = (-LARGEST, LARGEST)
 
 
@@ -94,13 +97,12 @@ def key_parameter(name: str) -> Any:
 
     def get(_self: object) -> float:
         end_if_released(bpy.context)
-        own = chosen_parameters(bpy.context)[name]
-        return slider.shown(own) if len(own) else 0.0
+        numbers = chosen_parameters(bpy.context)[name]
+        return slider.shown(numbers) if len(numbers) else 0.0
 
     def set_(self: Any, value: float) -> None:
-        chosen = chosen_keys(bpy.context)
-        own = chosen_parameters(bpy.context)[name]
-        _slide(ParameterDrag, name, slider, chosen, own, value, self.relative)
+        keys, numbers = chosen_keys(bpy.context), chosen_parameters(bpy.context)[name]
+        _set_on_keys(ParameterDrag, name, slider, keys, numbers, value, self.relative)
 
     return parameter(name, get=get, set=set_, options=set())
 
@@ -110,7 +112,7 @@ def key_velocity() -> Any:
     get, set_ = _component_fields(SLIDERS_OF_VELOCITY, velocity_component, ParameterDrag, velocity_of)
     return FloatVectorProperty(
         name="Velocity",
-        description=VELOCITY_DESCRIPTION,
+        description=_VELOCITY_DESCRIPTION,
         size=SLIDERS_OF_VELOCITY,
         get=get,
         set=set_,
@@ -134,18 +136,25 @@ def key_value(size: int = SLIDERS_OF_VALUE, **options: Any) -> Any:
     )
 
 
-_Find = Callable[[bpy.types.Context, int], tuple[list[TrackKeys], Numbers]]
+_FindComponent = Callable[[bpy.types.Context, int], tuple[list[TrackKeys], Numbers]]
+"""Function that returns the chosen keys with a component, and its values."""
 
 
 def _component_fields(
-    size: int, find: _Find, kind: type[ParameterDrag] | type[ValueDrag], name_of: Callable[[int], str]
+    size: int,
+    find_component: _FindComponent,
+    kind: type[ParameterDrag] | type[ValueDrag],
+    name_of: Callable[[int], str],
 ) -> tuple[Callable[[Any], list[float]], Callable[[Any, Sequence[float]], None]]:
-    """Return the getter and setter of values with several components."""
+    """Return the getter and setter of values with several components.
+
+    `name_of`: function that returns the name of a component in the drag.
+    """
     sliders = [SharedSlider(_ANY_NUMBER) for _ in range(size)]
 
     def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
         """Return the keys with the component, their values, and the value of the slider."""
-        keys, numbers = find(bpy.context, component)
+        keys, numbers = find_component(bpy.context, component)
         return keys, numbers, sliders[component].shown(numbers) if len(numbers) else 0.0
 
     def get(_self: object) -> list[float]:
@@ -154,18 +163,23 @@ def _component_fields(
 
     def set_(self: Any, values: Sequence[float]) -> None:
         for component, value in enumerate(values):
-            keys, numbers, before = shown(component)
-            # The getters of the other sliders return their values.
-            if len(numbers) and np.float32(value) != np.float32(before):
-                _slide(kind, name_of(component), sliders[component], keys, numbers, value, self.relative)
+            keys, numbers, displayed = shown(component)
+            # Blender sets all components, but only one of them has changed.
+            if len(numbers) and np.float32(value) != np.float32(displayed):
+                _set_on_keys(kind, name_of(component), sliders[component], keys, numbers, value, self.relative)
 
     return get, set_
 
 
 def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
     """Return the chosen keys with this velocity component, and its values in the same order."""
-    having = [(keys, own[:, component]) for keys, own in chosen_velocities(context) if component < own.shape[1]]
-    return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
+    numbers_by_track = [
+        (keys, velocities[:, component])
+        for keys, velocities in chosen_velocities(context)
+        if component < velocities.shape[1]
+    ]
+    numbers = np.concatenate([np.empty(0), *(numbers for _, numbers in numbers_by_track)])
+    return [keys for keys, _ in numbers_by_track], numbers
 
 
 def value_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
@@ -177,19 +191,20 @@ def value_component(context: bpy.types.Context, component: int) -> tuple[list[Tr
 @once_a_drag
 def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackKeys], Numbers]]:
     """Return the keys and values for each component."""
-    having: dict[int, list[tuple[TrackKeys, Numbers]]] = {}
+    tracks_by_component: dict[int, list[tuple[TrackKeys, Numbers]]] = {}
     for keys in chosen_keys(context):
-        for component, own in values_of(keys).items():
-            there = ~np.isnan(own)
-            if there.any():
-                having.setdefault(component, []).append((keys.take(there), own[there]))
+        for component, values in values_of(keys).items():
+            has_component = ~np.isnan(values)
+            if has_component.any():
+                with_component = keys.take(has_component), values[has_component]
+                tracks_by_component.setdefault(component, []).append(with_component)
     return {
-        component: ([keys for keys, _ in own], np.concatenate([numbers for _, numbers in own]))
-        for component, own in having.items()
+        component: ([keys for keys, _ in tracks], np.concatenate([values for _, values in tracks]))
+        for component, tracks in tracks_by_component.items()
     }
 
 
-def _slide(
+def _set_on_keys(
     kind: type[ParameterDrag] | type[ValueDrag],
     name: str,
     slider: SharedSlider,
@@ -203,12 +218,11 @@ def _slide(
     event, chosen = last_event(context), chosen_keys(context)
     if not chosen:
         return
-    drag = going_on(context, kind, chosen)
-    if drag is None:
-        if kind is ParameterDrag:
-            parameters = ParameterDrag(chosen, selection.default_parameters(context))
-            drag = begin(context, chosen, parameters, keeps_keys=True)
-        else:
-            drag = begin(context, chosen, ValueDrag(chosen), keeps_keys=False)
-    # The panel shows the reason.
+    drag = current_drag(context, kind, chosen)
+    if drag is None and kind is ParameterDrag:
+        parameter_drag = ParameterDrag(chosen, selection.default_parameters(context))
+        drag = begin(context, chosen, parameter_drag, keeps_keys=True)
+    elif drag is None:
+        drag = begin(context, chosen, ValueDrag(chosen), keeps_keys=False)
+    # The panel shows the reason if the keys cannot be changed.
     drag.set(name, slider, keys, numbers, value, event, relative or event.alt)

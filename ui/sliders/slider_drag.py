@@ -31,31 +31,32 @@ from .. import redraw
 from .modifier_keys import LastEvent, last_event
 from .shared_number import SharedSlider
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 _QUIET = 0.25
 """Seconds after the last step of a drag before the mouse button is checked."""
 _SAME = 5e-7
-"""Tolerance, because values from 0 to 50 are rounded."""
+"""Tolerance for a reset of a slider, because values from 0 to 50 are rounded."""
 
 
 class ValueDrag:
-    """Key values that are written at each step of a drag."""
+    """Key values that are written at each step of a drag, with the methods of `ParameterDrag`."""
 
     def __init__(self, chosen: Sequence[TrackKeys]) -> None:
         self.is_shown = False
         """True from the first step to the end of the drag."""
-        self._chosen, self._recorded = chosen, record_tracks((keys.datablock, keys.track) for keys in chosen)
+        self._chosen = chosen
+        self._recorded = record_tracks((keys.datablock, keys.track) for keys in chosen)
 
     def to(self, given: Given) -> None:
         """Set values by component names. NaN means that a key lacks the component."""
         self.is_shown = True
-        for keys, own in zip(self._chosen, given, strict=True):
-            for name, values in own.items():
-                there = ~np.isnan(values)
-                # The panel shows the reason.
+        for keys, values_by_component in zip(self._chosen, given, strict=True):
+            for component, values in values_by_component.items():
+                has_component = ~np.isnan(values)
+                # The panel shows the reason if the keys cannot be changed.
                 with suppress(AnimationError):
-                    set_value(keys.take(there), int(name), values[there])
+                    set_value(keys.take(has_component), int(component), values[has_component])
 
     def finish(self, given: Given) -> None:
         """Set values, and end the drag."""
@@ -75,9 +76,10 @@ class ValueDrag:
 class _Start(NamedTuple):
     """State of a slider before the drag."""
 
-    shown: float
+    displayed: float
     keys: Sequence[TrackKeys]
     numbers: Numbers
+    """Values of the keys."""
 
 
 class SliderDrag:
@@ -90,21 +92,25 @@ class SliderDrag:
         self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: ParameterDrag | ValueDrag, keeps_keys: bool
     ) -> None:
         self.chosen, self.drag, self.keeps_keys = list(chosen), drag, keeps_keys
-        self.keys = identity_of(chosen)
-        self.found: dict[str, Any] = {}
-        """Cached results that the drag does not change."""
+        self.identity = identity_of(chosen)
+        self.cached_results: dict[str, Any] = {}
+        """Results that the drag does not change, by the name of the function."""
         self.numbers: dict[str, tuple[Sequence[TrackKeys], Numbers]] = {}
         """Keys and dragged values by the name of the slider."""
         self._area = _area_of(context)
         self._window = context.window.as_pointer() if context.window is not None else 0
         self._starts: dict[str, _Start] = {}
-        self._has_ended = self._is_loose = False
+        self._has_just_ended = False
+        """True from the end of the drag until Blender has handled the current events."""
+        self._was_released = False
+        """True if the button was released at the last check."""
         self._stepped_at = 0.0
 
-    def includes(self, context: bpy.types.Context, kind: type, keys: Hashable) -> bool:
-        """Return whether a change to a slider of these keys belongs to the drag."""
-        is_there = self._area == _area_of(context) and isinstance(self.drag, kind) and self.keys == keys
-        return is_there and (self.drag.is_shown or self._has_ended)
+    def includes(self, context: bpy.types.Context, kind: type, identity: Hashable) -> bool:
+        """Return whether a change to a slider of the keys with this identity belongs to the drag."""
+        if not (self.drag.is_shown or self._has_just_ended):
+            return False
+        return self._area == _area_of(context) and isinstance(self.drag, kind) and self.identity == identity
 
     def is_shown_in(self, context: bpy.types.Context) -> bool:
         """Return whether the area shows these keys, which can then be reused."""
@@ -112,8 +118,10 @@ class SliderDrag:
 
     def numbers_of(self, keys: TrackKeys, name: str) -> Numbers | None:
         """Return the dragged values with this name for the keys of a track."""
-        own = split_by_track(*self.numbers[name]) if name in self.numbers else []
-        return next((numbers for each, numbers in own if _place(each) == _place(keys)), None)
+        if name not in self.numbers:
+            return None
+        numbers_by_track = split_by_track(*self.numbers[name])
+        return next((numbers for dragged, numbers in numbers_by_track if _track_of(dragged) == _track_of(keys)), None)
 
     def set(
         self,
@@ -125,22 +133,30 @@ class SliderDrag:
         event: LastEvent,
         relative: bool,
     ) -> None:
-        """Set the value with this name on the keys from a slider."""
+        """Set the value with this name on the keys, after the slider was set to `value` during the event.
+
+        `numbers`: current values of the keys.
+        """
         continues_drag = name in self._starts
         if not continues_drag:
             self._starts[name] = _Start(slider.shown(numbers), keys, numbers)
         start = self._starts[name]
         is_drag = continues_drag or event.presses or event.takes_back
-        is_reset = is_drag and abs(value - start.shown) <= _SAME
-        after = start.numbers if is_reset else slider.changed(start.numbers, start.shown, value, relative)
+        is_reset = is_drag and abs(value - start.displayed) <= _SAME
+        after = start.numbers if is_reset else slider.changed(start.numbers, start.displayed, value, relative)
         self.numbers[name] = start.keys, after
-        if is_drag and all(self.numbers[each][1] is own.numbers for each, own in self._starts.items()):
+        is_held = self.drag.is_shown and not event.releases and (event.is_modifier or event.takes_back)
+        if is_drag and self._is_at_start():
             self._take_back()
-        elif event.presses or (self.drag.is_shown and not event.releases and (event.is_modifier or event.takes_back)):
+        elif event.presses or is_held:
             self._step()
         else:
             self.drag.finish(self._given())
             self._end()
+
+    def _is_at_start(self) -> bool:
+        """Return whether all sliders have been reset, and the values are therefore the arrays of the start."""
+        return all(self.numbers[name][1] is start.numbers for name, start in self._starts.items())
 
     def finish(self) -> None:
         """End the drag at its last step."""
@@ -149,38 +165,38 @@ class SliderDrag:
             self._end()
 
     def _step(self) -> None:
-        self._has_ended = self._is_loose = False
+        self._has_just_ended = self._was_released = False
         self._stepped_at = time.monotonic()
         self.drag.to(self._given())
         if not bpy.app.background and not bpy.app.timers.is_registered(_watch):
             bpy.app.timers.register(_watch, first_interval=_QUIET)
 
     def _take_back(self) -> None:
-        if self.drag.is_shown or self._has_ended:
+        if self.drag.is_shown or self._has_just_ended:
             self.drag.take_back()
             self._end()
 
     def _end(self) -> None:
         """Keep the drag until the current events are handled, because one of the events may be `Esc`."""
-        self._has_ended = not bpy.app.background
-        if self._has_ended and not bpy.app.timers.is_registered(_forget_ended):
+        self._has_just_ended = not bpy.app.background
+        if self._has_just_ended and not bpy.app.timers.is_registered(_forget_ended):
             bpy.app.timers.register(_forget_ended, first_interval=0.0)
 
     def _given(self) -> list[dict[str, Numbers]]:
         """Return the dragged values of each track, with NaN for keys without values."""
         given: list[dict[str, Numbers]] = [{} for _ in self.chosen]
-        place = {_place(keys): number for number, keys in enumerate(self.chosen)}
-        for name, (keys, numbers) in self.numbers.items():
-            for own, part in split_by_track(keys, numbers):
-                number = place[_place(own)]
-                every = np.full(len(self.chosen[number]), np.nan)
-                every[is_among(self.chosen[number].frames, own.frames)] = part
-                given[number][name] = every
+        indices = {_track_of(keys): index for index, keys in enumerate(self.chosen)}
+        for name, (dragged, numbers) in self.numbers.items():
+            for keys, numbers_of_track in split_by_track(dragged, numbers):
+                index = indices[_track_of(keys)]
+                numbers_or_nan = np.full(len(self.chosen[index]), np.nan)
+                numbers_or_nan[is_among(self.chosen[index].frames, keys.frames)] = numbers_of_track
+                given[index][name] = numbers_or_nan
         return given
 
     def forget_ended(self) -> None:
         """Make the next change to a slider begin another drag."""
-        self._has_ended = False
+        self._has_just_ended = False
 
     def watch(self) -> bool:
         """End the drag if its slider no longer exists and the button is released. Return whether the drag continues."""
@@ -188,28 +204,31 @@ class SliderDrag:
             return False
         if time.monotonic() - self._stepped_at < _QUIET:
             return True
-        windows: Any = bpy.context.window_manager
-        window = next((each for each in windows.windows if each.as_pointer() == self._window), None)
-        is_held = False
-        if window is not None:
-            with bpy.context.temp_override(window=window):
-                event = last_event(bpy.context)
-            is_held = event.presses or (event.is_modifier and not event.releases)
-        # Blender may not have handled the event yet.
-        if not is_held and self._is_loose:
+        is_released = not self._is_button_held()
+        # At the first check after the release, Blender may not have handled the event yet.
+        if is_released and self._was_released:
             self.finish()
-        self._is_loose = not is_held
+        self._was_released = is_released
         return self.drag.is_shown
+
+    def _is_button_held(self) -> bool:
+        manager: Any = bpy.context.window_manager
+        window = next((window for window in manager.windows if window.as_pointer() == self._window), None)
+        if window is None:
+            return False
+        with bpy.context.temp_override(window=window):
+            event = last_event(bpy.context)
+        return event.presses or (event.is_modifier and not event.releases)
 
 
 _current: SliderDrag | None = None
 
 
-def going_on(context: bpy.types.Context, kind: type, chosen: Sequence[TrackKeys]) -> SliderDrag | None:
-    """Return the current drag of this kind on these keys, for a changed slider, and end any other drag."""
+def current_drag(context: bpy.types.Context, kind: type, chosen: Sequence[TrackKeys]) -> SliderDrag | None:
+    """Return the current drag of this kind on these keys, for a changed slider. End any other drag."""
     if _current is not None:
-        keys = _current.keys if chosen is _current.chosen else identity_of(chosen)
-        if _current.includes(context, kind, keys):
+        identity = _current.identity if chosen is _current.chosen else identity_of(chosen)
+        if _current.includes(context, kind, identity):
             return _current
         _current.finish()
     return None
@@ -218,7 +237,7 @@ def going_on(context: bpy.types.Context, kind: type, chosen: Sequence[TrackKeys]
 def begin(
     context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: ParameterDrag | ValueDrag, keeps_keys: bool
 ) -> SliderDrag:
-    """Begin a drag."""
+    """Begin a drag of the chosen keys."""
     global _current
     _current = SliderDrag(context, chosen, drag, keeps_keys)
     return _current
@@ -235,20 +254,20 @@ def shown_in(context: bpy.types.Context) -> SliderDrag | None:
     return _current if _current is not None and _current.is_shown_in(context) else None
 
 
-def once_a_drag(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.Context], Found]:
+def once_a_drag(function: Callable[[bpy.types.Context], Result]) -> Callable[[bpy.types.Context], Result]:
     """Call a function of the chosen keys once per drag. The function must not depend on the dragged values."""
 
     @wraps(function)
-    def found(context: bpy.types.Context) -> Found:
-        dragged = shown_in(context)
-        if dragged is None:
+    def cached(context: bpy.types.Context) -> Result:
+        drag = shown_in(context)
+        if drag is None:
             return function(context)
-        if function.__name__ not in dragged.found:
-            dragged.found[function.__name__] = function(context)
-        result: Found = dragged.found[function.__name__]
+        if function.__name__ not in drag.cached_results:
+            drag.cached_results[function.__name__] = function(context)
+        result: Result = drag.cached_results[function.__name__]
         return result
 
-    return found
+    return cached
 
 
 def forget() -> None:
@@ -274,10 +293,10 @@ def split_by_track(chosen: Sequence[TrackKeys], numbers: Numbers) -> list[tuple[
 
 def identity_of(chosen: Sequence[TrackKeys]) -> Hashable:
     """Return a value that identifies these keys at their frames."""
-    return tuple((*_place(keys), keys.frames.tobytes()) for keys in chosen)
+    return tuple((*_track_of(keys), keys.frames.tobytes()) for keys in chosen)
 
 
-def _place(keys: TrackKeys) -> tuple[int, str]:
+def _track_of(keys: TrackKeys) -> tuple[int, str]:
     return keys.datablock.as_pointer(), keys.track.path
 
 
