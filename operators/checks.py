@@ -9,6 +9,7 @@ import bpy
 from bpy.props import BoolProperty, IntProperty
 
 from ..animation import AnimationError, check, joint_gap
+from ..animation.checks.conditions import Checks, Violation
 from ..animation.number_text import size_text
 from ..animation.track_names import track_name
 from ..animation.translation import rpt_, translated
@@ -37,34 +38,40 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
         return False
 
     def execute(self, context: bpy.types.Context) -> Status:
-        chosen = (self.frame_start, self.frame_end) if self.use_range else None
+        frame_range = (self.frame_start, self.frame_end) if self.use_range else None
         try:
-            checks = check(*selected_objects(context), frame_range=chosen, scene=context.scene)
+            checks = check(*selected_objects(context), frame_range=frame_range, scene=context.scene)
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        found = [
-            {
-                "item": violation.name,
-                "frame": violation.worst,
-                "place": violation.place,
-                "track": track_name(violation.track),
-                "name": violation.message,
-            }
-            for violation in checks.violations
-        ]
-        findings.show_findings(context.window_manager, checks.summary, found)
+        rows = map(_row_of, checks.violations)
+        findings.show_findings(context.window_manager, checks.summary, rows)
+        self._report_checks(checks)
+        redraw_editors()
+        return {"FINISHED"}
+
+    def _report_checks(self, checks: Checks) -> None:
+        """Report the notes, the first errors and violations, and the summary."""
         report_notes(self, checks.notes)
         for refusal in checks.errors[:SHOWN_NOTES]:
             self.report({"WARNING"}, str(refusal))
         for violation in checks.violations[:SHOWN_NOTES]:
             self.report({"WARNING"}, str(violation))
-        if len(checks.violations) > SHOWN_NOTES:
-            more = len(checks.violations) - SHOWN_NOTES
-            self.report({"WARNING"}, rpt_("… and {:d} more in the sidebar list", more))
+        remaining = len(checks.violations) - SHOWN_NOTES
+        if remaining > 0:
+            self.report({"WARNING"}, rpt_("… and {:d} more in the sidebar list", remaining))
         self.report({"WARNING"} if checks.errors else {"INFO"}, checks.summary)
-        redraw_editors()
-        return {"FINISHED"}
+
+
+def _row_of(violation: Violation) -> dict[str, Any]:
+    """Return the properties of a `TCBFinding`."""
+    return {
+        "item": violation.name,
+        "frame": violation.worst,
+        "place": violation.place,
+        "track": track_name(violation.track),
+        "name": violation.message,
+    }
 
 
 def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
@@ -85,32 +92,30 @@ class TCB_OT_joint_check(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not poll_active(cls, context):
             return False
-        obj, bone = active_part(context)
+        obj, bone = selection.active_object_and_bone(context)
         if (obj.pose.bones[bone] if bone else obj).parent is None:
             cls.poll_message_set("No parent")
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> Status:
-        obj, bone = active_part(context)
+        obj, bone = selection.active_object_and_bone(context)
         try:
             gap = joint_gap(obj, bone, scene=context.scene)
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
-        fault = rpt_("{:s} is {:s} away from its position on {:s}", gap.name, size_text(gap.distance), gap.parent)
-        place = rpt_("frame {:g}", gap.frame)
-        finding = {"item": obj.name, "bone": bone, "frame": gap.frame, "place": place, "name": fault}
-        findings.show_findings(context.window_manager, str(gap), [finding])
+        row = {
+            "item": obj.name,
+            "bone": bone,
+            "frame": gap.frame,
+            "place": rpt_("frame {:g}", gap.frame),
+            "name": rpt_("{:s} is {:s} away from its position on {:s}", gap.name, size_text(gap.distance), gap.parent),
+        }
+        findings.show_findings(context.window_manager, str(gap), [row])
         self.report({"INFO"}, str(gap))
         redraw_editors()
         return {"FINISHED"}
-
-
-def active_part(context: bpy.types.Context) -> tuple[Any, str]:
-    """Return the active object or, in Pose Mode, the object and the name of the bone in the tab."""
-    bone = selection.active_bone(context)
-    return (bone.id_data, bone.name) if bone else (context.object, "")
 
 
 class TCB_OT_finding_show(bpy.types.Operator):
@@ -141,11 +146,8 @@ class TCB_OT_finding_show(bpy.types.Operator):
         obj = context.view_layer.objects.get(finding.item) if context.view_layer else None
         if obj is None:
             self.report({"WARNING"}, rpt_('"{:s}" is no longer in this view layer', finding.item))
-            return {"FINISHED"}
-        if context.mode == "OBJECT":
-            for other in context.selected_objects:
-                other.select_set(False)
-            obj.select_set(True)
+        elif context.mode == "OBJECT":
+            selection.select_only(context, [obj])
             context.view_layer.objects.active = obj
         elif obj.pose and finding.bone in obj.pose.bones and context.object == obj:
             obj.data.bones.active = obj.data.bones[finding.bone]

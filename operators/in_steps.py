@@ -20,14 +20,19 @@ from ..ui.operator_results import Status
 
 _AT_ONCE = 1.0
 """Seconds for which interactive work may block Blender before Blender handles events and checks for Esc."""
-_SLICE, _PAUSE = 0.2, 0.01
-"""Seconds of work between two checks for events, and seconds of the pause for events."""
+_SECONDS_PER_SLICE = 0.2
+"""Seconds of work between two checks for events."""
+_PAUSE = 0.01
+"""Seconds of the pause for events."""
 _SECONDS_BETWEEN_LINES = 2.0
+"""Minimum number of seconds between printed lines."""
 
 
 class Progress:
-    """Progress shown at the mouse pointer, or printed as lines if there is no window. The default text is for a
-    bake."""
+    """Progress shown at the mouse pointer, or printed as lines if there is no window.
+
+    `line` is the printed text, with placeholders for the finished and the total number of steps.
+    """
 
     def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
         self.window_manager = window_manager
@@ -63,24 +68,24 @@ class InSteps:
         context: bpy.types.Context,
         steps: Steps[Result],
         progress: Progress,
-        done: Callable[[bpy.types.Context, Result], Status],
+        finish: Callable[[bpy.types.Context, Result], Status],
     ) -> Status:
         """Run all steps. In interactive use, run only the first steps. The modal operator runs the rest.
 
-        `done` finishes the operator with the return value of the steps.
+        `finish`: function that ends the operator with the return value of the steps.
         """
-        self._steps, self._progress, self._done = steps, progress, done
+        self._steps, self._progress, self._finish_with = steps, progress, finish
         if bpy.app.background or not self._is_by_hand:
-            return self._go_on(context, math.inf)
-        status = self._go_on(context, _AT_ONCE)
+            return self._work(context, math.inf)
+        status = self._work(context, _AT_ONCE)
         if status == {"RUNNING_MODAL"}:
             window_manager: Any = context.window_manager
             window_manager.modal_handler_add(self)
             self._timer = window_manager.event_timer_add(_PAUSE, window=context.window)
-            self._say_how_far(context)
+            self._show_progress(context)
         return status
 
-    def _say_how_far(self, context: bpy.types.Context) -> None:
+    def _show_progress(self, context: bpy.types.Context) -> None:
         workspace: Any = context.workspace
         workspace.status_text_set(f"{iface_(self.hint)}   {self._progress.percent} %")
 
@@ -93,18 +98,19 @@ class InSteps:
         # Other events must not reach the scene during the work.
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        status = self._go_on(context, _SLICE)
+        status = self._work(context, _SECONDS_PER_SLICE)
         if status == {"RUNNING_MODAL"}:
-            self._say_how_far(context)
+            self._show_progress(context)
         return status
 
     def cancel(self, context: bpy.types.Context) -> None:
+        """Undo all changes. Blender also calls this when it closes the window or loads a file."""
         try:
             self._steps.close()
         finally:
             self._end(context)
 
-    def _go_on(self, context: bpy.types.Context, seconds: float) -> Status:
+    def _work(self, context: bpy.types.Context, seconds: float) -> Status:
         """Work for the given time. Return RUNNING_MODAL while the work is not complete."""
         end = time.monotonic() + seconds
         try:
@@ -114,16 +120,16 @@ class InSteps:
         except StopIteration as stop:
             result = stop.value
         except AnimationError as refusal:
-            return self._failed(context, refusal)
+            return self._fail(context, refusal)
         except BaseException:
             self._end(context)
             raise
         else:
             return {"RUNNING_MODAL"}
         self._end(context)
-        return self._done(context, result)
+        return self._finish_with(context, result)
 
-    def _failed(self: Any, context: bpy.types.Context, error: Exception) -> Status:
+    def _fail(self: Any, context: bpy.types.Context, error: Exception) -> Status:
         self._end(context)
         self.report({"ERROR"}, translated(error))
         return {"CANCELLED"}

@@ -28,11 +28,12 @@ from ..ui.sliders.numbers_of_50 import from_50, of_50
 from .on_selection import OnKeys
 
 _PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
-_PIXELS = 400.0
+_PIXELS_OF_RANGE = 400.0
 """Mouse movement in pixels for the full range of tension, at a resolution scale of 1."""
-_FINE = 0.1
-_STEPS = 20
-"""Number of steps in the range of tension to which Ctrl snaps."""
+_PRECISION_FACTOR = 0.1
+"""Factor of the mouse movement while Shift is held."""
+_SNAP_STEPS = 20
+"""Number of steps in the range of a parameter to which Ctrl snaps."""
 
 
 class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
@@ -73,11 +74,12 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
             self._drag.take_back()
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
-        self._mouse = event.mouse_x
-        self._moved = 0.0
+        self._mouse_x = event.mouse_x
+        self._change = 0.0
+        """Change of the parameter by the mouse."""
         self._typed = ""
         self._area: Any = context.area
-        self._show(context, given)
+        self._show_state(context, given)
         window_manager: Any = context.window_manager
         window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -87,23 +89,24 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
             self._drag.take_back()
             return self._end(context, {"CANCELLED"})
         if event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS":
-            return self._apply(context, snap=event.ctrl, held=False)
+            return self._apply(context, snap=event.ctrl, is_confirmed=True)
         if event.type == "MOUSEMOVE":
-            step = (event.mouse_x - self._mouse) / self._pixels(context)
-            self._moved += step * (_FINE if event.shift else 1.0)
-            self._mouse = event.mouse_x
+            movement = (event.mouse_x - self._mouse_x) / self._pixels_per_unit(context)
+            self._change += movement * (_PRECISION_FACTOR if event.shift else 1.0)
+            self._mouse_x = event.mouse_x
         elif (typed := typed_after(self._typed, event)) is not None:
             self._typed = typed
         elif event.type not in {"LEFT_CTRL", "RIGHT_CTRL"}:
             return {"RUNNING_MODAL"}
-        return self._apply(context, snap=event.ctrl)
+        return self._apply(context, snap=event.ctrl, is_confirmed=False)
 
     def cancel(self, context: bpy.types.Context) -> None:
+        """Restore the keys. Blender calls this to cancel the operator."""
         self._drag.take_back()
         self._end(context, {"CANCELLED"})
 
     def _start(self, context: bpy.types.Context) -> bool:
-        """Find the keys and their values. If there are no keys, report this and return False."""
+        """Find the keys and their values. Return False if there are no keys or they cannot be read, and report why."""
         self._chosen = chosen_keys(context)
         self._defaults = selection.default_parameters(context)
         try:
@@ -120,37 +123,43 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         set_parameters(keys, {self.parameter: self._after(before)}, self._defaults)
 
     def _after(self, before: Numbers) -> Numbers:
-        number = np.full(len(before), self.amount) if self.absolute else before + self.amount
-        after: Numbers = np.clip(number, *LIMITS[self.parameter])
+        """Return the values after the drag."""
+        numbers = np.full(len(before), self.amount) if self.absolute else before + self.amount
+        after: Numbers = np.clip(numbers, *LIMITS[self.parameter])
         return after
 
-    def _apply(self, context: bpy.types.Context, snap: bool = False, held: bool = True) -> Status:
+    def _apply(self, context: bpy.types.Context, snap: bool, is_confirmed: bool) -> Status:
+        """Set the typed value, or else change the values as the mouse has moved."""
         typed = self._typed_value(context)
-        low, high = LIMITS[self.parameter]
-        step = (high - low) / _STEPS
         self.absolute = typed is not None
-        moved = round(self._moved / step) * step if snap else self._moved
-        self.amount = moved if typed is None else typed
+        self.amount = self._snapped_change(snap) if typed is None else typed
         given = self._given()
         try:
-            errors = (self._drag.to if held else self._drag.finish)(given)
+            errors = (self._drag.finish if is_confirmed else self._drag.to)(given)
         except AnimationError as refusal:
             errors = [refusal]
         if errors:
             self._drag.take_back()
             self.report({"ERROR"}, str(errors[0]))
             return self._end(context, {"CANCELLED"})
-        if not held:
+        if is_confirmed:
             return self._end(context, {"FINISHED"})
-        self._show(context, given)
+        self._show_state(context, given)
         return {"RUNNING_MODAL"}
 
+    def _snapped_change(self, snap: bool) -> float:
+        low, high = LIMITS[self.parameter]
+        step = (high - low) / _SNAP_STEPS
+        return round(self._change / step) * step if snap else self._change
+
     def _given(self) -> list[dict[str, Numbers]]:
+        """Return the new values for the keys of each track."""
         after = self._after(np.concatenate(self._before))
         ends = np.cumsum([len(before) for before in self._before])
-        return [{self.parameter: own} for own in np.split(after, ends[:-1])]
+        return [{self.parameter: numbers} for numbers in np.split(after, ends[:-1])]
 
     def _typed_value(self, context: bpy.types.Context) -> float | None:
+        """Return the typed parameter within its limits, or None if no number was typed."""
         try:
             number = float(self._typed)
         except ValueError:
@@ -159,24 +168,26 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         value = from_50(self.parameter, number) if preferences.shows_numbers_of_50(context) else number
         return min(max(value, low), high)
 
-    def _pixels(self, context: bpy.types.Context) -> float:
+    def _pixels_per_unit(self, context: bpy.types.Context) -> float:
         """Return the mouse movement in pixels for a change of 1."""
-        user: Any = context.preferences
-        return float(_PIXELS * user.system.ui_scale / (LIMITS["tension"][1] - LIMITS["tension"][0]))
+        preferences: Any = context.preferences
+        return float(_PIXELS_OF_RANGE * preferences.system.ui_scale / (LIMITS["tension"][1] - LIMITS["tension"][0]))
 
-    def _show(self, context: bpy.types.Context, given: list[dict[str, Numbers]]) -> None:
+    def _show_state(self, context: bpy.types.Context, given: list[dict[str, Numbers]]) -> None:
+        """Show the new values in the headers, with the typed number and the keys to press."""
         label = iface_(DESCRIPTIONS[self.parameter][0], msgctxt=contexts.id_action)
-        after = np.concatenate([own[self.parameter] for own in given])
+        after = np.concatenate([numbers_by_name[self.parameter] for numbers_by_name in given])
         low, high = (self._number(context, value) for value in (after.min(), after.max()))
-        now = low if low == high else f"{low} … {high}"
+        values = low if low == high else f"{low} … {high}"
         typed = f"  [{self._typed}|]" if self._typed else ""
         keys = iface_("1 key") if len(after) == 1 else iface_("{:d} keys", len(after))
         hint = iface_("Enter or click: confirm, Esc: cancel, Ctrl: snap, Shift: precision, or type a number")
-        show_in_headers(context, self._area, f"{label}: {now}{typed}   ({keys})", hint)
+        show_in_headers(context, self._area, f"{label}: {values}{typed}   ({keys})", hint)
 
     def _number(self, context: bpy.types.Context, value: float) -> str:
-        of_max = preferences.shows_numbers_of_50(context)
-        return number_text(of_50(self.parameter, value), 1) if of_max else number_text(value, 3)
+        if preferences.shows_numbers_of_50(context):
+            return number_text(of_50(self.parameter, value), 1)
+        return number_text(value, 3)
 
     def _end(self, context: bpy.types.Context, status: Status) -> Status:
         show_in_headers(context, self._area, None, None)

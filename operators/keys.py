@@ -81,7 +81,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     )
 
     _same_interpolation = ""
-    """Initial interpolation of all keys in the dialog."""
+    """Interpolation of all keys when the dialog opened, or an empty string if it differs."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -91,24 +91,30 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         if self.track:
             return self.execute(context)
         self._chosen = chosen_keys(context)
-        self._mixed: dict[str, float] = {}
         if not self._chosen:
             self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
             return {"CANCELLED"}
-        self._kept: list[RecordedTrack] = []
-        # As in the tab, mixed values show their mean. The mean is set only if the user changes it.
+        self._recorded: list[RecordedTrack] = []
+        self._show_values_of_keys(context)
+        window_manager: Any = context.window_manager
+        status: Status = window_manager.invoke_props_dialog(self)
+        return status
+
+    def _show_values_of_keys(self, context: bpy.types.Context) -> None:
+        """Set the properties of the dialog to the values of the chosen keys.
+
+        As in the tab, mixed values show their mean. The mean is set only if the user changes it.
+        """
+        self._means: dict[str, float] = {}
         scene: Any = context.scene
         for name, numbers in chosen_parameters(context).items():
             setattr(self, name, getattr(scene.tcb, name))
             if is_mixed(numbers):
-                self._mixed[name] = getattr(self, name)
-        kinds = set().union(*map(interpolations_of, self._chosen))
-        self._same_interpolation = kinds.pop() if len(kinds) == 1 else ""
+                self._means[name] = getattr(self, name)
+        interpolations = set().union(*map(interpolations_of, self._chosen))
+        self._same_interpolation = interpolations.pop() if len(interpolations) == 1 else ""
         if self._same_interpolation:
             self.interpolation = self._same_interpolation
-        window_manager: Any = context.window_manager
-        status: Status = window_manager.invoke_props_dialog(self)
-        return status
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
@@ -127,7 +133,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         """Update the motion after each change in the dialog."""
         chosen = found_again(self._chosen)
         # If nothing was changed, there is nothing to restore, and an unkeyed pose remains.
-        self._kept = self._kept or record_tracks((keys.datablock, keys.track) for keys in chosen)
+        self._recorded = self._recorded or record_tracks((keys.datablock, keys.track) for keys in chosen)
         # Errors are reported on OK.
         for_each_of(
             chosen,
@@ -137,7 +143,8 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return True
 
     def cancel(self, _context: bpy.types.Context) -> None:
-        revert_tracks(self._kept)
+        """Restore the keys. Blender calls this when the user closes the dialog without OK."""
+        revert_tracks(self._recorded)
         redraw_editors()
 
     def execute(self, context: bpy.types.Context) -> Status:
@@ -173,20 +180,20 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         """Set all given values on the keys."""
         is_given = self.properties.is_property_set
         velocity = self.velocity[: velocity_size(keys.track)] if is_given(VELOCITY) else ()
-        numbers = {velocity_of(component): number for component, number in enumerate(velocity)}
+        velocities = {velocity_of(component): number for component, number in enumerate(velocity)}
         interpolation = self.interpolation if is_given("interpolation") else None
-        set_parameters(keys, {**self._given(), **numbers}, defaults, interpolation)
+        set_parameters(keys, {**self._given(), **velocities}, defaults, interpolation)
 
     def _given(self) -> dict[str, float]:
         """Return the parameters to set, except mixed values that are kept."""
-        given = [name for name in PARAMETERS if self.properties.is_property_set(name) and not self._is_kept(name)]
-        return {name: getattr(self, name) for name in given}
+        names = [name for name in PARAMETERS if self.properties.is_property_set(name) and not self._is_kept(name)]
+        return {name: getattr(self, name) for name in names}
 
     def _is_kept(self, name: str) -> bool:
         """Return whether the keys keep their mixed values, that is, whether the dialog still shows the initial mean."""
-        # Only the dialog has these attributes.
-        mixed: dict[str, float] = getattr(self, "_mixed", {})
-        return name in mixed and getattr(self, name) == mixed[name]
+        # Only the dialog has this attribute.
+        means: dict[str, float] = getattr(self, "_means", {})
+        return name in means and getattr(self, name) == means[name]
 
 
 class TCB_OT_key_reset(OnKeys, bpy.types.Operator):
@@ -246,8 +253,8 @@ class TCB_OT_key_paste(OnKeys, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         chosen = chosen_keys(context)
-        pasted = assign_to_keys(_copied, chosen)
-        if pasted is None:
+        copied_keys_by_track = assign_to_keys(_copied, chosen)
+        if copied_keys_by_track is None:
             count = sum(len(keys) for keys in chosen)
             text = rpt_(
                 "The number of copied keys, {:d}, differs from the number of selected keys, {:d}",
@@ -256,14 +263,14 @@ class TCB_OT_key_paste(OnKeys, bpy.types.Operator):
             )
             self.report({"ERROR"}, text)
             return {"CANCELLED"}
-        copied = iter(pasted)
+        next_copied_keys = iter(copied_keys_by_track)
         defaults = selection.default_parameters(context)
         notes = []
 
         def paste_next(keys: TrackKeys) -> None:
-            left = paste(keys, next(copied), defaults)
-            if left:
-                notes.append(keys.track.finding(left))
+            note_code = paste(keys, next(next_copied_keys), defaults)
+            if note_code:
+                notes.append(keys.track.finding(note_code))
 
         report = for_each_of(chosen, paste_next)
         report.notes += notes
@@ -296,22 +303,22 @@ class TCB_OT_key_jump(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         step = 1 if self.direction == "NEXT" else -1
-        there = [
-            selection.scene_frame(keys.datablock, frame)
-            for keys in shown_keys(context)
-            if (frame := _neighbour(keys.frames, selection.action_frame(context, keys.datablock), step)) is not None
-        ]
-        if not there:
+        frames = []
+        for keys in shown_keys(context):
+            frame = _next_frame(keys.frames, selection.action_frame(context, keys.datablock), step)
+            if frame is not None:
+                frames.append(selection.scene_frame(keys.datablock, frame))
+        if not frames:
             self.report({"INFO"}, "No next key" if step > 0 else "No previous key")
             return {"CANCELLED"}
-        selection.go_to(context.scene, min(there) if step > 0 else max(there))
+        selection.go_to(context.scene, min(frames) if step > 0 else max(frames))
         return {"FINISHED"}
 
 
-def _neighbour(frames: Float32Array, frame: float, direction: int) -> float | None:
-    """Return the next frame (`direction` 1) or the previous frame (-1)."""
-    there = frames[frames > frame + AT] if direction > 0 else frames[frames < frame - AT]
-    return float(there[0 if direction > 0 else -1]) if len(there) else None
+def _next_frame(frames: Float32Array, frame: float, step: int) -> float | None:
+    """Return the next frame of ascending frames (`step` 1) or the previous frame (-1), or None if there is none."""
+    beyond = frames[frames > frame + AT] if step > 0 else frames[frames < frame - AT]
+    return float(beyond[0 if step > 0 else -1]) if len(beyond) else None
 
 
 class TCB_OT_handles_free(OnShownAndSelectedKeys, bpy.types.Operator):

@@ -46,32 +46,31 @@ class TCB_OT_preset_apply(OnKeys, bpy.types.Operator):
         return {"INTERFACE"}
 
     def execute(self, context: bpy.types.Context) -> Status:
-        found = presets()
-        wanted = _plain(self.preset)
-        path = (
-            path_of(self.filepath)
-            if self.filepath
-            else next((file for name, file in found.items() if _plain(name) == wanted), None)
-        )
+        path = path_of(self.filepath) if self.filepath else _file_of(self.preset)
         if path is None:
-            names = ", ".join(found)
+            names = ", ".join(presets())
             self.report({"ERROR"}, rpt_('no preset "{:s}". Available presets: {:s}', self.preset, names))
             return {"CANCELLED"}
         try:
-            given = preset.read(read_file(path), PARAMETERS)
+            parameters = preset.read(read_file(path), PARAMETERS)
         except OSError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         except preset.PresetError as error:
             self.report({"ERROR"}, rpt_("{}: {:s}", path, translated(error)))
             return {"CANCELLED"}
-        report = apply_preset(context, given)
-        done = rpt_("Applied {:s} to {:s}", label_of(path.stem), report.counts)
-        return finish(self, report, done, NO_OWN_KEY_SELECTED)
+        report = apply_preset(context, parameters)
+        result = rpt_("Applied {:s} to {:s}", label_of(path.stem), report.counts)
+        return finish(self, report, result, NO_OWN_KEY_SELECTED)
 
 
-def _plain(name: str) -> str:
-    """Return the normalized name of a preset, independent of its file name."""
+def _file_of(name: str) -> Path | None:
+    """Return the file of a preset, whose name may differ in case, and in spaces for underscores."""
+    normalized = _normalized(name)
+    return next((file for preset_name, file in presets().items() if _normalized(preset_name) == normalized), None)
+
+
+def _normalized(name: str) -> str:
     return name.casefold().replace(" ", "_")
 
 
@@ -88,14 +87,15 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
 
     def execute(self, context: bpy.types.Context) -> Status:  # type: ignore[override]
         options: Any = self
+        manager: Any = context.window_manager
         if not (options.remove_name or options.remove_active):
-            # The preset stores the values of this group.
-            written = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
+            # The preset stores the values of `key`, which is this group in the line `preset.KEY_LINE`.
+            saved_parameters = manager.tcb_preset
             for name, numbers in chosen_parameters(context).items():
                 if not len(numbers) or is_mixed(numbers):
                     self.report({"ERROR"}, "Select only keys that have the same parameters")
                     return {"CANCELLED"}
-                setattr(written, name, numbers[0])
+                setattr(saved_parameters, name, numbers[0])
         status: Any = super().execute(context)
         # Blender renames the menu after the preset.
         getattr(bpy.types, self.preset_menu).bl_label = "TCB Presets"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,23 +34,23 @@ _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Errors to compare, as factors of the current error."""
 
 
-class _Reducing(ReduceOptions, WithData, InSteps):
-    """Base class for both operators."""
+class _ReduceBase(ReduceOptions, WithData, InSteps):
+    """Base class for operators on the keys to reduce."""
 
     work: ClassVar[Any]
-    """Static function that takes the selection and the requested reduction, and returns Steps."""
-    others: ClassVar[tuple[str, ...]] = ("use_data",)
+    """Static function that takes the paths and the requested reduction of each datablock, and returns Steps."""
+    own_options: ClassVar[tuple[str, ...]] = ("use_data",)
     """Properties that are not in the Reduce panel."""
 
     @classmethod
     def poll(cls: Any, context: bpy.types.Context) -> bool:
-        shown = editable_fcurves(context) if in_animation_editor(context) else []
-        return any_selected(shown) or poll_selection(cls, context)
+        fcurves = editable_fcurves(context) if in_animation_editor(context) else []
+        return any_selected(fcurves) or poll_selection(cls, context)
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         layout = layout_of(self)
         layout.use_property_split = True
-        for name in (*self.used(context), *self.others):
+        for name in (*self.used(context), *self.own_options):
             layout.prop(self, name)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
@@ -64,18 +65,27 @@ class _Reducing(ReduceOptions, WithData, InSteps):
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         if self.frames == "SELECTED":
-            selected, ranges = selected_paths(context, self.use_data)
+            paths_by_datablock, ranges = selected_paths(context, self.use_data)
         else:
-            selected, ranges = selection.selected_datablocks(context, self.use_data), {}
-        if not selected:
+            paths_by_datablock, ranges = selection.selected_datablocks(context, self.use_data), {}
+        if not paths_by_datablock:
             self.report({"ERROR"}, rpt_("Select keys of animated properties"))
             return {"CANCELLED"}
-        work = {datablock: (paths, _within(request, ranges.get(datablock))) for datablock, paths in selected.items()}
+        requests = {
+            datablock: (paths, _within(request, ranges.get(datablock)))
+            for datablock, paths in paths_by_datablock.items()
+        }
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps"))
-        return self.start(context, self.work(work), progress, self.finish)
+        return self.start(context, self.work(requests), progress, self.finish)
+
+    def report_errors(self: Any, errors: Iterable[Finding], has_results: bool) -> None:
+        """Report the errors. With results, a datablock with nothing to do is not an error."""
+        texts = [str(error) for error in errors if not (error.has_nothing_to_do and has_results)]
+        if texts:
+            self.report({"ERROR"}, "\n".join(texts))
 
 
-class TCB_OT_reduce(_Reducing, bpy.types.Operator):
+class TCB_OT_reduce(_ReduceBase, bpy.types.Operator):
     """Replace dense curves with few keys in a copy of the action"""
 
     bl_idname = "tcb.reduce"
@@ -88,7 +98,7 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    others = ("use_data", "live")
+    own_options = ("use_data", "live")
     hint = n_("Reducing. Esc: cancel without changes")
     cancelled = n_("Reduce canceled. Nothing was changed")
 
@@ -103,24 +113,23 @@ class TCB_OT_reduce(_Reducing, bpy.types.Operator):
             self.live = True
         return super().invoke(context, event)
 
-    def finish(self, context: bpy.types.Context, found: tuple[list[Reduction], list[Finding]]) -> Status:
-        results, refused = found
+    def finish(self, context: bpy.types.Context, result: tuple[list[Reduction], list[Finding]]) -> Status:
+        reductions, errors = result
         manager: Any = context.window_manager
-        manager.tcb_reduction = "\n".join(map(str, results))
-        for result in results:
-            report_notes(self, result.notes)
-            self.report({"INFO"} if result.is_within else {"WARNING"}, str(result))
+        manager.tcb_reduction = "\n".join(map(str, reductions))
+        for reduction in reductions:
+            report_notes(self, reduction.notes)
+            self.report({"INFO"} if reduction.is_within else {"WARNING"}, str(reduction))
         if self.live:
-            handlers.go_live([bpy.data.actions[result.action] for result in results if not result.is_minimal])
-        keep_result_notes(note for result in results for note in result.notes)
-        faults = [str(each) for each in refused if not (each.has_nothing_to_do and results)]
-        if faults:
-            self.report({"ERROR"}, "\n".join(faults))
+            reduced = [reduction.action for reduction in reductions if not reduction.is_minimal]
+            handlers.go_live([bpy.data.actions[name] for name in reduced])
+        keep_result_notes(note for reduction in reductions for note in reduction.notes)
+        self.report_errors(errors, has_results=bool(reductions))
         redraw_editors()
-        return {"FINISHED"} if results else {"CANCELLED"}
+        return {"FINISHED"} if reductions else {"CANCELLED"}
 
 
-class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
+class TCB_OT_reduce_compare(_ReduceBase, bpy.types.Operator):
     """Count keys for five maximum errors, from a quarter to four times the current value"""
 
     bl_idname = "tcb.reduce_compare"
@@ -136,8 +145,8 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
 
         return keys_by_error_steps(selected, _FACTORS)
 
-    def finish(self, context: bpy.types.Context, found: tuple[list[KeyCount], list[Finding]]) -> Status:
-        counts, refused = found
+    def finish(self, context: bpy.types.Context, result: tuple[list[KeyCount], list[Finding]]) -> Status:
+        counts, errors = result
         manager: Any = context.window_manager
         manager.tcb_key_counts.clear()
         for count in counts:
@@ -146,9 +155,7 @@ class TCB_OT_reduce_compare(_Reducing, bpy.types.Operator):
         text = ", ".join(rpt_("{:s}: {:,} keys", number_text(count.error, 6), count.keys) for count in counts)
         if counts:
             self.report({"INFO"}, rpt_("{:s}, now {:,}", text, counts[0].before))
-        faults = [str(each) for each in refused if not (each.has_nothing_to_do and counts)]
-        if faults:
-            self.report({"ERROR"}, "\n".join(faults))
+        self.report_errors(errors, has_results=bool(counts))
         redraw_editors()
         return {"FINISHED"} if counts else {"CANCELLED"}
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -17,13 +18,13 @@ from ..animation.fcurves.channels import channels_of
 from ..animation.relaxation.wanted_conditions import TOLERANCE, Condition
 from ..animation.store.find_tracks import find_tracks
 from ..animation.store.paths import BONES
+from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_, translated
 from ..ui import findings, selection
 from ..ui.operator_results import Status, poll_active, report_notes
 from ..ui.option_properties import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.result_notes import keep_result_notes
-from .checks import active_part
 from .in_steps import Progress
 
 CONDITION_ITEMS = [
@@ -131,7 +132,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
                 value.prop(self, limits, index=axis, text="")
 
     def execute(self, context: bpy.types.Context) -> Status:
-        obj, bone = active_part(context)
+        obj, bone = selection.active_object_and_bone(context)
         progress = Progress(context.window_manager, n_("{:d} of {:d} rounds"))
         try:
             result = relax(
@@ -161,11 +162,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
     def _condition(self, obj: bpy.types.Object) -> Condition:
         """Return the condition. Raises AnimationError if the condition's target does not exist."""
         if self.condition == "LIMITS":
-            low, high = (
-                tuple(angle if used else None for used, angle in zip(limited, angles, strict=True))
-                for limited, angles in ((self.use_low, self.low), (self.use_high, self.high))
-            )
-            return TurnsWithin(low, high)  # type: ignore[arg-type]
+            return TurnsWithin(_limits(self.use_low, self.low), _limits(self.use_high, self.high))
         target = bpy.data.objects.get(self.target) if self.target else None
         if self.target and target is None:
             raise AnimationError(Finding("RELAX_NO_OBJECT", obj.name, arguments=(self.target,)))
@@ -176,9 +173,14 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
         return StaysAt(target, self.target_bone, self.target_point)
 
 
+def _limits(is_limited: Iterable[bool], angles: Iterable[float]) -> Any:
+    """Return a tuple with each angle, or None for an angle without a limit."""
+    return tuple(angle if limited else None for limited, angle in zip(is_limited, angles, strict=True))
+
+
 def _selected_keys(context: bpy.types.Context, obj: bpy.types.Object) -> list[TrackKeys]:
     """Return the selected location and rotation keys. Raises AnimationError if no such keys are selected."""
-    found = []
+    selected = []
     for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
         try:
             tracks = find_tracks(datablock, channels_of(datablock), prefixes)
@@ -187,11 +189,15 @@ def _selected_keys(context: bpy.types.Context, obj: bpy.types.Object) -> list[Tr
                 raise
             continue
         for track in tracks:
-            moves = track.path.endswith("location") or track.is_rotation
-            posed = track.path.startswith(BONES)
-            if moves and track.in_use and posed == (prefixes is not None) and "delta" not in track.path:
+            is_of_bone = track.path.startswith(BONES)
+            if is_of_bone == (prefixes is not None) and _can_relax(track):
                 keys = keys_of(datablock, track)
-                found.append(keys.take(keys.selected))
-    if not any(len(keys) for keys in found):
+                selected.append(keys.take(keys.selected))
+    if not any(map(len, selected)):
         raise AnimationError(Finding("RELAX_SELECT_KEYS", obj.name))
-    return found
+    return selected
+
+
+def _can_relax(track: Track) -> bool:
+    is_delta = "delta" in track.path
+    return track.in_use and not is_delta and (track.path.endswith("location") or track.is_rotation)

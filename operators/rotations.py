@@ -36,44 +36,40 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, use_data=False)
         report = animation.fix_rotations_many(selected, turns=self.turns)
-        left = [fault for each in selected.items() for fault in _faults(*each, turns=self.turns)]
-        found = [
-            {
-                "item": owner.name,
-                "bone": bone,
-                "frame": fault.frames[0],
-                "place": _frames(fault),
-                "track": track_name(fault.track),
-                "name": fault.finding.message,
-            }
-            for owner, bone, fault in left
-        ]
-        result = counted(len(found), n_("{:,} rotation fault remains"), n_("{:,} rotation faults remain"))
-        findings.show_findings(context.window_manager, result, found)
+        rows = [row for obj, prefixes in selected.items() for row in _remaining_faults(obj, prefixes, self.turns)]
+        result = counted(len(rows), n_("{:,} rotation fault remains"), n_("{:,} rotation faults remain"))
+        findings.show_findings(context.window_manager, result, rows)
         # Show the first remaining fault, such as a turn of more than 180 degrees, because users ask about it most
         # often.
-        nothing = f"{result}: {found[0]['name']}" if found else n_("No rotation faults found")
-        done = finish(self, report, rpt_("Repaired rotations: {:s}", report.counts), nothing)
-        return {"FINISHED"} if found else done
+        nothing_repaired = f"{result}: {rows[0]['name']}" if rows else n_("No rotation faults found")
+        status = finish(self, report, rpt_("Repaired rotations: {:s}", report.counts), nothing_repaired)
+        return {"FINISHED"} if rows else status
 
 
-def _faults(
-    datablock: bpy.types.ID, prefixes: list[str] | None, turns: Any
-) -> list[tuple[bpy.types.Object, str, animation.RotationFault]]:
-    """Return the remaining faults with their objects and bones.
+def _remaining_faults(obj: Any, prefixes: list[str] | None, turns: Any) -> list[dict[str, Any]]:
+    """Return the remaining faults of an object as properties of `TCBFinding`.
 
-    The list is empty if the datablock cannot be repaired.
+    The list is empty if the object cannot be repaired, which the report of the repair states.
     """
     try:
-        found = animation.find_rotation_faults(datablock, prefixes, turns)
+        faults = animation.find_rotation_faults(obj, prefixes, turns)
     except AnimationError:
         return []
-    owner: Any = datablock
-    bones = {} if owner.pose is None else {bone.path_from_id(): bone.name for bone in owner.pose.bones}
-    return [(owner, bones.get(fault.track.rpartition(".")[0], ""), fault) for fault in found]
+    bone_names = {} if obj.pose is None else {bone.path_from_id(): bone.name for bone in obj.pose.bones}
+    return [
+        {
+            "item": obj.name,
+            "bone": bone_names.get(fault.track.rpartition(".")[0], ""),
+            "frame": fault.frames[0],
+            "place": _frames_text(fault),
+            "track": track_name(fault.track),
+            "name": fault.finding.message,
+        }
+        for fault in faults
+    ]
 
 
-def _frames(fault: animation.RotationFault) -> str:
+def _frames_text(fault: animation.RotationFault) -> str:
     return rpt_("frame {:g}", fault.frames[0]) if len(fault.frames) == 1 else rpt_("{:d} frames", len(fault.frames))
 
 
@@ -103,14 +99,14 @@ class TCB_OT_turns_shortest(bpy.types.Operator):
         return False
 
     def execute(self, context: bpy.types.Context) -> Status:
-        paths: dict[str, list[str]] = {}
+        paths_by_object: dict[str, list[str]] = {}
         for note in result_notes():
             if note.code == "TURNS_KEPT":
-                paths.setdefault(note.object, []).append(note.track)
+                paths_by_object.setdefault(note.object, []).append(note.track)
         scene: Any = context.scene
         report = animation.Report()
         for obj in scene.objects:
-            for path in paths.get(name_of(obj), ()):
+            for path in paths_by_object.get(name_of(obj), ()):
                 try:
                     animation.choose(obj, path, path="SHORTEST")
                 except AnimationError as error:

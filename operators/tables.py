@@ -48,20 +48,20 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
     def execute(self: Any, context: bpy.types.Context) -> Status:
         path = path_of(self.filepath)
         try:
-            how = TableKeys(
+            options = TableKeys(
                 self.frame_start, frame_rate(context.scene), self.use_tcb, self.use_replace, self.use_known_only
             )
-            read = table.read(read_file(path))
+            content = table.read(read_file(path))
         except table.TableError as error:
             self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))
             return {"CANCELLED"}
         except (ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        obj, bone = _object_and_bone(context)
+        obj, bone = _object_and_bone_path(context)
         progress = Progress(context.window_manager, IMPORT_STEPS)
         try:
-            report = import_table(obj, read, how, bone, progress)
+            report = import_table(obj, content, options, bone, progress)
         except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -70,7 +70,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         return finish(self, report, rpt_("Imported {:s}", report.counts))
 
 
-def _object_and_bone(context: bpy.types.Context) -> tuple[Any, str]:
+def _object_and_bone_path(context: bpy.types.Context) -> tuple[Any, str]:
     """Return the active object or, in Pose Mode, the object and the path of the bone in the tab."""
     bone = selection.active_bone(context)
     return (bone.id_data, bone_path(bone)) if bone else (context.object, "")
@@ -91,8 +91,8 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
         try:
-            made, report = export_table(*_object_and_bone(context))
-            write_file(path_of(self.filepath), table.write(made))
+            content, report = export_table(*_object_and_bone_path(context))
+            write_file(path_of(self.filepath), table.write(content))
         except (AnimationError, ValueError, OSError) as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
@@ -117,7 +117,7 @@ class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
         """Allow objects without TCB tracks, because velocities written earlier can still be removed."""
         selected = selection.selected_datablocks(context, use_data=True)
         return super().poll(context) or any(
-            has_velocities(*datablock_and_paths) for datablock_and_paths in selected.items()
+            has_velocities(datablock, prefixes) for datablock, prefixes in selected.items()
         )
 
     def draw(self, _context: bpy.types.Context) -> None:
@@ -130,13 +130,15 @@ class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
     def execute(self: Any, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
         try:
-            how = Velocities(frozenset(self.quantities), self.step, self.unit, frame_rate(context.scene), defaults)
+            velocities = Velocities(
+                frozenset(self.quantities), self.step, self.unit, frame_rate(context.scene), defaults
+            )
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         report = for_each(
             selection.selected_datablocks(context, self.use_data),
-            lambda datablock, prefixes: write_velocities(datablock, prefixes, how),
+            lambda datablock, prefixes: write_velocities(datablock, prefixes, velocities),
         )
-        done = n_("Wrote velocities of {:s}") if how.quantities else n_("Removed velocities of {:s}")
-        return finish(self, report, rpt_(done, report.counts))
+        result = n_("Wrote velocities of {:s}") if velocities.quantities else n_("Removed velocities of {:s}")
+        return finish(self, report, rpt_(result, report.counts))

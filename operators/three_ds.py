@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +14,7 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper, orientation_helper
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
 from ..exchange.options import EXPORT, IMPORT
+from ..ui import selection
 from ..ui.operator_results import Status, report_notes
 from ..ui.option_properties import property_of
 from ..ui.redraw import frame_selected, redraw_editors
@@ -104,35 +104,29 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        scenes: dict[str, three_ds.Scene] = {}
+        file_scenes: dict[str, three_ds.Scene] = {}
         for path in self._paths():
             try:
-                scenes[path.name] = three_ds.read(read_file(path))
+                file_scenes[path.name] = three_ds.read(read_file(path))
             except OSError as error:
                 self.report({"ERROR"}, str(error))
                 return {"CANCELLED"}
             except three_ds.ThreeDSError as error:
                 self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))
                 return {"CANCELLED"}
-        modes: Any = bpy.ops.object.mode_set
-        if context.mode != "OBJECT" and modes.poll():
-            modes(mode="OBJECT")
+        set_mode: Any = bpy.ops.object.mode_set
+        if context.mode != "OBJECT" and set_mode.poll():
+            set_mode(mode="OBJECT")
         scene: Any = context.scene
         collection: Any = context.collection
-        self._is_alone = not any(item.animation_data and item.animation_data.action for item in scene.objects)
-        self._read, self._into, self._how = scenes, scene, options
+        self._is_first_animation = not any(obj.animation_data and obj.animation_data.action for obj in scene.objects)
+        self._file_scenes, self._scene, self._import_options = file_scenes, scene, options
         progress = Progress(context.window_manager, IMPORT_STEPS)
-        return self.start(context, import_steps(scenes, scene, collection, options), progress, self._finish)
+        return self.start(context, import_steps(file_scenes, scene, collection, options), progress, self._finish)
 
-    def _finish(self, context: bpy.types.Context, result: Exchanged) -> Status:
-        from ..exchange.importing.importer import set_range
-
-        report, scene = result, self._into
+    def _finish(self, context: bpy.types.Context, report: Exchanged) -> Status:
         if self.use_scene_range:
-            rate = self.frame_rate if self.timing == "FRAMES" and self._is_alone else None
-            set_range(scene, list(self._read.values()), self._how.conversion, rate)
-            now = scene.frame_start, scene.frame_end, scene.render.fps / scene.render.fps_base
-            self.report({"INFO"}, rpt_("Scene range: frames {:d} to {:d} at {:g} fps", *now))
+            self._set_scene_range()
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
@@ -143,9 +137,21 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         redraw_editors()
         return {"FINISHED"}
 
+    def _set_scene_range(self) -> None:
+        """Set the scene's frame range, and the frame rate if nothing else is animated, and report both."""
+        from ..exchange.importing.importer import set_range
+
+        scene = self._scene
+        rate = self.frame_rate if self.timing == "FRAMES" and self._is_first_animation else None
+        set_range(scene, list(self._file_scenes.values()), self._import_options.conversion, rate)
+        fps = scene.render.fps / scene.render.fps_base
+        text = rpt_("Scene range: frames {:d} to {:d} at {:g} fps", scene.frame_start, scene.frame_end, fps)
+        self.report({"INFO"}, text)
+
     def _paths(self: Any) -> list[Path]:
+        """Return the chosen files. Several files are names in a folder."""
         if self.files and self.directory:
-            return [Path(self.directory, one.name) for one in self.files]
+            return [Path(self.directory, file.name) for file in self.files]
         return [path_of(self.filepath)]
 
     def _options(self: Any, context: bpy.types.Context) -> ImportOptions:
@@ -161,19 +167,12 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         return ImportOptions(conversion, choices, self.target == "MATCH", self.output, self.sample_limit)
 
 
-def _select(context: bpy.types.Context, items: Sequence[Any]) -> None:
+def _select(context: bpy.types.Context, objects: Sequence[bpy.types.Object]) -> None:
     """Select only these objects, if they are in the view layer, and make one of them active."""
-    for item in context.selected_objects:
-        item.select_set(False)
-    shown = []
-    for item in items:
-        # Blender raises an error for objects that are not in the view layer.
-        with contextlib.suppress(RuntimeError):
-            item.select_set(True)
-            shown.append(item)
+    selected = selection.select_only(context, objects)
     layer: Any = context.view_layer
-    if shown and layer.objects.active not in shown:
-        layer.objects.active = shown[0]
+    if selected and layer.objects.active not in selected:
+        layer.objects.active = selected[0]
 
 
 def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[str]) -> None:
@@ -187,7 +186,7 @@ def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[st
 
 
 def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:
-    """Report the result and the notes. All notes are printed to the console."""
+    """Report the result and the notes, and keep the notes for the message line."""
     for line in report.lines():
         operator.report({"INFO"}, str(line))
     keep_result_notes([*report.damage, *report.notes])
@@ -243,18 +242,16 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
-        options = ExportOptions(conversion, self.sample_limit)
-        return self.start(
-            context, export_steps(objects, scene, options), Progress(context.window_manager, EXPORT_STEPS), self._finish
-        )
+        steps = export_steps(objects, scene, ExportOptions(conversion, self.sample_limit))
+        return self.start(context, steps, Progress(context.window_manager, EXPORT_STEPS), self._finish)
 
     def _finish(self: Any, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Any:
         from ..formats import three_ds
 
-        made, report = result
+        file_scene, report = result
         try:
-            write_file(path_of(self.filepath), three_ds.write(made))
+            write_file(path_of(self.filepath), three_ds.write(file_scene))
         except (OSError, three_ds.ThreeDSError) as error:
-            return self._failed(context, error)
+            return self._fail(context, error)
         report_exchange(self, report)
         return {"FINISHED"}

@@ -66,15 +66,18 @@ class TCB_OT_track_choose(bpy.types.Operator):
         return poll_selection(cls, context)
 
     def execute(self, context: bpy.types.Context) -> Status:
-        given = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
-        if not given:
+        settings = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
+        if not settings:
             names = ", ".join(CHOICES)
             self.report({"ERROR"}, rpt_("Nothing to set. Give one of {:s}", names))
             return {"CANCELLED"}
 
+        def set_on_track(datablock: bpy.types.ID, path: str) -> None:
+            choose(datablock, path, **settings)
+
         owners = selection.owners_of(context, self.track)
-        work = for_each_track(owners, self.track, lambda datablock, path: choose(datablock, path, **given), keys=0)
-        return finish(self, work, rpt_("Changed the settings of {:s}", work.counts))
+        report = for_each_track(owners, self.track, set_on_track, keys=0)
+        return finish(self, report, rpt_("Changed the settings of {:s}", report.counts))
 
 
 LEVEL_ITEMS = (
@@ -84,7 +87,7 @@ LEVEL_ITEMS = (
 )
 
 
-class _OfLevel:
+class _FrameFunctionBase:
     """Base class for operators on the frame function of the active track, object or scene."""
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
@@ -105,29 +108,32 @@ class _OfLevel:
         return True
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
-        found = selection.active_track(context)
         scene: Any = context.scene
+        active = selection.active_track(context)
         if self.level == "SCENE":
-            datablock, track = scene, ""
-        elif found is None:
+            datablock, path = scene, ""
+        elif active is None:
             self.report({"ERROR"}, selection.reason_for_no_track(context))
             return {"CANCELLED"}
         else:
-            datablock, track = found[0], found[1].path if self.level == "TRACK" else ""
+            datablock, path = active[0], active[1].path if self.level == "TRACK" else ""
         try:
-            self.work(context, datablock, track)
+            self.work(context, datablock, path)
         except (AnimationError, ValueError) as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         redraw_editors()
         return {"FINISHED"}
 
-    def work(self, context: bpy.types.Context, datablock: bpy.types.ID, track: str) -> None:
-        """Apply the operator to the track of the datablock. Raises AnimationError."""
+    def work(self, context: bpy.types.Context, datablock: bpy.types.ID, path: str) -> None:
+        """Apply the operator to a track of the datablock, or to all tracks if the path is empty.
+
+        Raises AnimationError or ValueError.
+        """
         raise NotImplementedError
 
 
-class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
+class TCB_OT_frame_function(_FrameFunctionBase, bpy.types.Operator):
     """Add a curve that maps scene frames to frames of the motion"""
 
     bl_idname = "tcb.frame_function"
@@ -140,18 +146,18 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)
         layout.use_property_split = True
-        own = {"SCALE": ("scale",), "HOLD": ("length",)}.get(self.shape, ())
-        for name in ("level", "shape", *own):
+        shape_options = {"SCALE": ("scale",), "HOLD": ("length",)}.get(self.shape, ())
+        for name in ("level", "shape", *shape_options):
             layout.prop(self, name)
 
-    def work(self, context: bpy.types.Context, datablock: bpy.types.ID, track: str) -> None:
-        found = selection.active_track(context)
+    def work(self, context: bpy.types.Context, datablock: bpy.types.ID, path: str) -> None:
+        active = selection.active_track(context)
         timing = retime(
             datablock,
             self.shape,
-            track=track,
-            by=found[1].path if found is not None else "",
-            of=found[0] if found is not None else None,
+            track=path,
+            by=active[1].path if active is not None else "",
+            of=active[0] if active is not None else None,
             scale=self.scale,
             frame=selection.action_frame(context, datablock) if self.shape == "HOLD" else None,
             length=self.length,
@@ -166,11 +172,11 @@ class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
             self.report({"INFO"}, rpt_(text, count, change))
 
 
-class TCB_OT_frame_function_remove(_OfLevel, bpy.types.Operator):
+class TCB_OT_frame_function_remove(_FrameFunctionBase, bpy.types.Operator):
     """Remove the frame function and restore the original timing"""
 
     bl_idname = "tcb.frame_function_remove"
     bl_label = "Remove Frame Function"
 
-    def work(self, _context: bpy.types.Context, datablock: bpy.types.ID, track: str) -> None:
-        remove_retiming(datablock, track)
+    def work(self, _context: bpy.types.Context, datablock: bpy.types.ID, path: str) -> None:
+        remove_retiming(datablock, path)

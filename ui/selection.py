@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import bpy
@@ -50,6 +51,19 @@ def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.
 def path_starts(prefixes: list[str] | None) -> str | tuple[str, ...]:
     """Return the argument of `str.startswith` for the path prefixes of a datablock, or for all tracks if None."""
     return "" if prefixes is None else tuple(prefixes)
+
+
+def select_only(context: bpy.types.Context, objects: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Select only these objects, and return the objects that are in the view layer."""
+    for obj in context.selected_objects:
+        obj.select_set(False)
+    selected = []
+    for obj in objects:
+        # Blender raises an error for objects that are not in the view layer.
+        with suppress(RuntimeError):
+            obj.select_set(True)
+            selected.append(obj)
+    return selected
 
 
 def owners_of(context: bpy.types.Context, track: str) -> dict[bpy.types.ID, list[str] | None]:
@@ -133,6 +147,12 @@ def active_bone(context: bpy.types.Context) -> Any:
     if context.mode != "POSE":
         return None
     return context.active_pose_bone or next(iter(context.selected_pose_bones or ()), None)
+
+
+def active_object_and_bone(context: bpy.types.Context) -> tuple[Any, str]:
+    """Return the active object and "" or, in Pose Mode, the object and the name of the bone in the tab."""
+    bone = active_bone(context)
+    return (bone.id_data, bone.name) if bone else (context.object, "")
 
 
 def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:

@@ -661,7 +661,7 @@ def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> No
             said_of_it.append((kind, text))
 
     called = Called()
-    assert called._go_on(bpy.context, 0.0) == {"RUNNING_MODAL"}
+    assert called._work(bpy.context, 0.0) == {"RUNNING_MODAL"}
     next(called._steps)
     assert called.modal(bpy.context, SimpleNamespace(type="MOUSEMOVE", value="NOTHING")) == {"RUNNING_MODAL"}
     assert everything() != before

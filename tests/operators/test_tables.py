@@ -109,7 +109,7 @@ def test_without_an_active_bone_the_selected_bone_of_another_armature_takes_the_
     active.data.bones.active = None
     assert bpy.ops.import_anim.tcb_table(filepath=file("frame,location.x\n1,1\n2,2")) == {"FINISHED"}
     assert [rig.animation_data is not None for rig in (active, other)] == [False, True]
-    assert tcb_animation.operators.checks.active_part(bpy.context) == (other, "Arm")
+    assert tcb_animation.ui.selection.active_object_and_bone(bpy.context) == (other, "Arm")
 
 
 def test_an_import_is_one_undo_step(keyed, curve, file):
