@@ -53,7 +53,7 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
         scene: Any = context.scene
-        objects = list(context.selected_objects) if self.objects == "SELECTED" else list(scene.objects)
+        objects = list(context.selected_objects if self.objects == "SELECTED" else scene.objects)
         progress = Progress(context.window_manager, IMPORT_STEPS)
         path = path_of(self.filepath)
         try:

@@ -65,7 +65,7 @@ class TCB_PT_bake_options(bpy.types.Panel):
         layout.use_property_decorate = False
         for name in bake_properties.used(settings):
             layout.prop(settings, name)
-        others = baked_otherwise(context)
-        if others:
-            text = iface_("Baked with different options or defaults: Bake Again changes {:s}", others)
+        track_names = baked_otherwise(context)
+        if track_names:
+            text = iface_("Baked with different options or defaults: Bake Again changes {:s}", track_names)
             draw_text(layout, context, text, units=_UNITS)

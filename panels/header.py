@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import bpy
@@ -26,14 +27,14 @@ from ..ui.live.messages import note_seen, notes_of
 from ..ui.redraw import layout_of
 from ..ui.result_notes import result_notes
 from ..ui.sliders.frame_field import reason_not_moved
-from ..ui.track_text import settings_error, shown_state, track_label
+from ..ui.track_text import ShownState, settings_error, shown_state, track_label
 from .widgets import cut_text, draw_text
 
-_MOST = 12
+_MAX_MESSAGES = 12
 """Maximum number of listed messages."""
 _UNITS = 20
 """Width of the message list, in button heights."""
-_LIVE = 0.36
+_LIVE_FACTOR = 0.36
 """Width of Live as a fraction of the first row."""
 
 
@@ -62,32 +63,38 @@ class TCB_PT_messages(bpy.types.Panel):
         redraw.begin()
         layout = layout_of(self)
         messages = _messages(context)
-        for message in messages[:_MOST]:
+        for message in messages[:_MAX_MESSAGES]:
             column = layout.column(align=True)
             draw_text(column, context, message.text, _icon(message), _UNITS)
             note_seen(message.notes)
-            match message.button:
-                case "FREE":
-                    column.operator("tcb.free", icon="UNLOCKED")
-                case "DISCARD":
-                    column.operator("tcb.free", text="Free Bake, Discard Edits", icon="TRASH").discard_edits = True
-                case "SHORTEST":
-                    column.operator("tcb.turns_shortest", icon="LOOP_BACK")
-                case "WHOLE":
-                    column.operator("tcb.key_whole", icon="KEY_HLT")
-        if len(messages) > _MOST:
-            rest = counted(len(messages) - _MOST, n_("… and {:d} more message"), n_("… and {:d} more messages"))
-            layout.label(text=rest, translate=False)
+            _draw_button(column, message.button)
+        remaining = len(messages) - _MAX_MESSAGES
+        if remaining > 0:
+            text = counted(remaining, n_("… and {:d} more message"), n_("… and {:d} more messages"))
+            layout.label(text=text, translate=False)
         elif not messages:
             layout.label(text="No messages")
         layout.operator("tcb.messages_dismiss", icon="X")
+
+
+def _draw_button(layout: bpy.types.UILayout, button: str) -> None:
+    """Draw the button that resolves a message."""
+    match button:
+        case "FREE":
+            layout.operator("tcb.free", icon="UNLOCKED")
+        case "DISCARD":
+            layout.operator("tcb.free", text="Free Bake, Discard Edits", icon="TRASH").discard_edits = True
+        case "SHORTEST":
+            layout.operator("tcb.turns_shortest", icon="LOOP_BACK")
+        case "WHOLE":
+            layout.operator("tcb.key_whole", icon="KEY_HLT")
 
 
 def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw Live next to the state or Enable TCB, and the first message. Both rows are always visible."""
     redraw.begin()
     actions = selection.active_actions(context)
-    row = layout.split(factor=_LIVE, align=True)
+    row = layout.split(factor=_LIVE_FACTOR, align=True)
     if len(actions) == 1:
         row.prop(actions[0], "tcb_live", text="Live", toggle=True, icon="PLAY")
     else:
@@ -101,9 +108,9 @@ def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if not messages:
         row.label(text="")
         return
-    first, others = messages[0], len(messages) - 1
-    rest = f" (+{others})" if others else ""
-    text = cut_text(context, first.short or first.text, len(rest)) + rest
+    first, other_count = messages[0], len(messages) - 1
+    suffix = f" (+{other_count})" if other_count else ""
+    text = cut_text(context, first.short or first.text, len(suffix)) + suffix
     row.popover("TCB_PT_messages", text=text, icon=_icon(first), translate=False)
     note_seen(first.notes)
 
@@ -114,15 +121,16 @@ def _draw_state(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if not states or not selection.is_all_tcb(context) or any(not track.enabled for _, track, _ in states):
         layout.operator("tcb.enable", icon="KEYFRAME_HLT")
         return
-    datablock, track, worst = min(states, key=lambda each: each[2].rank)
+    datablock, track, worst_state = min(states, key=lambda listed_track: listed_track[2].rank)
     row = layout.row(align=True)
-    row.alert = worst.name in {"EDITED_OUTSIDE", "BLOCKED"}
-    show = row.operator("tcb.track_select", text=worst.label, icon=worst.icon, emboss=False, translate=False)
-    show.track = selection.track_identifier(datablock, track.path)
+    row.alert = worst_state.name in {"EDITED_OUTSIDE", "BLOCKED"}
+    icon: Any = worst_state.icon
+    show_track = row.operator("tcb.track_select", text=worst_state.label, icon=icon, emboss=False, translate=False)
+    show_track.track = selection.track_identifier(datablock, track.path)
 
 
 @redraw.once
-def shown_states(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track, Any]]:
+def shown_states(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track, ShownState]]:
     """Return the tracks listed in the tab, with their states."""
     return [(datablock, track, shown_state(datablock, track)) for datablock, track in selection.active_tracks(context)]
 
@@ -130,44 +138,62 @@ def shown_states(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track, 
 @redraw.once
 def _messages(context: bpy.types.Context) -> list[_Message]:
     """Return the messages, with errors first."""
-    messages = []
+    return [
+        *_refusals(context),
+        *_messages_about_rotations(context),
+        *_messages_of_last_operator(),
+        *_messages_about_bakes(context),
+        *_messages_from_live(context),
+    ]
+
+
+def _refusals(context: bpy.types.Context) -> Iterator[_Message]:
     reason = reason_not_moved(chosen_keys(context))
     if reason:
-        messages.append(_Message(reason, is_refusal=True))
-    edited = selection.count_edited_outside(context)
-    if edited:
+        yield _Message(reason, is_refusal=True)
+    edited_count = selection.count_edited_outside(context)
+    if edited_count:
         one, more = n_("{:,} track was edited outside TCB. "), n_("{:,} tracks were edited outside TCB. ")
-        text = counted(edited, one, more) + iface_("To keep the edits, use Finish > Apply")
-        messages.append(_Message(text, button="DISCARD", is_refusal=True))
-    tracks = [track for _, track in selection.active_tracks(context)]
-    if any(map(_needs_whole_keys, tracks)):
-        messages.append(_Message(iface_("Rotation channels are keyed at different frames"), button="WHOLE"))
+        text = counted(edited_count, one, more) + iface_("To keep the edits, use Finish > Apply")
+        yield _Message(text, button="DISCARD", is_refusal=True)
+
+
+def _messages_about_rotations(context: bpy.types.Context) -> Iterator[_Message]:
+    if any(_needs_whole_keys(track) for _, track in selection.active_tracks(context)):
+        yield _Message(iface_("Rotation channels are keyed at different frames"), button="WHOLE")
     if selection.unused_tracks(context):
-        messages.append(
-            _Message(iface_("Keys for another rotation mode do not play. Choose their rotation mode in the list"))
-        )
-    for text, findings in one_of_each(result_notes()).items():
-        largest = max(findings, key=lambda note: note.size)
+        yield _Message(iface_("Keys for another rotation mode do not play. Choose their rotation mode in the list"))
+
+
+def _messages_of_last_operator() -> Iterator[_Message]:
+    for text, notes in one_of_each(result_notes()).items():
+        largest = max(notes, key=lambda note: note.size)
         button = "SHORTEST" if largest.code == "TURNS_KEPT" else ""
-        messages.append(_Message(text, short=_short_text(largest), button=button))
+        yield _Message(text, short=_short_text(largest), button=button)
+
+
+def _messages_about_bakes(context: bpy.types.Context) -> Iterator[_Message]:
     baked, tcb = selection.baked_of_tcb(context)
     if 0 < baked < tcb:
-        messages.append(_Message(iface_("{:,} of {:,} tracks are baked. Bake TCB bakes the others", baked, tcb)))
-    mixed = _state_beside_plain(context)
-    if mixed:
-        messages.append(_Message(mixed))
-    others = baked_otherwise(context, only_live=True)
-    if others:
-        messages.append(_Message(iface_("Baked with different options or defaults: Bake Again changes {:s}", others)))
-    shown = result_notes()
-    notes = one_of_each(
-        note for action in selection.active_actions(context) for note in notes_of(action) if note not in shown
+        yield _Message(iface_("{:,} of {:,} tracks are baked. Bake TCB bakes the others", baked, tcb))
+    mixed_states = _state_beside_plain(context)
+    if mixed_states:
+        yield _Message(mixed_states)
+    track_names = baked_otherwise(context, only_live=True)
+    if track_names:
+        yield _Message(iface_("Baked with different options or defaults: Bake Again changes {:s}", track_names))
+
+
+def _messages_from_live(context: bpy.types.Context) -> Iterator[_Message]:
+    """Yield the messages from Live that the last operator has not reported."""
+    reported = result_notes()
+    live_notes = one_of_each(
+        note for action in selection.active_actions(context) for note in notes_of(action) if note not in reported
     )
-    for text, findings in notes.items():
-        is_free = any(note.code in ASK_TO_FREE for note in findings)
-        short = _short_text(max(findings, key=lambda note: note.size))
-        messages.append(_Message(text, tuple(findings), short, "FREE" if is_free else ""))
-    return messages
+    for text, notes in live_notes.items():
+        asks_to_free = any(note.code in ASK_TO_FREE for note in notes)
+        largest = max(notes, key=lambda note: note.size)
+        yield _Message(text, tuple(notes), _short_text(largest), "FREE" if asks_to_free else "")
 
 
 def _short_text(note: Finding) -> str:
@@ -180,18 +206,18 @@ def _short_text(note: Finding) -> str:
         return iface_("{:s} flips at frame {:.0f}", owner_name(note.track), note.frame)
     if note.code == "TURNS_KEPT" and note.frame is not None:
         return iface_("{:s} turns by {:.0f}° to frame {:.0f}", owner_name(note.track), note.size, note.frame)
-    fact = note.message
-    return fact[:1].upper() + fact[1:]
+    message = note.message
+    return message[:1].upper() + message[1:]
 
 
 def _state_beside_plain(context: bpy.types.Context) -> str:
     """Return the most important state of TCB tracks, and the number of plain tracks, if the tab shows both."""
-    states = [state for _, track, state in shown_states(context) if track.enabled]
-    plain = len(shown_states(context)) - len(states)
-    if not states or not plain:
+    tcb_states = [state for _, track, state in shown_states(context) if track.enabled]
+    plain_count = len(shown_states(context)) - len(tcb_states)
+    if not tcb_states or not plain_count:
         return ""
-    worst = min(states, key=lambda state: state.rank).label
-    return f"{worst} · " + counted(plain, n_("{:d} track not TCB"), n_("{:d} tracks not TCB"))
+    worst_state = min(tcb_states, key=lambda state: state.rank)
+    return f"{worst_state.label} · " + counted(plain_count, n_("{:d} track not TCB"), n_("{:d} tracks not TCB"))
 
 
 def _icon(message: _Message) -> Any:
@@ -216,7 +242,7 @@ def baked_otherwise(context: bpy.types.Context, only_live: bool = False) -> str:
     for datablock, track in selection.active_tracks(context):
         animation: Any = animation_data(datablock)
         if track.is_played and (is_live(animation.action) or not only_live) and not settings_error(track):
-            kept = track.settings.options
-            if kept is not None and not kept.is_as(options):
+            saved_options = track.settings.options
+            if saved_options is not None and not saved_options.is_as(options):
                 names.append(track_label(datablock, track))
     return listed(names, "; ")

@@ -32,9 +32,9 @@ from ..ui.track_text import component_label, editing_blocked_by, settings_error
 from .pictures.diagram import draw_diagram
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, range_text, sidebar_settings
 
-_TEXT = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
-"""Fraction of a row for the reason why sliders are gray. The rest is the button."""
-_MOST_CURVES = 12
+_REASON_FACTORS = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
+"""Fraction of a row for the reason why sliders are gray, by its cause. The rest of the row is the button."""
+_MAX_CURVES = 12
 """Maximum number of overlaid curves in the diagram."""
 
 
@@ -57,34 +57,38 @@ def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | Non
 
 def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the sliders and buttons of the chosen keys. At least one key must be chosen."""
-    chosen, settings = chosen_keys(context), sidebar_settings(context)
     refusals = _refusals(context)
-    numbers = chosen_parameters(context)
-    ranges = {name: _range(context, name, own) for name, own in numbers.items() if is_mixed(own)}
     played = chosen_played(context)
-    _draw_reason(layout, context, played, chosen, next(filter(None, refusals), ""))
+    _draw_reason(layout, played, chosen_keys(context), next(filter(None, refusals), ""))
     column = layout.column(align=True)
     column.enabled = not all(refusals)
-    draw_parameters(column, context, settings, ranges, played.names)
-    mixed = _draw_velocity(column, context) or bool(ranges)
-    draw_key_tools(layout, context, mixed)
+    ranges = {
+        name: _parameter_range(context, name, numbers)
+        for name, numbers in chosen_parameters(context).items()
+        if is_mixed(numbers)
+    }
+    draw_parameters(column, context, sidebar_settings(context), ranges, played.names)
+    has_mixed_velocities = _draw_velocity(column, context)
+    draw_key_tools(layout, context, is_mixed=has_mixed_velocities or bool(ranges))
 
 
-def draw_place(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+def draw_frame_and_values(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw frame and value fields of the chosen keys, and in the viewport the motion at the current frame."""
-    chosen = chosen_keys(context)
     column = layout.column(align=True)
-    column.enabled = not all(editing_blocked_by(keys.datablock, keys.track) for keys in chosen)
-    shown = None if in_animation_editor(context) else selection.active_key(context)
-    now: Mapping[int, float] = {}
-    if shown is not None and shown[2].where != "AT" and not shown[1].is_rotation:
-        now = values_now(shown[1], selection.action_frame(context, shown[0]))
-    _draw_place(column, context, chosen, now)
-    if shown is not None and shown[1].is_rotation:
-        _draw_turn(context, layout, shown[0], shown[1])
+    column.enabled = not all(editing_blocked_by(keys.datablock, keys.track) for keys in chosen_keys(context))
+    active = None if in_animation_editor(context) else selection.active_key(context)
+    if active is None:
+        _draw_fields(column, context, {})
+        return
+    datablock, track, key = active
+    shows_values = key.where != "AT" and not track.is_rotation
+    values = values_now(track, selection.action_frame(context, datablock)) if shows_values else {}
+    _draw_fields(column, context, values)
+    if track.is_rotation:
+        _draw_turn(layout, context, datablock, track)
 
 
-def _draw_turn(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:
+def _draw_turn(layout: bpy.types.UILayout, context: bpy.types.Context, datablock: bpy.types.ID, track: Track) -> None:
     """Draw the turn of a rotation from the last key to the current frame, as in Key Info of 3D Studio."""
     box = layout.box().column(align=True)
     frame = selection.action_frame(context, datablock)
@@ -108,9 +112,10 @@ def _refusals(context: bpy.types.Context) -> list[str]:
 
 def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the diagram of the chosen keys. Curves of differing keys are overlaid in faint colors."""
-    numbers, sides = chosen_parameters(context), chosen_sides(context)
-    different = np.unique(np.stack([numbers[name] for name in PARAMETERS], axis=1).round(3), axis=0)
-    parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MOST_CURVES].tolist()]
+    numbers_by_name, sides = chosen_parameters(context), chosen_sides(context)
+    parameters_of_keys = np.stack([numbers_by_name[name] for name in PARAMETERS], axis=1)
+    different = np.unique(parameters_of_keys.round(3), axis=0)
+    parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MAX_CURVES].tolist()]
     draw_diagram(layout, parameters if sides is not None else [], sides or (SPLINE, SPLINE), is_valley(context))
 
 
@@ -121,16 +126,11 @@ def has_diagram(context: bpy.types.Context) -> bool:
 
 
 def _draw_reason(
-    layout: bpy.types.UILayout,
-    context: bpy.types.Context,
-    played: PlayedParameters,
-    chosen: Sequence[TrackKeys],
-    refusal: str,
+    layout: bpy.types.UILayout, played: PlayedParameters, chosen: Sequence[TrackKeys], refusal: str
 ) -> None:
     """Draw one row with the reason why sliders are gray and a solution. The row is always visible."""
-    causes = [] if refusal else [obstacle.cause for obstacle in played.obstacles]
-    cause = causes[0] if causes else ""
-    row = layout.split(factor=_TEXT[cause]) if cause in _TEXT else layout.row()
+    cause = played.obstacles[0].cause if played.obstacles and not refusal else ""
+    row = layout.split(factor=_REASON_FACTORS[cause]) if cause in _REASON_FACTORS else layout.row()
     text = refusal or parameters_text(played, [(keys.datablock, keys.track) for keys in chosen])
     icon: Any = "LOCKED" if refusal else "INFO" if text else "BLANK1"
     row.label(text=text, icon=icon, translate=False)
@@ -151,50 +151,61 @@ def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bo
     if len({track.is_rotation for _, track in tracks}) > 1:
         layout.label(text="Velocity: select only values or only rotations", icon="INFO")
         return False
-    components = [velocity_component(context, component)[1] for component in range(SLIDERS_OF_VELOCITY)]
-    texts = {component: _mixed(context, numbers) for component, numbers in enumerate(components)}
-    ranges = {component: text for component, text in texts.items() if text}
+    ranges = {}
+    for component in range(SLIDERS_OF_VELOCITY):
+        _, numbers = velocity_component(context, component)
+        text = _value_range(context, numbers)
+        if text:
+            ranges[component] = text
     draw_velocity(layout, sidebar_settings(context), tracks, ranges)
     return bool(ranges)
 
 
-def _draw_place(
-    layout: bpy.types.UILayout, context: bpy.types.Context, chosen: Sequence[TrackKeys], now: Mapping[int, float]
-) -> None:
-    """Draw the frame and value fields. Keys of different properties have only the frame field."""
+def _draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context, current_values: Mapping[int, float]) -> None:
+    """Draw the frame and value fields. Keys of different properties have only the frame field.
+
+    `current_values`: components of the motion at the current frame, drawn next to the fields.
+    """
     settings = sidebar_settings(context)
-    row = layout.split(factor=SLIDER, align=True) if now else layout.row()
+    row = layout.split(factor=SLIDER, align=True) if current_values else layout.row()
     field = row.row(align=True)
     field.prop(settings, "key_frame")
     if not in_animation_editor(context):
         field.prop(settings, "whole_column", text="", icon="ACTION")
-    if now:
+    if current_values:
         row.label(text=iface_("at {:g}:", playhead(context)), translate=False)
-    first = chosen[0]
-    kinds = {(keys.track.kind, keys.track.path.rpartition(".")[2], len(keys.track.rest)) for keys in chosen}
-    if len(kinds) > 1:
-        return
+    tracks = [keys.track for keys in chosen_keys(context)]
+    if len({(track.kind, track.path.rpartition(".")[2], len(track.rest)) for track in tracks}) == 1:
+        for component in range(min(SLIDERS_OF_VALUE, len(tracks[0].rest))):
+            _draw_value_field(layout, context, component, current_values)
+
+
+def _draw_value_field(
+    layout: bpy.types.UILayout, context: bpy.types.Context, component: int, current_values: Mapping[int, float]
+) -> None:
+    """Draw the field of a component, next to the range of mixed values or the current value."""
+    first = chosen_keys(context)[0]
+    _, numbers = value_component(context, component)
+    current = number_text(current_values[component]) if component in current_values else ""
+    text = _value_range(context, numbers) or current
+    row = layout.split(factor=SLIDER, align=True) if text else layout.row()
+    field = row.row()
+    field.enabled = len(numbers) > 0
     name = "key_angles" if first.track.kind == "EULER" else "key_value"
-    for component in range(min(SLIDERS_OF_VALUE, len(first.track.rest))):
-        numbers = value_component(context, component)[1]
-        beside = _mixed(context, numbers) or (number_text(now[component]) if component in now else "")
-        row = layout.split(factor=SLIDER, align=True) if beside else layout.row()
-        field = row.row()
-        field.enabled = len(numbers) > 0
-        label = component_label(first.datablock, first.track, component)
-        field.prop(settings, name, index=component, text=label, translate=False)
-        if beside:
-            row.label(text=beside, translate=False)
+    label = component_label(first.datablock, first.track, component)
+    field.prop(sidebar_settings(context), name, index=component, text=label, translate=False)
+    if text:
+        row.label(text=text, translate=False)
 
 
-def _mixed(context: bpy.types.Context, numbers: Numbers) -> str:
+def _value_range(context: bpy.types.Context, numbers: Numbers) -> str:
     """Return the range of the values, or an empty string if all are equal."""
     if not len(numbers) or not is_mixed(numbers):
         return ""
     return range_text(context, numbers.min(), numbers.max(), 3)
 
 
-def _range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
+def _parameter_range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
     """Return the range of a mixed parameter."""
     low, high = float(numbers.min()), float(numbers.max())
     if preferences.shows_numbers_of_50(context):

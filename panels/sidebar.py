@@ -36,9 +36,10 @@ class TracksPanel:
         layout = self.layout
         draw_header(layout, context)
         _draw_tracks(context, layout)
-        found = selection.active_key(context)
-        if found is not None:
-            _draw_key(context, layout, *found)
+        active = selection.active_key(context)
+        if active is not None:
+            _, _, key = active
+            _draw_key(context, layout, key)
         elif selection.active_track(context) is not None:
             layout.label(text="This track has no keys", icon="INFO")
 
@@ -46,9 +47,9 @@ class TracksPanel:
 def _draw_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
     """Draw the tracks of the active object or bone, or the reason why there are none."""
     tracks, lost, unused = shown_states(context), selection.lost_tracks(context), selection.unused_tracks(context)
-    bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
-    if not (tracks or bones or lost or unused):
-        _draw_nothing(context, layout)
+    has_bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
+    if not (tracks or has_bones or lost or unused):
+        _draw_reason_for_no_tracks(context, layout)
         return
     bone = selection.active_bone(context)
     if bone is not None:
@@ -59,27 +60,25 @@ def _draw_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None
         column.label(text=property_label(datablock, track), icon="ERROR", translate=False)
     for datablock, track in unused:
         row = column.row(align=True)
-        name = row.row()
-        name.enabled = False
-        name.label(text=property_label(datablock, track), icon="BLANK1", translate=False)
+        gray_label = row.row()
+        gray_label.enabled = False
+        gray_label.label(text=property_label(datablock, track), icon="BLANK1", translate=False)
         row.prop(bone or context.object, "rotation_mode", text="")
-    if bones:
+    if has_bones:
         layout.label(text="For bones, use Pose Mode", icon="BONE_DATA")
 
 
-def _draw_key(
-    context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track, key: ShownKey
-) -> None:
+def _draw_key(context: bpy.types.Context, layout: bpy.types.UILayout, key: ShownKey) -> None:
     """Draw the heading, the sliders and the buttons of the key near the current frame."""
     count = len(chosen_keys(context))
     if count > 1:
-        keys = iface_("{:d} bones", count) if context.mode == "POSE" else iface_("{:d} objects", count)
+        count_text = iface_("{:d} bones", count) if context.mode == "POSE" else iface_("{:d} objects", count)
     else:
-        # Blender's tool joins the texts of one call.
-        numbers = n_("key {:d} of {:d}") if key.where == "AT" else n_("{:d} of {:d}")
-        keys = iface_(numbers, key.number, key.count)
-    can_make = key.where != "AT" and any(each.enabled for _, each in selection.active_tracks(context))
-    draw_key_heading(layout, iface_(_HEADINGS[key.where], key.frame, keys), can_make)
+        # Blender's tool for translations joins all texts in one call.
+        text = n_("key {:d} of {:d}") if key.where == "AT" else n_("{:d} of {:d}")
+        count_text = iface_(text, key.number, key.count)
+    can_make = key.where != "AT" and any(track.enabled for _, track in selection.active_tracks(context))
+    draw_key_heading(layout, iface_(_HEADINGS[key.where], key.frame, count_text), can_make)
     draw_chosen_keys(layout, context)
 
 
@@ -87,35 +86,33 @@ def _draw_list(
     context: bpy.types.Context, column: bpy.types.UILayout, tracks: list[tuple[bpy.types.ID, Track, ShownState]]
 ) -> None:
     """Draw a button for each track, with its maximum error if it exceeds the tolerance."""
-    shown = selection.active_track(context)
-    several = len({datablock for datablock, _, _ in tracks}) > 1
+    active = selection.active_track(context)
+    has_several_owners = len({datablock for datablock, _, _ in tracks}) > 1
     for datablock, track, state in tracks:
         row = column.row(align=True)
-        name = property_label(datablock, track)
-        label = f"{name}, {name_of(datablock)}" if several and datablock != context.object else name
-        chosen = shown is not None and track.path == shown[1].path and datablock == shown[0]
+        label = property_label(datablock, track)
+        if has_several_owners and datablock != context.object:
+            label = f"{label}, {name_of(datablock)}"
+        is_active = active is not None and track.path == active[1].path and datablock == active[0]
         icon: Any = state.icon
-        select = row.operator("tcb.track_select", text=label, icon=icon, depress=chosen, translate=False)
+        select = row.operator("tcb.track_select", text=label, icon=icon, depress=is_active, translate=False)
         select.track = selection.track_identifier(datablock, track.path)
         if state.name == "APPROXIMATE":
-            error = row.row()
-            error.alignment = "RIGHT"
-            error.label(text=state.label, translate=False)
+            error_column = row.row()
+            error_column.alignment = "RIGHT"
+            error_column.label(text=state.label, translate=False)
 
 
-def _draw_nothing(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+def _draw_reason_for_no_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
     """Draw the reason why no track is listed, and a solution."""
-    layered = [error for action in selection.active_actions(context) for error in layered_refusals(action)]
-    strips = selection.in_strips_only(context)
-    if layered:
-        draw_text(layout, context, str(layered[0]))
-    elif strips:
-        draw_text(
-            layout,
-            context,
-            iface_("All animation is in NLA strips, which Bake includes. Tweak a strip to edit its keys:"),
-        )
-        for animation in strips:
+    refusals = [refusal for action in selection.active_actions(context) for refusal in layered_refusals(action)]
+    animations_in_strips = selection.in_strips_only(context)
+    if refusals:
+        draw_text(layout, context, str(refusals[0]))
+    elif animations_in_strips:
+        text = iface_("All animation is in NLA strips, which Bake includes. Tweak a strip to edit its keys:")
+        draw_text(layout, context, text)
+        for animation in animations_in_strips:
             layout.prop(animation, "use_tweak_mode", text="Tweak Strip", icon="NLA", toggle=True)
     else:
         layout.label(text=_reason_for_no_tracks(context), icon="INFO", translate=False)

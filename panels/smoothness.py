@@ -30,12 +30,12 @@ class TCB_PT_motion(Advanced, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
-        found = selection.active_track(context)
-        assert found is not None
-        _, track = found
+        active = selection.active_track(context)
+        assert active is not None
+        _, track = active
         box = layout.box().column(align=True)
         try:
-            measured = _measured(context)
+            measured = _smoothness(context)
         except AnimationError as error:
             box.label(text=error.message, icon="ERROR", translate=False)
         else:
@@ -44,18 +44,21 @@ class TCB_PT_motion(Advanced, bpy.types.Panel):
 
 
 @redraw.once
-def _measured(context: bpy.types.Context) -> Smoothness:
+def _smoothness(context: bpy.types.Context) -> Smoothness:
     """Return the smoothness of the active track. Raises AnimationError."""
-    found = selection.active_track(context)
-    assert found is not None
-    return smoothness(found[1], selection.default_parameters(context))
+    active = selection.active_track(context)
+    assert active is not None
+    _, track = active
+    return smoothness(track, selection.default_parameters(context))
 
 
 def _draw_jumps(layout: bpy.types.UILayout, measured: Smoothness, is_rotation: bool) -> None:
-    as_measured = iface_("Measured with {:s}. Largest jumps:", measured.continuity)
-    layout.label(
-        text=as_measured if measured.continuity else iface_("The values jump. Largest jumps:"), translate=False
-    )
+    """Draw the largest jumps of the value, the velocity and the acceleration. The value is left out if it has none."""
+    if measured.continuity:
+        heading = iface_("Measured with {:s}. Largest jumps:", measured.continuity)
+    else:
+        heading = iface_("The values jump. Largest jumps:")
+    layout.label(text=heading, translate=False)
     for order, jump in enumerate(measured.jumps):
         if order or jump.is_seen:
             layout.label(text=_jump_text(order, jump, is_rotation), translate=False)

@@ -15,7 +15,7 @@ from ..ui.chosen_keys import chosen_keys, reason_no_key_is_chosen
 from ..ui.track_text import labels_of
 from .bake import BakePanel
 from .header import draw_header
-from .key import draw_chosen_diagram, draw_chosen_keys, draw_key_heading, draw_place, has_diagram
+from .key import draw_chosen_diagram, draw_chosen_keys, draw_frame_and_values, draw_key_heading, has_diagram
 from .sidebar import TracksPanel
 from .track import TrackPanel
 
@@ -34,12 +34,12 @@ class _KeysPanel:
             layout.label(text=reason, icon="INFO", translate=False)
             return
         layout.label(text=labels_of([(keys.datablock, keys.track) for keys in chosen]), translate=False)
-        draw_key_heading(layout, _count(chosen))
+        draw_key_heading(layout, _count_text(chosen))
         draw_chosen_keys(layout, context)
 
 
-class _OfChosenKeys:
-    """A panel that is visible only if keys are selected."""
+class _ChosenKeysPanel:
+    """Base class for panels that are visible only if keys are chosen."""
 
     bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
 
@@ -48,16 +48,16 @@ class _OfChosenKeys:
         return bool(chosen_keys(context))
 
 
-class _PlacePanel(_OfChosenKeys):
+class _FrameAndValuesPanel(_ChosenKeysPanel):
     """Frame and values of the keys, and the motion at the current frame"""
 
     bl_label = "Frame and Values"
 
     def draw(self: Any, context: bpy.types.Context) -> None:
-        draw_place(self.layout, context)
+        draw_frame_and_values(self.layout, context)
 
 
-class _DiagramPanel(_OfChosenKeys):
+class _DiagramPanel(_ChosenKeysPanel):
     """Curve through the keys, with dots at equal time steps"""
 
     bl_label = "Diagram"
@@ -70,7 +70,8 @@ class _DiagramPanel(_OfChosenKeys):
         draw_chosen_diagram(self.layout, context)
 
 
-def _count(chosen: list[TrackKeys]) -> str:
+def _count_text(chosen: list[TrackKeys]) -> str:
+    """Return the frames and the number of the keys."""
     frames = np.concatenate([keys.frames for keys in chosen])
     if len(frames) == 1:
         return iface_("Frame {:g}", float(frames[0]))
@@ -81,12 +82,25 @@ def _count(chosen: list[TrackKeys]) -> str:
 
 def _panels(space: str, prefix: str, name: str, first: type) -> Iterator[Any]:
     """Yield the panels for the tab of one editor: the first panel, with this name, and its subpanels."""
-    bases = {name: first, "place": _PlacePanel, "diagram": _DiagramPanel, "track": TrackPanel, "bake": BakePanel}
-    for each, base in bases.items():
-        where = {"bl_idname": prefix + each, "bl_space_type": space, "bl_region_type": "UI", "bl_category": "TCB"}
+    bases = {
+        name: first,
+        "place": _FrameAndValuesPanel,
+        "diagram": _DiagramPanel,
+        "track": TrackPanel,
+        "bake": BakePanel,
+    }
+    for suffix, base in bases.items():
+        idname = prefix + suffix
+        attributes = {
+            "__doc__": base.__doc__,
+            "bl_idname": idname,
+            "bl_space_type": space,
+            "bl_region_type": "UI",
+            "bl_category": "TCB",
+        }
         if base is not first:
-            where["bl_parent_id"] = prefix + name
-        yield type(prefix + each, (base, bpy.types.Panel), where | {"__doc__": base.__doc__})
+            attributes["bl_parent_id"] = prefix + name
+        yield type(idname, (base, bpy.types.Panel), attributes)
 
 
 PANELS = (

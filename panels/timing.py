@@ -9,6 +9,7 @@ import bpy
 from bpy.app.translations import contexts
 
 from ..animation.store.frame_functions import curve_of, function_of
+from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import redraw, selection
 from ..ui.redraw import layout_of
@@ -26,31 +27,40 @@ class TCB_PT_timing(Advanced, bpy.types.Panel):
     @classmethod
     def is_in_use(cls, context: bpy.types.Context) -> bool:
         scene: Any = context.scene
-        found = selection.active_track(context)
-        return (found is not None and function_of(found[1]) is not None) or curve_of(scene) is not None
+        active = selection.active_track(context)
+        return (active is not None and function_of(active[1]) is not None) or curve_of(scene) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         redraw.begin()
         layout = layout_of(self)
         scene: Any = context.scene
-        found = selection.active_track(context)
+        active = selection.active_track(context)
         curves = {"SCENE": curve_of(scene)}
-        if found is not None:
-            _, track = found
+        if active is not None:
+            _, track = active
             curves = {"TRACK": track.frame_curve, "OBJECT": track.datablock_frame_curve} | curves
         draw_text(layout, context, iface_("A curve maps scene frames to frames of the motion. Bake to play it"))
         for level, fcurve in curves.items():
             _draw_level(layout, context, level, fcurve)
-        function = function_of(found[1]) if found is not None else None
-        if found is not None and function is not None:
-            frame = selection.action_frame(context, found[0])
-            text = iface_("Frame {:g} plays frame {:.4g}", frame, float(function([frame])[0]))
-            layout.label(text=text, icon="TIME", translate=False)
+        if active is not None:
+            _draw_played_frame(layout, context, *active)
+
+
+def _draw_played_frame(
+    layout: bpy.types.UILayout, context: bpy.types.Context, datablock: bpy.types.ID, track: Track
+) -> None:
+    """Draw the frame of the motion that the track plays at the current frame, if a function times it."""
+    function = function_of(track)
+    if function is not None:
+        frame = selection.action_frame(context, datablock)
+        text = iface_("Frame {:g} plays frame {:.4g}", frame, float(function([frame])[0]))
+        layout.label(text=text, icon="TIME", translate=False)
 
 
 def _draw_level(
     layout: bpy.types.UILayout, context: bpy.types.Context, level: str, fcurve: bpy.types.FCurve | None
 ) -> None:
+    """Draw the frame function of the track, object or scene, or the button that adds one."""
     labels = {
         "TRACK": iface_("Track", msgctxt=contexts.id_action),
         "OBJECT": iface_("Object"),

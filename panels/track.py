@@ -33,10 +33,10 @@ class TrackPanel:
         return bool(chosen_tracks(context))
 
     def draw(self: Any, context: bpy.types.Context) -> None:
-        _draw_choices(self.layout, context)
+        _draw_settings(self.layout, context)
 
 
-def _draw_choices(layout: Any, context: bpy.types.Context) -> None:
+def _draw_settings(layout: Any, context: bpy.types.Context) -> None:
     """Draw the settings that all chosen tracks have, and a note if the settings differ."""
     tracks = [track for _, track in chosen_tracks(context)]
     layout.use_property_split = True
@@ -48,7 +48,7 @@ def _draw_choices(layout: Any, context: bpy.types.Context) -> None:
     if error:
         layout.label(text=error, icon="ERROR", translate=False)
         return
-    for name in _common_choices(context, tracks):
+    for name in _common_settings(context, tracks):
         layout.prop(sidebar_settings(context), name)
         if len({getattr(track.settings, name) for track in tracks}) > 1:
             row = layout.row()
@@ -56,18 +56,24 @@ def _draw_choices(layout: Any, context: bpy.types.Context) -> None:
             row.label(text="Differs between tracks")
 
 
-def _common_choices(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
+def _common_settings(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
     """Return the settings that apply to all tracks.
 
     Advanced settings are included if the preference is on or they are in use.
     """
     names = ["method", "angles", "cycle", "ends", "construction", "path"]
     for track in tracks:
-        # The method of a rotation reports turns that it cannot keep.
-        always = {"method", "cycle", *(("path",) if track.is_rotation else ())}
-        names = [name for name in names if name in always or name in setting_names(track, track.settings)]
+        applicable = {"method", "cycle", *setting_names(track, track.settings)}
+        if track.is_rotation:
+            # The method of a rotation reports turns that it cannot keep.
+            applicable.add("path")
+        names = [name for name in names if name in applicable]
     if preferences.shows_advanced(context):
         return names
-    plain = Settings()
-    changed = {name for name in _ADVANCED for track in tracks if getattr(track.settings, name) != getattr(plain, name)}
-    return [name for name in names if name not in _ADVANCED or name in changed]
+    return [name for name in names if name not in _ADVANCED or _is_in_use(name, tracks)]
+
+
+def _is_in_use(name: str, tracks: Sequence[Track]) -> bool:
+    """Return whether a setting of any track differs from the default."""
+    default = getattr(Settings(), name)
+    return any(getattr(track.settings, name) != default for track in tracks)

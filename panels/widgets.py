@@ -22,15 +22,15 @@ from ..ui.sliders.numbers_of_50 import shown_names
 from ..ui.track_text import component_label
 from .pictures.preset_pictures import draw_presets
 
-_LETTER = 6.4
+_CHARACTER_WIDTH = 6.4
 """Mean width of a character, in pixels at a resolution scale of 1."""
-_BESIDE_TEXT = 70.0
+_TEXT_MARGIN = 70.0
 """Width of the icon, the margins and the tabs next to a text, in pixels at a resolution scale of 1."""
-_BESIDE_SLIDER = 60.0
+_SLIDER_MARGIN = 60.0
 """Width of the margins, gaps and tabs around a slider and its range, in pixels at a resolution scale of 1."""
-_UNIT = 20.0
+_BUTTON_HEIGHT = 20.0
 """Height of a button, in pixels at a resolution scale of 1."""
-_SHORTEST = 20
+_MIN_CHARACTERS = 20
 """Minimum number of characters per line. In narrower regions, lines are cut off."""
 _FILLER = "\N{WORD JOINER}"
 """Placeholder after each double-width character during line breaking."""
@@ -58,59 +58,60 @@ def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "I
 
 def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
     """Return the lines of a sentence next to an icon, wrapped at the width of the region or of a popover."""
-    width = units * _UNIT if units else _width(context)
-    return lines(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
+    width = units * _BUTTON_HEIGHT if units else _width(context)
+    return lines(text, max(_MIN_CHARACTERS, int((width - _TEXT_MARGIN) / _CHARACTER_WIDTH)))
 
 
-def cut_text(context: bpy.types.Context, text: str, taken: int) -> str:
-    """Return a sentence, truncated to fit on one line of the region next to `taken` other letters.
+def cut_text(context: bpy.types.Context, text: str, reserved: int) -> str:
+    """Return a sentence, truncated to fit on one line of the region next to `reserved` other characters.
 
     Blender would cut the sentence in the middle.
     """
     width = _width(context)
     if width <= 0.0:
         return text
-    room = max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER) - taken)
-    ends = list(itertools.accumulate(map(_columns, text)))
-    if not ends or ends[-1] <= room:
+    room = max(_MIN_CHARACTERS, int((width - _TEXT_MARGIN) / _CHARACTER_WIDTH) - reserved)
+    widths = list(itertools.accumulate(map(_columns, text)))
+    if not widths or widths[-1] <= room:
         return text
-    return text[: bisect.bisect_left(ends, room)].rstrip(" .,;:") + "…"
+    return text[: bisect.bisect_left(widths, room)].rstrip(" .,;:") + "…"
 
 
-def _columns(letter: str) -> int:
-    """Return the width of a character. Chinese and Japanese characters are two letters wide."""
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+def _columns(character: str) -> int:
+    """Return the width of a character in columns. Chinese and Japanese characters have two."""
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def lines(text: str, letters: int) -> list[str]:
+def lines(text: str, columns: int) -> list[str]:
     """Return the lines of a text.
 
     Chinese and Japanese characters have double width and are not separated by spaces.
     """
-    doubled = "".join(each + _FILLER if _columns(each) == 2 else each for each in text)
-    broken = [line.replace(_FILLER, "") for line in textwrap.wrap(doubled, letters)]
-    for number in range(1, len(broken)):
-        rest = broken[number].lstrip(_CLOSING)
-        broken[number - 1] += broken[number].removesuffix(rest)
-        broken[number] = rest
-    return [line for line in broken if line]
+    with_fillers = "".join(character + _FILLER if _columns(character) == 2 else character for character in text)
+    wrapped_lines = [line.replace(_FILLER, "") for line in textwrap.wrap(with_fillers, columns)]
+    for number in range(1, len(wrapped_lines)):
+        # Move closing punctuation to the previous line.
+        remaining = wrapped_lines[number].lstrip(_CLOSING)
+        wrapped_lines[number - 1] += wrapped_lines[number].removesuffix(remaining)
+        wrapped_lines[number] = remaining
+    return [line for line in wrapped_lines if line]
 
 
 def range_text(context: bpy.types.Context, low: float, high: float, decimals: int) -> str:
     """Return the range of mixed values, with the number of decimals that fits next to a slider, at least 1."""
-    width = _width(context) - _BESIDE_SLIDER
+    width = _width(context) - _SLIDER_MARGIN
     # A hidden region has no width.
-    room = (1.0 - SLIDER) * width / _LETTER if width > 0.0 else math.inf
-    texts = (f"{number_text(low, n)} … {number_text(high, n)}" for n in range(decimals, 0, -1))
-    *longer, shortest = texts
+    room = (1.0 - SLIDER) * width / _CHARACTER_WIDTH if width > 0.0 else math.inf
+    *longer, shortest = (f"{number_text(low, n)} … {number_text(high, n)}" for n in range(decimals, 0, -1))
     return next((text for text in longer if len(text) <= room), shortest)
 
 
 def _width(context: bpy.types.Context) -> float:
     """Return the width of the region, in pixels at a resolution scale of 1."""
-    region, user = context.region, context.preferences
+    region, preferences = context.region, context.preferences
     # Without a window there is no scale and perhaps no region.
-    return region.width / ((user and user.system.ui_scale) or 1.0) if region is not None else 0.0
+    scale = (preferences and preferences.system.ui_scale) or 1.0
+    return region.width / scale if region is not None else 0.0
 
 
 def draw_parameters(
@@ -124,16 +125,16 @@ def draw_parameters(
 
     `played`: parameters that affect the motion. The other sliders are gray.
     """
-    whole = layout
     for name, slider in shown_names(context).items():
-        layout = whole.row()
-        layout.active = name in played
-        if ranges and name in ranges:
-            row = layout.split(factor=SLIDER, align=True)
+        row = layout.row()
+        row.active = name in played
+        range_of_name = (ranges or {}).get(name)
+        if range_of_name is None:
             row.prop(owner, slider, slider=True)
-            row.label(text=ranges[name], translate=False)
         else:
-            layout.prop(owner, slider, slider=True)
+            columns = row.split(factor=SLIDER, align=True)
+            columns.prop(owner, slider, slider=True)
+            columns.label(text=range_of_name, translate=False)
 
 
 def draw_velocity(
@@ -144,26 +145,26 @@ def draw_velocity(
 ) -> None:
     """Draw a slider for each component of the velocities, with ranges as in `draw_parameters`."""
     layout.label(text="Velocity per frame:")
-    sizes = [velocity_size(track) for _, track in tracks]
-    for index in range(min(SLIDERS_OF_VELOCITY, max(sizes))):
-        having = [pair for pair, size in zip(tracks, sizes, strict=True) if index < size]
+    component_count = max(velocity_size(track) for _, track in tracks)
+    for index in range(min(SLIDERS_OF_VELOCITY, component_count)):
         labels = {
-            "XYZ"[index] if track.is_rotation else component_label(owner_id, track, index) for owner_id, track in having
+            "XYZ"[index] if track.is_rotation else component_label(datablock, track, index)
+            for datablock, track in tracks
+            if index < velocity_size(track)
         }
         label = labels.pop() if len(labels) == 1 else str(index)
-        row = layout.row()
-        if ranges and index in ranges:
-            row = layout.split(factor=SLIDER, align=True)
+        range_of_component = (ranges or {}).get(index)
+        row = layout.row() if range_of_component is None else layout.split(factor=SLIDER, align=True)
         row.prop(owner, "velocity", index=index, text=label, translate=False)
-        if ranges and index in ranges:
-            row.label(text=ranges[index], translate=False)
+        if range_of_component is not None:
+            row.label(text=range_of_component, translate=False)
 
 
 def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mixed: bool) -> None:
     """Draw the buttons for key parameters: presets, copy, paste, reset, and Relative for mixed values."""
-    whole = layout.row(align=True)
-    draw_presets(whole.row(), context)
-    column = whole.column(align=True)
+    outer_row = layout.row(align=True)
+    draw_presets(outer_row.row(), context)
+    column = outer_row.column(align=True)
     column.menu("TCB_MT_presets", text="Presets", icon="PRESET")
     row = column.row(align=True)
     row.operator("tcb.key_copy", text="Copy")

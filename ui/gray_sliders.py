@@ -39,7 +39,8 @@ def _obstacle_text(obstacle: Obstacle, effective: Collection[str]) -> str:
         case "END":
             return _end_text(obstacle.names[0], effective)
         case "METHOD":
-            return iface_("Method: {:s}", ", ".join(iface_(METHODS[name].label) for name in obstacle.names))
+            labels = ", ".join(iface_(METHODS[name].label) for name in obstacle.names)
+            return iface_("Method: {:s}", labels)
         case "HANDLES":
             return iface_("Handles: {:s}", _enum_labels("handle_left_type", obstacle.names))
         case _:

@@ -13,15 +13,15 @@ from ...animation.datablocks import animation_data
 from ...animation.errors import Finding
 from ...animation.translation import rpt_
 from ..redraw import redraw_editors
-from .messages import READING, forget_free_notes, keep_notes
+from .messages import READING_TIME, forget_free_notes, keep_notes
 
 
 class _Message:
     """The last message."""
 
     text = ""
-    until = 0.0
-    """Time when editors stop showing the message."""
+    shown_until = 0.0
+    """Time when editors stop showing the message, as in `time.monotonic`."""
     workspaces: frozenset[int] = frozenset()
     """Workspaces with the message in their status bar, by their `session_uid`."""
 
@@ -36,7 +36,7 @@ def text() -> str:
 
 def is_fresh() -> bool:
     """Return whether the last message may still be unread."""
-    return time.monotonic() < _message.until
+    return time.monotonic() < _message.shown_until
 
 
 def explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
@@ -44,10 +44,10 @@ def explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
     for action in actions:
         keep_notes(action, [note])
     remove()
-    _message.text, _message.until = str(note), time.monotonic() + READING
+    _message.text, _message.shown_until = str(note), time.monotonic() + READING_TIME
     _message.workspaces = frozenset(context.workspace.session_uid for context in windows())
     _set_status_text(_message.text)
-    bpy.app.timers.register(_hide, first_interval=READING)
+    bpy.app.timers.register(_hide, first_interval=READING_TIME)
 
 
 def forget_freed(datablocks: Iterable[bpy.types.ID]) -> None:
@@ -67,14 +67,14 @@ def remove() -> None:
 
 
 def _hide() -> None:
-    _message.until = 0.0
+    _message.shown_until = 0.0
     if _message.workspaces:
         _set_status_text(None)
         _message.workspaces = frozenset()
 
 
 def _set_status_text(status: str | None) -> None:
-    """Set the status text of the workspaces with the message. These workspaces may no longer be shown in a window."""
+    """Set the status text of the workspaces with the message, even if no window shows them. None restores the text."""
     context: Any = bpy.context
     for workspace in bpy.data.workspaces:
         if workspace.session_uid in _message.workspaces:

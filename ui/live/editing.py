@@ -7,11 +7,16 @@ from typing import Any
 
 import bpy
 
-_EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
+_KEY_EDITING_OPERATORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
+"""Prefixes of operators that may hold keys."""
 
 
 def is_editing() -> bool:
     """Return whether a modal operator holds keys, which must then not be written."""
     context: Any = bpy.context
     windows = context.window_manager.windows
-    return any(operator.bl_idname.startswith(_EDITORS) for window in windows for operator in window.modal_operators)
+    return any(
+        operator.bl_idname.startswith(_KEY_EDITING_OPERATORS)
+        for window in windows
+        for operator in window.modal_operators
+    )

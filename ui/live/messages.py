@@ -15,14 +15,14 @@ from ...animation.store.table.custom_property import has_baked_tracks
 from ..result_notes import keep_result_notes
 from .watched import watches
 
-READING = 5.0
+READING_TIME = 5.0
 """Seconds for which a note is kept after it was first drawn."""
-_MOST_NOTES = 100
+_MAX_NOTES = 100
 """Maximum number of notes per action."""
 
 _notes: dict[int, list[Finding]] = {}
 """Notes on updates, latest first, by the action's `session_uid`."""
-seen: dict[Finding, float] = {}
+_seen_at: dict[Finding, float] = {}
 """Time when each note was first drawn."""
 
 
@@ -42,22 +42,23 @@ def notes_of(action: bpy.types.Action) -> list[Finding]:
 def note_seen(notes: Iterable[Finding]) -> None:
     """Record that notes from `notes_of` were drawn. After the reading time, the next update may replace these notes."""
     for note in notes:
-        seen.setdefault(note, time.monotonic())
+        _seen_at.setdefault(note, time.monotonic())
 
 
 def keep_notes(action: bpy.types.Action, notes: Iterable[Finding]) -> None:
     """Keep the action's new notes, and unread older notes."""
     now = time.monotonic()
-    before = _notes.get(action.session_uid, [])
-    unread = [note for note in before if now - seen.get(note, now) < READING]
+    old = _notes.get(action.session_uid, [])
+    unread = [note for note in old if now - _seen_at.get(note, now) < READING_TIME]
     standing = standing_of(watches, action)
     new = [note for note in dict.fromkeys(notes) if note not in standing]
     if new:
         keep_result_notes(())
-    for note in (*before, *new):
+    for note in (*old, *new):
+        # Notes that return are unread again.
         if note not in unread or note in new:
-            seen.pop(note, None)
-    _notes[action.session_uid] = list(dict.fromkeys((*new, *unread)))[:_MOST_NOTES]
+            _seen_at.pop(note, None)
+    _notes[action.session_uid] = list(dict.fromkeys((*new, *unread)))[:_MAX_NOTES]
 
 
 def forget_notes(action: bpy.types.Action) -> None:
@@ -74,5 +75,5 @@ def forget_free_notes(action: bpy.types.Action) -> None:
 def forget_all_notes() -> None:
     """Remove the notes of all actions."""
     _notes.clear()
-    seen.clear()
+    _seen_at.clear()
     keep_result_notes(())

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 
 _MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
-_SETS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
+_SLIDER_EVENTS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
 """Events that set a slider. Alt in other events, such as Alt-P to run a script, does not affect sliders."""
 _DIGITS = frozenset("0123456789.-")
 
@@ -29,7 +29,10 @@ def typed_after(text: str, event: bpy.types.Event) -> str | None:
 
 @dataclass(frozen=True)
 class LastEvent:
+    """The last event of a window, as far as it concerns sliders."""
+
     alt: bool = False
+    """Alt was held during an event that sets a slider."""
     is_modifier: bool = False
     """The last event was a press or release of a modifier key."""
     presses: bool = False
@@ -40,8 +43,8 @@ class LastEvent:
     """The event cancels a drag in Blender."""
 
 
-NONE = LastEvent()
-_last = NONE
+_NO_EVENT = LastEvent()
+_last = _NO_EVENT
 
 
 class TCB_OT_last_event(bpy.types.Operator):
@@ -56,7 +59,7 @@ class TCB_OT_last_event(bpy.types.Operator):
         is_modifier = event.type in _MODIFIERS
         button = (event.type_prev, event.value_prev) if is_modifier else (event.type, event.value)
         _last = LastEvent(
-            alt=event.alt and event.type in _SETS,
+            alt=event.alt and event.type in _SLIDER_EVENTS,
             is_modifier=is_modifier,
             presses=button == ("LEFTMOUSE", "PRESS"),
             releases=button == ("LEFTMOUSE", "RELEASE"),
@@ -69,7 +72,7 @@ class TCB_OT_last_event(bpy.types.Operator):
 def last_event(context: bpy.types.Context) -> LastEvent:
     """Return the last event of the context's window, or an empty event without a window or event."""
     global _last
-    _last = NONE
+    _last = _NO_EVENT
     if not bpy.app.background and context.window is not None:
         operators: Any = bpy.ops
         operators.tcb.last_event("INVOKE_DEFAULT")

@@ -27,5 +27,6 @@ def from_50(name: str, number: float) -> float:
 
 def shown_names(context: bpy.types.Context) -> dict[str, str]:
     """Return the name of the displayed slider for each parameter."""
+    # Groups with `Of50` have a second slider per parameter.
     suffix = "_of_50" if preferences.shows_numbers_of_50(context) else ""
     return {name: name + suffix for name in PARAMETERS}
