@@ -35,6 +35,7 @@ def parameters_text(played: PlayedParameters, tracks: Sequence[tuple[bpy.types.I
 
 def _obstacle_text(obstacle: Obstacle, effective: Collection[str]) -> str:
     """Return the reason. `effective`: parameters whose sliders have an effect."""
+    # Blender's tool for translations joins all texts in one call, so labels are not arguments of nested calls.
     match obstacle.cause:
         case "END":
             return _end_text(obstacle.names[0], effective)
@@ -42,9 +43,11 @@ def _obstacle_text(obstacle: Obstacle, effective: Collection[str]) -> str:
             labels = ", ".join(iface_(METHODS[name].label) for name in obstacle.names)
             return iface_("Method: {:s}", labels)
         case "HANDLES":
-            return iface_("Handles: {:s}", _enum_labels("handle_left_type", obstacle.names))
+            labels = _enum_labels("handle_left_type", obstacle.names)
+            return iface_("Handles: {:s}", labels)
         case _:
-            return iface_("Keys: {:s}", _enum_labels("interpolation", obstacle.names))
+            labels = _enum_labels("interpolation", obstacle.names)
+            return iface_("Keys: {:s}", labels)
 
 
 def _enum_labels(property_name: str, identifiers: Iterable[str]) -> str:

@@ -122,6 +122,10 @@ def _matching_number(context: bpy.types.Context) -> int:
     return _CURRENT_NUMBER
 
 
+def _get(_self: object) -> int:
+    return _matching_number(bpy.context)
+
+
 def _set(_self: object, number: int) -> None:
     for name, parameters in parameters_of_presets().items():
         if _item_number(name) == number:
@@ -136,7 +140,7 @@ class TCBPresets(bpy.types.PropertyGroup):
         name="Preset",
         description="Apply a preset to the keys",
         items=_items,
-        get=lambda _self: _matching_number(bpy.context),
+        get=_get,
         set=_set,
         options=set(),
     )

@@ -28,7 +28,7 @@ def test_the_status_bar_says_how_far_the_work_is(tcb_animation: ModuleType, monk
         _timer = object()
         _steps = ((number, 4) for number in range(5))
         _progress = in_steps.Progress(bpy.context.window_manager)
-        _done = staticmethod(lambda _context, _result: {"FINISHED"})
+        _finish_with = staticmethod(lambda _context, _result: {"FINISHED"})
 
     # A step uses all the time available before Blender continues.
     clock = itertools.count(0.0, 0.15)

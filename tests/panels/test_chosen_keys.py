@@ -306,7 +306,7 @@ def own_presets():
 def choices(tcb_animation):
     """Return the available presets by identifier: name, description, icon and number."""
     pictures = tcb_animation.panels.pictures.preset_pictures
-    return lambda: {item[0]: item[1:] for item in pictures._all_items(None, bpy.context)}
+    return lambda: {item[0]: item[1:] for item in pictures._items(None, bpy.context)}
 
 
 def test_the_default_is_the_first_preset(rig, choices):
