@@ -53,7 +53,7 @@ def let_be_read(animation) -> None:
     """Pretend that all notes have been displayed long enough."""
     messages = messages_of(animation)
     lines = [line for action in bpy.data.actions for line in messages.notes_of(action)]
-    messages._seen_at.update(dict.fromkeys(lines, time.monotonic() - messages.READING_TIME))
+    messages.seen_at.update(dict.fromkeys(lines, time.monotonic() - messages.READING_TIME))
 
 
 def live_object(animation, name: str) -> bpy.types.Object:

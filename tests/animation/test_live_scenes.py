@@ -149,3 +149,11 @@ def test_undo_in_one_scene_gives_both_back(animation, scenes, balls) -> None:
         let_time_pass(animation)
         for name, item in names.items():
             assert differences(state[name], snapshot(bpy.data.objects[item])) == []
+
+
+def test_a_world_belongs_to_its_scene(tcb_animation, scenes) -> None:
+    world = bpy.data.worlds.new("Sky")
+    scenes["There"].world = world
+    live = tcb_animation.ui.live.scenes
+    assert list(live.scenes_with([world])) == [scenes["There"]]
+    assert live.default_parameters([world]) == SETTINGS["There"]["defaults"]

@@ -754,7 +754,7 @@ def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, tcb_animation):
     read, new = (tcb_animation.animation.Finding("TIMING_STAYS", name) for name in ("read", "new"))
     messages.keep_notes(action, [read])
     drawn("TCB_PT_messages")
-    messages._seen_at[read] = -100.0
+    messages.seen_at[read] = -100.0
     messages.keep_notes(action, [new])
     assert messages.notes_of(action) == [new]
     assert bpy.ops.tcb.messages_dismiss() == {"FINISHED"}

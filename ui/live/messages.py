@@ -22,7 +22,7 @@ _MAX_NOTES = 100
 
 _notes: dict[int, list[Finding]] = {}
 """Notes on updates, latest first, by the action's `session_uid`."""
-_seen_at: dict[Finding, float] = {}
+seen_at: dict[Finding, float] = {}
 """Time when each note was first drawn."""
 
 
@@ -42,14 +42,14 @@ def notes_of(action: bpy.types.Action) -> list[Finding]:
 def note_seen(notes: Iterable[Finding]) -> None:
     """Record that notes from `notes_of` were drawn. After the reading time, the next update may replace these notes."""
     for note in notes:
-        _seen_at.setdefault(note, time.monotonic())
+        seen_at.setdefault(note, time.monotonic())
 
 
 def keep_notes(action: bpy.types.Action, notes: Iterable[Finding]) -> None:
     """Keep the action's new notes, and unread older notes."""
     now = time.monotonic()
     old = _notes.get(action.session_uid, [])
-    unread = [note for note in old if now - _seen_at.get(note, now) < READING_TIME]
+    unread = [note for note in old if now - seen_at.get(note, now) < READING_TIME]
     standing = standing_of(watches, action)
     new = [note for note in dict.fromkeys(notes) if note not in standing]
     if new:
@@ -57,7 +57,7 @@ def keep_notes(action: bpy.types.Action, notes: Iterable[Finding]) -> None:
     for note in (*old, *new):
         # Notes that return are unread again.
         if note not in unread or note in new:
-            _seen_at.pop(note, None)
+            seen_at.pop(note, None)
     _notes[action.session_uid] = list(dict.fromkeys((*new, *unread)))[:_MAX_NOTES]
 
 
@@ -75,5 +75,5 @@ def forget_free_notes(action: bpy.types.Action) -> None:
 def forget_all_notes() -> None:
     """Remove the notes of all actions."""
     _notes.clear()
-    _seen_at.clear()
+    seen_at.clear()
     keep_result_notes(())
