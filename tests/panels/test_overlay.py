@@ -491,9 +491,9 @@ def test_a_path_is_computed_anew_when_its_exact_motion_changes_and_only_then(sce
     def shown_again():
         """Return the objects whose paths are computed anew on the next redraw."""
         bpy.context.view_layer.update()
-        before, trace, cached = dict(paths), overlay._trace(scene), overlay._state.kept
+        before, trace, cached = dict(paths), overlay._trace(scene), overlay.path_cache.state.paths
         for each in paths:
-            if before[each].stale or ((each.session_uid, ""), trace) not in cached:
+            if before[each].is_stale or ((each.session_uid, ""), trace) not in cached:
                 paths[each] = kept(overlay, each)
         return [each for each in paths if paths[each] is not before[each]]
 
