@@ -64,12 +64,13 @@ def collected_jobs(
         takes_all = any(user not in prefixes for user in users)
         starts = None if takes_all else [start for user in users for start in prefixes[user]]
         tracks = find_tracks(users[0], channels, starts)
-        report.errors += _lost_errors(users[0], channels, starts)
+        lost = _lost_errors(users[0], channels, starts)
+        report.errors += lost
         if tracks:
             jobs.append(Job(users, channels, [], []))
             candidates.append(tracks)
             to_bake.append(_tracks_to_bake(tracks, "" if starts is None else tuple(starts)))
-        else:
+        elif not lost:
             report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
     # Reading all tracks together is faster than reading one track at a time.
     own_keys = _own_keys([each for of_job in to_bake for each in of_job])

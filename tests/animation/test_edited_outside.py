@@ -267,12 +267,39 @@ def test_the_list_of_tracks_says_so(animation, item, way: str) -> None:
     }
 
 
+REFUSED: dict[str, Callable[[Any, bpy.types.Object, list[str]], object]] = {
+    "bake": lambda animation, item, paths: animation.bake(item, prefixes=paths),
+    "bake as handles": lambda animation, item, paths: animation.bake(item, prefixes=paths, output="HANDLES"),
+    "free": lambda animation, item, paths: animation.free(item, paths),
+    "restore": lambda animation, item, paths: animation.restore(item, paths),
+    "remove": lambda animation, item, paths: animation.remove(item, paths),
+}
+LABELS = {LOCATION: "Arm, Location", ROTATION: "Arm, Quaternion Rotation"}
+WAYS_ON = ("edited outside", "Apply keeps the curves", "Free Bake with Discard Edits")
+
+
+@every_way
+def test_each_operation_refuses_it_and_names_both_ways_on(animation, item, way: str) -> None:
+    animation.bake(item)
+    edit(item, way)
+    edited, before, stored = edited_paths(way), everything(item), table(item)
+    for refused in REFUSED.values():
+        with pytest.raises(animation.AnimationError) as error:
+            refused(animation, item, edited)
+        findings = error.value.findings
+        assert {each.track: each.code for each in findings} == dict.fromkeys(edited, "EDITED_OUTSIDE")
+        for words in WAYS_ON:
+            assert all(f'"Rig", {LABELS[each.track]}: ' in str(each) and words in str(each) for each in findings)
+        assert (everything(item), table(item)) == (before, stored)
+
+
 DONE = {"bake": "BAKED", "free": "TCB", "restore": "TCB", "remove": "PLAIN"}
 """The state of the other tracks after each operation."""
+OF_EACH_EXTENT = ["a script writes the value of a sample", "all channels are deleted", "Bake Action"]
 
 
-@pytest.mark.parametrize(("verb", "way"), each_once(DONE, WAYS))
-def test_it_is_refused_and_the_other_tracks_are_done(animation, item, way: str, verb: str) -> None:
+@pytest.mark.parametrize(("verb", "way"), each_once(DONE, OF_EACH_EXTENT))
+def test_the_other_tracks_are_done(animation, item, way: str, verb: str) -> None:
     plain = everything(item)
     animation.bake(item)
     edit(item, way)
@@ -287,25 +314,6 @@ def test_it_is_refused_and_the_other_tracks_are_done(animation, item, way: str, 
     if verb == "free":
         assert of_tracks(plain, *others) == of_tracks(everything(item), *others)
     assert {found[path] for path in edited if path in found} <= {"EDITED_OUTSIDE"}
-
-
-def test_the_words_name_the_track_and_both_ways_on(animation, item) -> None:
-    animation.bake(item)
-    raise_sample(item)
-    (error,) = animation.free(item).errors
-    for words in ('"Rig"', "Arm, Location", "edited outside", "Apply", "Free Bake", "Discard Edits"):
-        assert words in str(error)
-
-
-def test_a_bake_of_that_track_alone_raises(animation, item) -> None:
-    animation.bake(item)
-    raise_sample(item)
-    before, stored = everything(item), table(item)
-    with pytest.raises(animation.AnimationError, match="edited outside"):
-        animation.bake(item, prefixes=[LOCATION])
-    with pytest.raises(animation.AnimationError, match="edited outside"):
-        animation.bake(item, prefixes=[LOCATION], output="HANDLES")
-    assert (everything(item), table(item)) == (before, stored)
 
 
 def set_tension(animation, item: bpy.types.Object) -> None:

@@ -451,8 +451,17 @@ def drag_on_path(animation, item: bpy.types.Object) -> None:
         assert held.track.play().errors == []
 
 
+def paste_on_another_key(animation, item: bpy.types.Object) -> None:
+    """Copy the parameters of the key at 7.25 and paste them onto the key at 30 or to where that was dragged."""
+    paste = importlib.import_module(f"{animation.__name__}.edit.parameters.paste")
+    keys = animation.track_keys(item, "location")
+    copied = paste.copied_keys(keys.take(np.array([1])), {})
+    assert paste.paste(keys.take(np.array([3])), copied, {}) == ""
+
+
 TOOLS = {
     "key_set": set_parameters,
+    "paste": paste_on_another_key,
     "choose": choose_cycle,
     "move_keys": move_key,
     "set_value": raise_key,
@@ -498,3 +507,17 @@ def test_edits_by_our_tools_are_in_the_freed_keys(animation, state: str, names: 
     for each in (item, twin):
         animation.remove(each)
     assert differences(snapshot(twin), snapshot(item)) == []
+
+
+@pytest.mark.parametrize(("output", "name"), each_once(OUTPUTS, TOOLS))
+def test_an_edit_by_our_tools_is_baked_without_live(animation, state: str, name: str, output: str) -> None:
+    """The curves are those of another bake of the edited keys."""
+    item = plain_ball(animation, "Ball", state)
+    animation.bake(item, output=output)
+    before = played(item)
+    TOOLS[name](animation, item)
+    assert not item.animation_data.action.tcb_live
+    edited = played(item)
+    assert edited != before
+    animation.bake(item, output=output)
+    assert played(item) == edited

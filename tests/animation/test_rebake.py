@@ -22,6 +22,7 @@ from tests.animation.curves import (
     snapshot,
     without_identities,
 )
+from tests.animation.live import let_time_pass
 from tests.animation.random_tracks import mixed, parametrised
 
 
@@ -33,6 +34,29 @@ def test_baking_twice_gives_the_same_bits(animation, mode: str, step: float) -> 
     first = snapshot(thing)
     animation.bake(thing, step=step)
     assert differences(first, snapshot(thing)) == []
+
+
+def test_samples_after_live_handles_of_a_cycle_are_the_same_twice(animation) -> None:
+    """Live places handles on every key. A bake saves the keys without these handles."""
+    thing = mixed("QUATERNION")
+    parametrised(animation, thing)
+    for fcurve in fcurves(thing):
+        animation.choose(thing, fcurve.data_path, cycle="REPEAT")
+    animation.bake(thing, output="HANDLES")
+    thing.animation_data.action.tcb_live = True
+    for fcurve in fcurves(thing):
+        fcurve.keyframe_points[0].co.y += 0.125
+    let_time_pass(animation)
+    assert all(animation.find_track(thing, fcurve.data_path).is_played for fcurve in fcurves(thing))
+    animation.bake(thing)
+    first, stored = snapshot(thing), table(thing)
+    # Blender updates curves after nearly every edit.
+    for fcurve in fcurves(thing):
+        fcurve.update()
+    assert differences(first, snapshot(thing)) == []
+    animation.bake(thing)
+    assert differences(first, snapshot(thing)) == []
+    assert table(thing) == stored
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])

@@ -482,19 +482,50 @@ def test_a_slider_moved_on_with_escape_at_hand_still_takes_back_to_the_last_bit(
     assert scene.tcb.tension == shown
 
 
-def test_a_drag_bakes_a_baked_track_again_without_live(cube, scene, event, tcb_animation):
+def drag_a_slider(scene, event):
+    event(presses=True)
+    scene.tcb.tension = 0.5
+
+
+def choose_a_picture(scene, _event):
+    scene.tcb_presets.preset = "Corner"
+
+
+def apply_a_preset(_scene, _event):
+    bpy.ops.tcb.preset_apply(preset="stop")
+
+
+@pytest.fixture
+def baked(cube, tcb_animation):
+    """The cube, baked. Its action is not live."""
     tcb_animation.animation.enable(cube, keep_look=False)
     tcb_animation.animation.bake(cube)
     assert not cube.animation_data.action.tcb_live
-    before = values_of(cube)
-    event(presses=True)
-    scene.tcb.tension = 0.5
-    dragged = values_of(cube)
-    assert dragged != before
-    tcb_animation.animation.bake(cube)
-    assert values_of(cube) == dragged
+    return cube
+
+
+@pytest.mark.parametrize("edit", [drag_a_slider, choose_a_picture, apply_a_preset])
+def test_an_edit_bakes_a_baked_track_again_without_live(baked, scene, event, tcb_animation, edit):
+    before = values_of(baked)
+    edit(scene, event)
+    edited = values_of(baked)
+    assert edited != before
+    tcb_animation.animation.bake(baked)
+    assert values_of(baked) == edited
 
 
 def values_of(cube):
     """Return values of the baked curve at every quarter of a frame."""
     return [curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)]
+
+
+def test_the_diagram_is_that_of_the_saved_key_of_a_baked_track(baked, tcb_animation, monkeypatch):
+    drawn_pictures = []
+    key = tcb_animation.panels.key
+    monkeypatch.setattr(key, "draw_diagram", lambda _layout, *given: drawn_pictures.append(given))
+    bpy.ops.tcb.preset_apply(preset="stop")
+    key.draw_chosen_diagram(None, bpy.context)
+    ((parameters, sides, is_valley),) = drawn_pictures
+    stop = {"tension": 1.0, "continuity": 0.0, "bias": 0.0, "ease_to": 0.0, "ease_from": 0.0}
+    assert parameters == [stop]
+    assert (sides, is_valley) == ((key.SPLINE, key.SPLINE), False)
