@@ -138,13 +138,14 @@ def shown_states(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track, 
 @redraw.once
 def _messages(context: bpy.types.Context) -> list[_Message]:
     """Return the messages, with errors first."""
-    return [
+    messages = [
         *_refusals(context),
         *_messages_about_rotations(context),
         *_messages_of_last_operator(),
         *_messages_about_bakes(context),
         *_messages_from_live(context),
     ]
+    return messages or _how_to_edit_baked(context)
 
 
 def _refusals(context: bpy.types.Context) -> Iterator[_Message]:
@@ -194,6 +195,15 @@ def _messages_from_live(context: bpy.types.Context) -> Iterator[_Message]:
         asks_to_free = any(note.code in ASK_TO_FREE for note in notes)
         largest = max(notes, key=lambda note: note.size)
         yield _Message(text, tuple(notes), _short_text(largest), "FREE" if asks_to_free else "")
+
+
+def _how_to_edit_baked(context: bpy.types.Context) -> list[_Message]:
+    """Return the message that is shown if all TCB tracks are baked and there is no other message."""
+    baked, tcb = selection.baked_of_tcb(context)
+    if not baked or baked < tcb:
+        return []
+    text = iface_("Baked: edit in the TCB tab, or Free Bake")
+    return [_Message(text, short=iface_("Baked: edit here, or Free Bake"), button="FREE")]
 
 
 def _short_text(note: Finding) -> str:

@@ -127,6 +127,8 @@ EDITS = {
     "scale": (GRAPH_EDITOR, "s", "2", "Return"),
     "duplicate": (DOPE_SHEET, "shift+d", "3", "Return"),
     "delete": (GRAPH_EDITOR, "Delete"),
+    "delete and confirm": (DOPE_SHEET, "x", "Return"),
+    "insert": (DOPE_SHEET, "i", "Return"),
     "paste": (DOPE_SHEET, "ctrl+c", "ctrl+v"),
     "interpolation": (GRAPH_EDITOR, "t", "c"),
 }
@@ -144,7 +146,7 @@ def test_an_edit_of_all_keys_changes_only_what_is_not_baked(character: Any, edit
     if edit == "move":
         assert messages(character) == ["6 baked tracks did not move. Free Bake to edit"]
         character.shot(PICTURES / "baked_moved.png")
-    elif edit in ("delete", "duplicate"):
+    elif edit in ("delete", "delete and confirm", "duplicate"):
         assert "6 baked tracks did not change. Free Bake to edit" in messages(character)
     assert character.run(LOCKS)[:2] == [LOCKED, LOCKED]
     for _step in range(4):
@@ -164,15 +166,27 @@ def test_a_dragged_key_of_baked_tracks_alone_stays_and_the_editor_and_the_status
     assert messages(character) == ["6 baked tracks did not move. Free Bake to edit"]
     after = screen(character, "baked_dragged.png")
     assert bits(character, 0, 1) == baked
-    changed = np.abs(after - before).max(axis=2) > 60
-    # the text in the status bar, at the bottom left
-    assert changed[-20:, :400].sum() > 100
+    assert status_text_differs(after, before)
     # The text disappears after there was time to read it.
     wait_for(
         character,
         "from bl_ext.user_default.tcb_animation.ui.live import baked_message; result = baked_message.text()",
         "Baked: edit in the TCB tab, or Free Bake",
     )
+    character.run("""
+def steps():
+    with bpy.context.temp_override(window=win()):
+        bpy.context.workspace.status_text_set('6 baked tracks did not move. Free Bake to edit')
+    yield from drawn()
+""")
+    assert not status_text_differs(screen(character, "baked_status.png"), after)
+    character.run("bpy.context.workspace.status_text_set(None)")
+
+
+def status_text_differs(first: np.ndarray, second: np.ndarray) -> bool:
+    """Compare the text in the status bar, at the bottom left of two screens."""
+    changed = np.abs(first - second).max(axis=2) > 60
+    return bool(changed[-20:, :400].sum() > 100)
 
 
 def test_a_box_that_is_dragged_is_not_taken_for_keys(character: Any) -> None:
@@ -254,13 +268,14 @@ bpy.ops.ed.undo_push(message='auto')
     assert character.run(LOCKS) == [LOCKED, LOCKED, FREE]
 
 
-def test_a_key_inserted_on_baked_and_free_bones_goes_to_the_free_one(character: Any) -> None:
+@pytest.mark.parametrize("keys", [("i",), ("k", "l")], ids="-".join)
+def test_a_key_inserted_on_baked_and_free_bones_goes_to_the_free_one(character: Any, keys: tuple[str, ...]) -> None:
     at = character.run(VIEWPORT)
     baked, free = bits(character, 0, 1), bits(character, 2)
     character.run("bpy.context.scene.frame_set(30); bpy.ops.ed.undo_push(message='frame')")
-    typed(character, at, "k", "l")
+    typed(character, at, *keys)
     assert messages(character) == ["Bone 0, Bone 1: keys cannot be inserted into baked tracks. Free Bake to edit"]
-    character.shot(PICTURES / "baked_keyed.png")
+    character.shot(PICTURES / f"baked_keyed_{keys[0]}.png")
     assert bits(character, 0, 1) == baked
     assert bits(character, 2) != free
 

@@ -359,3 +359,29 @@ def test_bake_shows_what_matters_to_its_output(tcb_animation, output, shown):
     operator = SimpleNamespace(layout=layout, output=output)
     tcb_animation.operators.bake.TCB_OT_bake.draw(operator, bpy.context)
     assert set(drawn) - {"output", "keep_look", "use_data"} == shown
+
+
+@pytest.fixture
+def in_strip(keyed):
+    """The first F-curve of the active object, whose action plays only in an NLA strip, at half speed."""
+    item = keyed("Cube")
+    data, (curve_in_strip, *_) = item.animation_data, fcurves(item)
+    action, slot = data.action, getattr(data, "action_slot", None)
+    data.action = None
+    strip = data.nla_tracks.new().strips.new("Strip", 101, action)
+    if slot is not None:
+        strip.action_slot = slot
+    strip.scale = 2.0
+    assert not data.use_tweak_mode
+    return curve_in_strip
+
+
+def test_the_action_of_a_strip_is_baked_in_action_time(in_strip):
+    assert bpy.ops.tcb.bake() == {"FINISHED"}
+    assert [point.co.x for point in in_strip.keyframe_points] == list(range(1, 32))
+
+
+def test_the_action_of_a_strip_is_freed(in_strip):
+    bpy.ops.tcb.bake()
+    assert bpy.ops.tcb.free() == {"FINISHED"}
+    assert [point.co.x for point in in_strip.keyframe_points] == [1, 11, 31]

@@ -475,6 +475,32 @@ def test_one_button_bakes_and_frees(cube):
     assert calls() == ["bpy.ops.tcb.bake", "bpy.ops.tcb.free"]
 
 
+def test_the_button_frees_the_bake_of_nla_strips(cube):
+    action = cube.animation_data.action
+    cube.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
+    cube.animation_data.action = None
+    assert begins(drawn("TCB_PT_bake"), "bpy.ops.tcb.bake(")
+    bpy.ops.tcb.bake()
+    shown = drawn("TCB_PT_bake")
+    assert next(text for text in shown if text.startswith("bpy.ops")) == "bpy.ops.tcb.free()"
+
+
+def test_the_line_below_the_state_says_how_to_edit_what_is_baked(cube, tcb_animation):
+    """The list that the line opens has the button. Any other message takes the line."""
+    baked = "Baked: edit here, or Free Bake"
+    bpy.ops.tcb.enable()
+    assert baked not in drawn("TCB_PT_tracks")
+    bpy.ops.tcb.bake()
+    assert baked in drawn("TCB_PT_tracks")
+    assert {"Baked: edit in the TCB tab, or Free Bake", "bpy.ops.tcb.free()"} <= set(drawn("TCB_PT_messages"))
+    note = tcb_animation.animation.Finding("QUOTED", arguments=("one",))
+    tcb_animation.ui.live.messages.keep_notes(cube.animation_data.action, [note])
+    assert {baked, "One"} & set(drawn("TCB_PT_tracks")) == {"One"}
+    bpy.ops.tcb.messages_dismiss()
+    bpy.ops.tcb.free()
+    assert baked not in drawn("TCB_PT_tracks")
+
+
 def test_edits_from_outside_can_be_discarded_by_a_button_of_their_message(cube, states):
     bpy.ops.tcb.bake()
     assert DISCARD not in drawn("TCB_PT_messages")
