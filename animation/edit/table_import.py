@@ -20,7 +20,7 @@ from ..fcurves.keying import key_curve
 from ..fcurves.read_keys import KeyBlock, read
 from ..options import IMPORT_TABLE
 from ..report import Report
-from ..steps import Progress
+from ..steps import Progress, Steps, run_steps
 from ..store.enable_tracks import enable_tracks
 from ..store.find_tracks import find_tracks
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
@@ -72,7 +72,8 @@ def import_table(
         Path of a bone of the object, for example `pose.bones["Arm"]`. Properties whose paths have no owner belong to
         the bone.
     progress : callable, optional
-        Called after each track with the number of imported tracks and the total number of tracks.
+        Called after each track with the number of imported tracks and the total number of tracks. If `progress` raises
+        an exception, the import is completed before the exception is raised again.
 
     Returns
     -------
@@ -99,12 +100,9 @@ def import_table(
         check_can_have_keys(datablock)
         for component_keys in each:
             _check(datablock, component_keys, how)
-    by_path = {datablock: _grouped(each) for datablock, each in keys.items()}
-    total = sum(map(len, by_path.values()))
-    for datablock, grouped in by_path.items():
-        for _ in _written(datablock, grouped, how, report):
-            if progress is not None:
-                progress(report.tracks, total)
+    run_steps(
+        _write({datablock: _grouped(each) for datablock, each in keys.items()}, how, report), progress, finishes=True
+    )
     report.add(Report.on(list(keys)))
     return report
 
@@ -125,6 +123,16 @@ def _grouped(keys: Iterable[ComponentKeys]) -> dict[str, list[ComponentKeys]]:
     for each in keys:
         by_path.setdefault(each.track.path, []).append(each)
     return by_path
+
+
+def _write(
+    by_path: Mapping[bpy.types.ID, Mapping[str, list[ComponentKeys]]], how: TableKeys, report: Report
+) -> Steps[None]:
+    """Write the keys of all datablocks. Yield the number of written tracks and the total number after each track."""
+    total = sum(map(len, by_path.values()))
+    for datablock, grouped in by_path.items():
+        for _ in _written(datablock, grouped, how, report):
+            yield report.tracks, total
 
 
 def _written(

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from tests.animation.curves import KEYS, action_bits, fcurves, key, keyed, new_object
@@ -116,3 +117,36 @@ def test_a_reduction_whose_progress_raises_leaves_all_as_it_was(animation) -> No
         animation.reduce_many([item], progress=progress)
     assert action_bits(item.animation_data.action) == before
     assert len(bpy.data.actions) == 1
+
+
+def test_an_imported_table_whose_progress_raises_is_done(animation) -> None:
+    source, item, twin = (new_object(name) for name in ("Source", "Item", "Twin"))
+    for path in ("location", "scale"):
+        key(source, path, KEYS)
+    table, _ = animation.export_table(source)
+    animation.import_table(twin, table, animation.TableKeys())
+
+    def progress(done: int, _total: int) -> None:
+        raise StopError(done)
+
+    with pytest.raises(StopError, match="1"):
+        animation.import_table(item, table, animation.TableKeys(), progress=progress)
+    found, wanted = ([each["co"] for each in action_bits(each.animation_data.action)] for each in (item, twin))
+    assert found == wanted
+    assert animation.find_track(item, "scale").enabled
+
+
+def test_a_relaxation_whose_progress_raises_leaves_all_as_it_was(animation) -> None:
+    item = new_object("Foot")
+    key(item, "location", [(1, (0, 0, 3)), (20, (2, 0, 0)), (30, (4, 0, 0)), (60, (6, 0, 3))])
+    animation.enable(item, keep_look=False)
+    animation.bake(item)
+    before = action_bits(item.animation_data.action)
+
+    def progress(_done: int, _total: int) -> None:
+        raise StopError
+
+    keys = animation.track_keys(item, "location").take(np.array([1, 2]))
+    with pytest.raises(StopError):
+        animation.relax(item, animation.StaysAbove(), [keys], frame_range=(1, 60), progress=progress)
+    assert action_bits(item.animation_data.action) == before

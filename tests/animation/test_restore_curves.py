@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from tests.animation.curves import fcurves
+from tests.animation.curves import action_bits, fcurves
 from tests.animation.imported import Values, imported, played
 from tests.formats.fbx_layout import CONSTANT, CUBIC, NEXT, TCB, USER, KeyCurve, Model, scene_bytes
 
@@ -170,6 +170,30 @@ def test_a_tcb_track_is_refused(moved: Any, animation: Any) -> None:
     assert report.tracks == 2
     assert [error.track for error in report.errors] == ["location"]
     assert report.errors[0].code == "RESTORE_TCB"
+
+
+@pytest.mark.parametrize("stop_after", [1, 2])
+def test_what_is_restored_before_progress_raises_is_nothing_or_all(moved: Any, animation: Any, stop_after: int) -> None:
+    path, objects = moved
+    before = action_bits(objects["Box"].animation_data.action)
+    calls = []
+
+    def progress(done: int, total: int) -> None:
+        calls.append((done, total))
+        if len(calls) == stop_after:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        animation.restore_curves(path, [objects["Box"]], use_tcb=True, progress=progress)
+    stopped = action_bits(objects["Box"].animation_data.action)
+    if stop_after == 1:
+        assert stopped == before
+    else:
+        # Nothing was left to restore.
+        assert calls == [(1, 2), (2, 2)]
+        assert {point.handle_left_type for each in fcurves(objects["Box"]) for point in each.keyframe_points} == {
+            "FREE"
+        }
 
 
 def test_moved_rotated_and_scaled_parents_do_not_matter(moved: Any, animation: Any) -> None:
