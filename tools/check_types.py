@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check the types of the package, its tests and its tools: `python tools/check_types.py [mypy's arguments]`.
+"""Check the types of the package, tests, tools and recipes: `python tools/check_types.py [mypy's arguments]`.
 
 The root of the checkout is the package, and its folder may have any name, which mypy would use as the package's name.
-mypy therefore gets the package through a folder of links, build/types/tcb_animation.
+mypy therefore gets the package through a folder of links, build/types/tcb_animation. The recipes are the Python code in
+pages of docs/automate. They import the mathematics as users do, as `tcb_splines`.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BESIDE_THE_PACKAGE = ("tests", "tools", "examples")
+TYPES = ROOT / "build" / "types"
+RECIPES = ("package", "scipy")
+"""Pages of docs/automate."""
+CODE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def package_parts() -> list[Path]:
@@ -34,13 +40,30 @@ def link_package(folder: Path) -> None:
             (folder / name).symlink_to(os.path.relpath(part, folder), target_is_directory=part.is_dir())
 
 
+def write_recipes() -> list[Path]:
+    """Write the code of each page into a module, and link the mathematics as `tcb_splines`. Return the modules."""
+    link = TYPES / "tcb_splines"
+    if not link.exists():
+        link.unlink(missing_ok=True)
+        link.symlink_to(os.path.relpath(ROOT / "interp", TYPES), target_is_directory=True)
+    modules = []
+    for page in RECIPES:
+        code = CODE.findall((ROOT / "docs" / "automate" / f"{page}.md").read_text(encoding="utf-8"))
+        if not code:
+            raise ValueError(f"docs/automate/{page}.md has no Python code")
+        module = TYPES / f"recipes_{page}.py"
+        module.write_text("\n".join(code), encoding="utf-8")
+        modules.append(module)
+    return modules
+
+
 def main() -> int:
-    package = ROOT / "build" / "types" / "tcb_animation"
+    package = TYPES / "tcb_animation"
     link_package(package)
+    recipes = write_recipes()
     beside = [name for name in BESIDE_THE_PACKAGE if any((ROOT / name).rglob("*.py"))]
-    return subprocess.call(
-        [sys.executable, "-m", "mypy", *sys.argv[1:], str(package.relative_to(ROOT)), *beside], cwd=ROOT
-    )
+    checked = [str(path.relative_to(ROOT)) for path in (package, *recipes)]
+    return subprocess.call([sys.executable, "-m", "mypy", *sys.argv[1:], *checked, *beside], cwd=ROOT)
 
 
 if __name__ == "__main__":
