@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import inspect
 import json
 import math
 import pickle
@@ -15,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 
 from tests.animation.curves import curve, key, new_object
+from tests.animation.imported import played
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = ("animation", "exchange", "ui", "operators", "panels", "cli")
@@ -91,6 +94,58 @@ def _reduced(animation: Any) -> Any:
     return animation.reduce(item, error=0.5)
 
 
+def _ended(animation: Any, verb: str) -> Any:
+    """Return the report of the verb on a baked object, of which one locked track is refused."""
+    item = _enabled(animation)
+    animation.bake(item)
+    return getattr(animation, verb)([item] if verb.endswith("_many") else item)
+
+
+def _edited(animation: Any, verb: str, *values: object, **given: object) -> Any:
+    return getattr(animation, verb)([_enabled(animation), faulty("Other")], *values, **given)
+
+
+def _set_keys(animation: Any) -> Any:
+    places = [(0, 0, 0), (1, 2, 3), (4, 0, 0)]
+    return animation.set_keys(new_object("Item"), "location", [1, 9, 20], places, tension=[0.0, 2.0, 0.0])
+
+
+def _restored(animation: Any) -> Any:
+    item = new_object("Box", "XYZ")
+    for path in ("location", "scale"):
+        key(item, path, PLACES)
+    path = f"{bpy.app.tempdir}box.glb"
+    bpy.ops.export_scene.gltf(filepath=path, export_force_sampling=False)
+    bpy.data.objects.remove(item)
+    bpy.ops.import_scene.gltf(filepath=path)
+    item = bpy.data.objects["Box"]
+    played(item)
+    animation.enable(item, prefixes=["location"])
+    return animation.restore_curves(path, [item])
+
+
+def _relaxed(animation: Any) -> Any:
+    item = new_object("Foot", "XYZ")
+    key(item, "location", [(1, (0, 0, 3)), (20, (2, 0, 0)), (30, (4, 0, 0)), (60, (6, 0, 3))])
+    animation.enable(item, keep_look=False)
+    animation.bake(item)
+    keys = animation.track_keys(item, "location")
+    return animation.relax(item, animation.StaysAbove(), [keys.take(np.array([1, 2]))])
+
+
+def _moving_child(_animation: Any) -> bpy.types.Object:
+    item = new_object("Child")
+    item.parent = new_object("Parent")
+    key(item, "location", PLACES)
+    return item
+
+
+def _dense() -> bpy.types.Object:
+    item = new_object("Dense", "XYZ")
+    key(item, "location", [(frame, (math.sin(frame / 9), 0.01 * frame, 1)) for frame in range(1, 60)])
+    return item
+
+
 def _many(animation: Any, output: str) -> Any:
     item = _enabled(animation)
     return animation.bake_many([item, faulty("Other")], animation.Options(output=output), keep_look=False)
@@ -122,16 +177,58 @@ REPORTS: dict[str, Callable[[Any], Any]] = {
     "bake_in_world": _in_world,
     "bake_many of plain tracks": lambda animation: animation.bake_many([faulty()]),
     "free": _free,
+    "restore": lambda animation: _ended(animation, "restore"),
+    "remove": lambda animation: _ended(animation, "remove"),
+    "apply": lambda animation: _ended(animation, "apply"),
+    "free_many": lambda animation: _ended(animation, "free_many"),
+    "restore_many": lambda animation: _ended(animation, "restore_many"),
+    "remove_many": lambda animation: _ended(animation, "remove_many"),
+    "apply_many": lambda animation: _ended(animation, "apply_many"),
+    "choose_many": lambda animation: _edited(animation, "choose_many", "scale", cycle="LOOP"),
+    "key_set_many": lambda animation: _edited(animation, "key_set_many", "scale", 10.0, tension=0.5),
     "key_whole": lambda animation: animation.key_whole(faulty()),
+    "key_whole_many": lambda animation: animation.key_whole_many([faulty(), new_object("None")]),
+    "fix_rotations": lambda animation: animation.fix_rotations(faulty(), turns="SHORTEST"),
     "fix_rotations_many": _rotations,
+    "set_keys": _set_keys,
     "import_table": _table,
     "export_table": _export_table,
+    "restore_curves": _restored,
     "write_velocities": _velocities,
     "check": _checks,
     "reduce": _reduced,
+    "reduce_many": lambda animation: animation.reduce_many([_dense()], error=0.5)[0][0],
+    "relax": _relaxed,
 }
-EMPTY = {"key_whole"}
+RESULTS: dict[str, Callable[[Any], Any]] = {
+    "find_rotation_faults": lambda animation: animation.find_rotation_faults(faulty())[0],
+    "joint_gap": lambda animation: animation.joint_gap(_moving_child(animation)),
+    "keys_by_error": lambda animation: animation.keys_by_error(_dense(), [0.5])[0],
+}
+"""Functions whose results have no notes."""
+KINDS = ("Report", "Checks", "Reduction", "Relaxation", "RotationFault", "Gap", "KeyCount")
+EMPTY = {"key_whole", "relax"}
 """These reports contain no findings in this test."""
+
+
+def test_every_function_that_returns_a_report_is_tried(animation) -> None:
+    functions = {name: getattr(animation, name) for name in animation.__all__}
+    results = {
+        name: str(inspect.signature(function).return_annotation)
+        for name, function in functions.items()
+        if inspect.isfunction(function)
+    }
+    wanted = {name for name, result in results.items() if any(re.search(rf"\b{kind}\b", result) for kind in KINDS)}
+    assert {name.split()[0] for name in (*REPORTS, *RESULTS)} == wanted
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_without_notes_travels(animation, name: str) -> None:
+    result = RESULTS[name](animation)
+    for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result), copy.copy(result)):
+        assert other == result
+    assert dataclasses.asdict(result).keys() == result.to_dict().keys()
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False)).keys() == result.to_dict().keys()
 
 
 @pytest.mark.parametrize("name", REPORTS)

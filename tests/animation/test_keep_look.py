@@ -666,6 +666,42 @@ def test_a_fast_spin_about_one_axis_keeps_its_look_as_a_location_does(animation,
     assert {note.code for note in report.notes} <= {"TURNS_KEPT"}
 
 
+@pytest.mark.parametrize(
+    ("turn", "drift", "mode", "output", "keep_look"),
+    all_pairs(
+        [720, 719, 350], [0.01, 1.0], ["XYZ", "ZXY", "AXIS_ANGLE"], ["SAMPLES", "CURVES", "HANDLES"], [False, True]
+    ),
+)
+def test_a_steady_spin_stays_steady_while_its_axis_moves_slowly(
+    animation, turn, drift, mode, output, keep_look
+) -> None:
+    """Between its keys, the angle about X and the tilt of the axis are linear in time."""
+    thing = new_object("Spin", mode)
+
+    def values(frame):
+        angle, tilt = math.radians(turn) * (frame - 1) / 20, math.radians(drift) * (frame - 1) / 80
+        return (angle, 1.0, tilt, -tilt) if mode == "AXIS_ANGLE" else (angle, tilt, -tilt)
+
+    def rotations(rows):
+        if mode == "AXIS_ANGLE":
+            axes = rows[:, 1:] / np.linalg.norm(rows[:, 1:], axis=1)[:, np.newaxis]
+            return Rotation.from_rotvec(rows[:, :1] * axes)
+        return Rotation.from_euler(mode.lower(), rows[:, ["XYZ".index(letter) for letter in mode]])
+
+    path = rotation_path(mode)
+    key(thing, path, [(frame, values(frame)) for frame in (1, 21, 41, 61, 81)])
+    for fcurve in fcurves(thing):
+        for point in fcurve.keyframe_points:
+            point.handle_left_type = point.handle_right_type = "VECTOR"
+        fcurve.update()
+    frames = np.arange(1.0, 81.25, 1.0 if output == "SAMPLES" else 0.5)
+    animation.enable(thing, keep_look=keep_look, path="AS_KEYED")
+    animation.bake(thing, output=output)
+    played = rotations(motion(thing, path, len(values(1)), frames))
+    wanted = rotations(np.array([values(frame) for frame in frames]))
+    assert np.degrees((played * wanted.inv()).magnitude().max()) < drift
+
+
 @pytest.mark.parametrize("keep_look", [False, True])
 @pytest.mark.parametrize("path", ["SHORTEST", "AS_KEYED"])
 def test_the_turns_can_be_chosen_before_the_fit(animation, path, keep_look) -> None:

@@ -7,9 +7,11 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from tests.animation.curves import HAS_SLOTS, action_bits, curve, fcurves
 from tests.animation.layered import give_layer
@@ -416,3 +418,50 @@ def test_strict_writes_nothing_where_a_look_changes_visibly(tcb, cli, tmp_path):
     wide = ("--max-change", "1,100")
     ran = tcb("bake", file, "--enable", "--strict", "--output", tmp_path / "wide.blend", *wide, "--json")
     assert (ran.status, ran.lines[0]["status"], ran.lines[0]["looks_changed"]) == (0, "done", 0)
+
+
+def strict_and_wider(tcb, file: Path, tight: str, wide: str, *more: str) -> tuple[Any, Any]:
+    """Return the results of strict runs with two limits of visible changes."""
+    ran = [
+        tcb(
+            "bake", file, *more, "--strict", "--max-change", limits, "--output", file.parent / f"{name}.blend", "--json"
+        )
+        for name, limits in (("tight", tight), ("wide", wide))
+    ]
+    assert names_in(file.parent) == sorted([file.name, "wide.blend"])
+    return ran[0], ran[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "tight", "wide"),
+    [("location", "180,0.01", "0.001,100"), ("rotation_quaternion", "0.001,100", "180,0.01")],
+)
+def test_strict_writes_nothing_where_a_look_changes_by_more_than_is_allowed(tcb, tmp_path, path, tight, wide):
+    """Only the limit for the kind of track counts: an angle for rotations, a percentage for values."""
+    for fcurve in fcurves(thing("Bent", path)):
+        point = fcurve.keyframe_points[1]
+        point.handle_left_type = point.handle_right_type = "FREE"
+        point.handle_left, point.handle_right = point.co - Vector((1, 2)), point.co + Vector((2, 1))
+    file = save(tmp_path / "bent.blend")
+    strict, wider = strict_and_wider(tcb, file, tight, wide, "--enable")
+    assert refused(strict, '"Bent"', "the motion changes by up to")
+    assert strict.lines[0]["errors"][0]["code"] == "LOOK_CHANGED"
+    assert (wider.status, wider.lines[0]["status"], wider.lines[0]["looks_changed"]) == (0, "done", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "tight", "wide"),
+    [("location", "180,0.01", "0.001,100"), ("rotation_quaternion", "0.001,100", "180,0.01")],
+)
+def test_strict_writes_nothing_where_handles_are_off_by_more_than_is_allowed(
+    tcb, tcb_animation, tmp_path, path, tight, wide
+):
+    eased = thing("Eased", path)
+    tcb_animation.animation.enable(eased)
+    tcb_animation.animation.key_set(eased, path, 10, ease_to=1.0, ease_from=0.5)
+    file = save(tmp_path / "eased.blend")
+    strict, wider = strict_and_wider(tcb, file, tight, wide, "--output-mode", "HANDLES")
+    assert refused(strict, '"Eased"', "handle")
+    assert strict.lines[0]["errors"][0]["code"] == "HANDLES_APPROXIMATE"
+    assert (wider.status, wider.lines[0]["status"]) == (0, "done")
+    assert wider.lines[0]["handles"][0]["approximate"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,18 @@ import pytest
 
 from tests.cli.helped import let_a_worker_help
 from tests.cli.scenes import load, names_in, save, state
-from tests.cli.tool import HELPED, TOOL, children_of, is_alive, large, needs_proc, wait_until, writers, writing_began
+from tests.cli.tool import (
+    HELPED,
+    TOOL,
+    children_of,
+    is_alive,
+    large,
+    needs_proc,
+    run,
+    wait_until,
+    writers,
+    writing_began,
+)
 
 
 def copies(walk: Path, count: int) -> list[Path]:
@@ -337,3 +349,16 @@ def test_workers_are_started_by_the_blender_that_is_named(tcb, cli, walk, monkey
     monkeypatch.setattr(sys, "argv", ["blender", "--background", "--addons", "a,b", "--command", "tcb", "info"])
     assert tcb("info", walk, "--jobs", "2", "--blender", "/opt/studio/blender").status == 0
     assert commands[1][:6] == ["/opt/studio/blender", "--addons", "a,b", "--command", "tcb", "info"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the wrapper is a shell script")
+def test_a_worker_starts_where_blender_runs_through_a_wrapper(walk, tmp_path, blender_itself):
+    """As in studios, a script sets up the environment and replaces itself by Blender."""
+    calls, wrapper = tmp_path / "calls", tmp_path / "blender"
+    wrapper.write_text(f'#!/bin/sh\necho called >> {shlex.quote(str(calls))}\nexec {shlex.join(blender_itself)} "$@"\n')
+    wrapper.chmod(0o755)
+    files = [shutil.copy(walk, tmp_path / f"{number}.blend") for number in range(2)]
+    ran = run("bake", *files, "--in-place", "--jobs", "2", "--json", "--blender", wrapper, tool=HELPED)
+    assert ran.returncode == 0, ran.stderr
+    assert [json.loads(line)["status"] for line in ran.stdout.splitlines()] == ["done", "done"]
+    assert calls.read_text() == "called\n"
