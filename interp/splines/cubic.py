@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ..base_spline import Cycle, Method
 from ..component_spline import ComponentSpline
-from ..cubic_ends import Condition, End, EndName, c2_slopes_with_ends, checked_ends
 from ..cubic_equations import c2_slopes
 from ..cubic_rotation_equations import c2_velocities
 from ..cubics import Cubics
@@ -22,6 +21,7 @@ from ..keys import Keys
 from ..messages import n_
 from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import RotationVectors, SolvedSpline
+from ..scipy_cubic_ends import Condition, End, EndName, c2_slopes_with_ends, checked_ends
 from . import hermite
 
 if TYPE_CHECKING:

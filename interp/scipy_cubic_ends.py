@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions at the ends of C2 cubic splines of values, as in scipy. Source: docs/formulas, "Ends of C2 cubics"."""
+"""End conditions of C2 cubics of values, as in scipy's CubicSpline. Source: docs/formulas, "Ends of C2 cubics"."""
 
 from __future__ import annotations
 
