@@ -25,9 +25,10 @@ from ..rotation_modes import MAX_NAME
 from .editor_objects import editor_objects
 from .export_node import ExportNode
 from .gather_nodes import gather_nodes
-from .matrices import Matrices, kept_evaluated, reason_to_sample
+from .key_spans import frames_of
+from .matrices import Matrices, kept_evaluated
 from .nodes import Writer
-from .played_frames import frames_of
+from .reasons_to_sample import reason_to_sample_object
 from .track_keys import SampleLimit
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
@@ -78,7 +79,7 @@ def export_steps(
     """
     report = Exchanged()
     nodes = gather_nodes(objects, scene, options.conversion, report)
-    reasons = {node: _reason_to_sample(node, scene) for node in nodes}
+    reasons = {node: reason_to_sample_object(node, scene) for node in nodes}
     limit = SampleLimit(options.sample_limit)
     objects_to_sample = _objects_to_sample(
         [node for node in nodes if reasons[node] or _has_own_roll(node)], scene, limit
@@ -101,12 +102,6 @@ def export_steps(
     report.made = counts_of_file(file_scene)
     report.note_left_out(left_out)
     return file_scene, report
-
-
-def _reason_to_sample(node: ExportNode, scene: bpy.types.Scene) -> Finding | None:
-    if node.obj is None or node.kind == "AMBIENT":
-        return None
-    return reason_to_sample(node.obj, node.parent, scene, node.kind in three_ds.TARGET_KINDS)
 
 
 def _has_own_roll(node: ExportNode) -> bool:

@@ -10,67 +10,14 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.sampling.properties import curves_of, driven_components, plays_strips
 from ...interp import rotations
-from .played_frames import frames_of
+from .key_spans import frames_of
 
 _NO_SHEAR = 1e-5
 """Largest deviation of a parent inverse from a scaled rotation, relative to its squared scale."""
 _SHEAR = 1e-4
 """Cosine between axes. Larger cosines count as shear."""
-_TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
-"""Constraints that rotate an object, without effect on objects that have a target in the file."""
-_TRANSFORMS = ("location", "rotation", "scale", "delta_")
-_NO_DELTAS = {
-    "delta_location": (0.0, 0.0, 0.0),
-    "delta_rotation_euler": (0.0, 0.0, 0.0),
-    "delta_rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
-    "delta_scale": (1.0, 1.0, 1.0),
-}
-"""Default values of delta transforms."""
-
-
-def reason_to_sample(obj: Any, parent: bpy.types.Object | None, scene: bpy.types.Scene, aims: bool) -> Finding | None:
-    """Return why the motion relative to `parent` is not determined by the object's channels, or None if it is.
-
-    `parent` is the parent in the file.
-    """
-    data = obj.animation_data
-    for constraint in obj.constraints:
-        if not (aims and constraint.type in _TURNING) and _is_enabled(constraint):
-            return Finding("HAS_CONSTRAINT", arguments=(constraint.name,))
-    if obj.parent != parent or (parent is not None and obj.parent_type != "OBJECT"):
-        return Finding("PARENT_NOT_IN_FILE")
-    if data is not None and any(driver.data_path.startswith(_TRANSFORMS) for driver in data.drivers):
-        return Finding("DRIVERS")
-    if plays_strips(obj):
-        return Finding("NLA_STRIPS")
-    if _has_deltas(obj, scene):
-        return Finding("DELTAS")
-    if parent is not None and inverse_of(obj) is None:
-        return Finding("PARENT_INVERSE_SHEARS")
-    return None
-
-
-def _is_enabled(constraint: bpy.types.Constraint) -> bool:
-    """Return whether the constraint is enabled, or F-curves or drivers may enable it."""
-    obj: Any = constraint.id_data
-    switches = [constraint.path_from_id(name) for name in ("enabled", "mute")]
-    return constraint.enabled or any(path in switches for path, _ in (*curves_of(obj), *driven_components(obj)))
-
-
-def _has_deltas(obj: Any, scene: bpy.types.Scene) -> bool:
-    """Return whether delta transforms move the object currently or at any frame of the scene."""
-    if any(tuple(getattr(obj, path)) != default for path, default in _NO_DELTAS.items()):
-        return True
-    return any(
-        fcurve.evaluate(frame) != _NO_DELTAS[path][index]
-        for (path, index), fcurve in curves_of(obj).items()
-        if path in _NO_DELTAS
-        for frame in frames_of(scene).tolist()
-    )
 
 
 def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float] | None:

@@ -19,8 +19,8 @@ from ..conversion import Conversion, Frame
 from ..importing.set_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
 from .export_node import ExportNode
+from .key_spans import go_on, span_of_keys
 from .matrices import Matrices, inverse_of
-from .played_frames import go_on, span_of_keys
 from .round_to_file import numbers_track, turns_track
 from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 

@@ -16,20 +16,18 @@ from ...animation.datablocks import name_of
 from ...animation.errors import Finding
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.sampling.properties import PropertySampler, curves_of, is_driven, plays_strips
-from ...animation.sampling.transforms import plays
+from ...animation.sampling.properties import PropertySampler, curves_of
 from ...animation.store.find_tracks import find_tracks
-from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import OwnKeys, read_own_keys
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.store.tracks import Track, rotation_property
 from ...interp import evaluate_many, rotations
-from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
 from ..rotation_modes import ModeKeys
-from .played_frames import SAME, go_on, span_of_keys
+from .key_spans import SAME, go_on, span_of_keys
+from .reasons_to_sample import is_played_by_splines, other_control, played_fcurves, reason_to_sample_track
 from .segments import joined_keys
 
 _NOTE_OF_STATE = {
@@ -89,12 +87,12 @@ class Tracks:
             if refusal.has("LAYERED"):
                 raise
             tracks = []
-        self._tracks = {track.path: track for track in tracks if track.in_use and _played_fcurves(track)}
+        self._tracks = {track.path: track for track in tracks if track.in_use and played_fcurves(track)}
         self._own_keys: dict[str, dict[int, OwnKeys]] = {}
 
     def value_keys(self, path: str, add_note: AddNote) -> Keys:
         """Return the keys of a numeric property, or one key if it is not animated. Raises AnimationError."""
-        reason = self._other_control(path)
+        reason = other_control(self.datablock, path)
         if reason and self.obj is not None:
             frames, values = self.sampled_values(path)
             add_note("WRITTEN_AS_SAMPLES", reason, len(frames), track=path)
@@ -141,14 +139,14 @@ class Tracks:
         _note_state(track, add_note)
         splines = self._all_splines(track)
         keys = _keys(splines[0], splines[0].values)
-        settings = track.settings if _is_played_by_splines(track) else None
+        settings = track.settings if is_played_by_splines(track) else None
         return ModeKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
     def sampled_values(self, *paths: str) -> tuple[Float64Array, Float64Array]:
         """Return the whole frames at which these properties of the data change, and their values, one per column."""
         fcurves = [fcurve for (path, _), fcurve in curves_of(self.datablock).items() if path in paths]
         span = span_of_keys(fcurves)
-        if any(map(self._other_control, paths)) or go_on(fcurves, span, self.scene):
+        if any(other_control(self.datablock, path) for path in paths) or go_on(fcurves, span, self.scene):
             span = span.with_frames_of(self.scene)
         self.limit.take(span.number, name_of(self.datablock), paths[0])
         frames = span.frames()
@@ -161,34 +159,28 @@ class Tracks:
 
     def is_animated(self, path: str) -> bool:
         """Return whether keys, drivers or NLA strips animate the property."""
-        return self.is_keyed(path) or self._other_control(path) is not None
+        return self.is_keyed(path) or other_control(self.datablock, path) is not None
 
     def _rotation_track(self) -> Track | None:
         return next((track for path, track in self._tracks.items() if path.startswith("rotation_")), None)
 
-    def _other_control(self, path: str) -> Finding | None:
-        """Return why something other than F-curves controls the property, or None if nothing else does."""
-        if plays_strips(self.datablock):
-            return Finding("NLA_STRIPS")
-        return Finding("IS_DRIVEN") if is_driven(self.datablock, path) else None
-
     def _sampled_frames(self, track: Track, splines: Sequence[TrackSpline], add_note: AddNote) -> Float64Array:
         """Return the frames at which a track is sampled, and add a note."""
-        fcurves = list(_played_fcurves(track).values())
+        fcurves = list(played_fcurves(track).values())
         span = span_of_keys(fcurves)
         # TCB motion continues outside its keys only in cycles.
         goes_on = track.settings.cycle != "SINGLE" if splines else go_on(fcurves, span, self.scene)
         if goes_on:
             span = span.with_frames_of(self.scene)
         self.limit.take(span.number, track.name, track.path)
-        reason = _reason_to_sample(track) or Finding("COMPONENTS_APART")
+        reason = reason_to_sample_track(track) or Finding("COMPONENTS_APART")
         code = "WRITTEN_AS_SAMPLES_OUTSIDE" if goes_on else "WRITTEN_AS_SAMPLES"
         add_note(code, reason, span.number, track=track.path)
         return span.frames()
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
         """Return the splines of the track's components, or none if something else plays the track."""
-        if not _is_played_by_splines(track):
+        if not is_played_by_splines(track):
             return []
         # Locked tracks can be read.
         reason = None if track.locked else blocking_reason(track)
@@ -204,7 +196,7 @@ class Tracks:
         if kinds:
             add_note("MODIFIERS_LEFT", ", ".join(sorted(kinds)), track=track.path)
             return
-        fcurves = list(_played_fcurves(track).values())
+        fcurves = list(played_fcurves(track).values())
         if track.settings.cycle == "SINGLE" and go_on(fcurves, span_of_keys(fcurves), self.scene):
             add_note("GOES_ON_OUTSIDE", track=track.path)
 
@@ -232,7 +224,7 @@ class Tracks:
 def _evaluated(track: Track, splines: Sequence[TrackSpline], frames: Float64Array) -> Float64Array:
     """Return the values of the components at the frames, shape (frames, components)."""
     values = _rest_values(track, len(frames))
-    for index, fcurve in _played_fcurves(track).items():
+    for index, fcurve in played_fcurves(track).items():
         values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
     for spline in splines:
         values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
@@ -244,42 +236,12 @@ def _rest_values(track: Track, count: int) -> Float64Array:
     return np.tile([track.component(index) for index in range(len(track.rest))], (count, 1))
 
 
-def _played_fcurves(track: Track) -> dict[int, bpy.types.FCurve]:
-    """Return the F-curves of the components that Blender plays."""
-    return {index: fcurve for index, fcurve in track.channels.items() if plays(fcurve)}
-
-
-def _is_played_by_splines(track: Track) -> bool:
-    """Check whether the keys play at their original frames without other influences."""
-    plays_all = len(_played_fcurves(track)) == len(track.channels)
-    return track.enabled and not track.driven and plays_all and function_of(track) is None and not _is_in_world(track)
-
-
-def _is_in_world(track: Track) -> bool:
-    """Check whether the track is baked in world space."""
-    return track.is_baked and track.settings.options is not None and track.settings.options.in_world
-
-
 def _note_state(track: Track, add_note: AddNote) -> None:
     """Note keys that the file plays differently from Blender because the bake is out of date."""
     has_several_keys = any(len(fcurve.keyframe_points) > 1 for fcurve in track.channels.values())
-    code = _NOTE_OF_STATE.get(state(track)) if has_several_keys and _is_played_by_splines(track) else None
+    code = _NOTE_OF_STATE.get(state(track)) if has_several_keys and is_played_by_splines(track) else None
     if code is not None:
         add_note(code, track=track.path)
-
-
-def _reason_to_sample(track: Track) -> Finding | None:
-    """Return why keys in the file cannot play the track, or None if they can."""
-    if not track.enabled:
-        return Finding("IS_NOT_TCB")
-    if not _is_played_by_splines(track):
-        if track.driven:
-            return Finding("IS_DRIVEN")
-        if _is_in_world(track):
-            return Finding("IN_WORLD_SPACE")
-        return Finding("MUTED_IN_PART" if function_of(track) is None else "RETIMED")
-    method = track.settings.method
-    return None if method == METHOD.name else Finding("METHOD_NOT_IN_FILE", arguments=(METHODS[method].label,))
 
 
 def sampled(frames: Float64Array, values: Float64Array) -> Keys:
