@@ -1,30 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake jobs: the tracks to bake on datablocks that share F-curves, with their keys and plans."""
+"""Bake jobs: the tracks that are baked together on datablocks that share F-curves, with their keys and plans."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import bpy
 
 from ...interp import KeysError
-from ..action_users import users_of_each
-from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..live.meaning_of_edits import may_imply, with_implied
 from ..report import Report
-from ..store.action_and_strips import editable_sets, in_action_time, plays
-from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
 from ..store.frame_functions import functions_of
 from ..store.own_keys import read_all_own_keys
-from ..store.table.custom_property import read_table
 from ..store.table.rows import NO_ROWS, Rows
 from ..store.table.stored_bake_options import Options
-from ..store.track_refusals import blocking_reasons, error_of_numbers
+from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from .missing_rotation_keys import completed
 from .plans.plan_track import plan_track
@@ -33,7 +26,7 @@ from .sample_limit import count_samples, too_many
 
 
 @dataclass
-class Job:
+class BakeJob:
     """The bake of one set of F-curves. All data are read and checked before anything is written."""
 
     datablocks: list[bpy.types.ID]
@@ -50,149 +43,10 @@ class Job:
     """New rows for the table."""
 
 
-def collected_jobs(
-    datablocks: Iterable[bpy.types.ID],
-    options: Options,
-    prefixes: Mapping[bpy.types.ID, Sequence[str]],
-    report: Report,
-) -> list[Job]:
-    """Return one job per set of shared F-curves, with the tracks to bake on the datablocks that share the set."""
-    jobs: list[Job] = []
-    to_bake = []
-    candidates: list[list[Track]] = []
-    for channels, users in _by_channels(datablocks, report):
-        takes_all = any(user not in prefixes for user in users)
-        starts = None if takes_all else [start for user in users for start in prefixes[user]]
-        tracks = find_tracks(users[0], channels, starts)
-        lost = _lost_errors(users[0], channels, starts)
-        report.errors += lost
-        if tracks:
-            jobs.append(Job(users, channels, [], []))
-            candidates.append(tracks)
-            to_bake.append(_tracks_to_bake(tracks, "" if starts is None else tuple(starts)))
-        elif not lost:
-            report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
-    # Reading all tracks together is faster than reading one track at a time.
-    own_keys = _own_keys([each for of_job in to_bake for each in of_job])
-    collected = []
-    for job, tracks, of_job in zip(jobs, candidates, to_bake, strict=True):
-        try:
-            _collect(job, tracks, of_job, list(islice(own_keys, len(of_job))), _in_action_time(job, options), report)
-            collected.append(job)
-        except AnimationError as refusal:
-            report.errors += refusal.findings
-    for job, users in zip(collected, _all_users(collected), strict=True):
-        job.notes += played_otherwise([bake.track for bake in job.tracks], users)
-    return collected
-
-
-def _by_channels(datablocks: Iterable[bpy.types.ID], report: Report) -> Iterable[tuple[Channels, list[bpy.types.ID]]]:
-    """Return the editable sets of F-curves, each with the datablocks that share the set."""
-    shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
-    for datablock in datablocks:
-        try:
-            editable = editable_sets(datablock)
-        except AnimationError as refusal:
-            report.errors += refusal.findings
-            continue
-        report.errors += editable.refused
-        # If some actions of the NLA strips have TCB tracks, the other actions are not baked.
-        for channels in editable.tcb or editable.sets:
-            shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
-    return shared.values()
-
-
-def _in_action_time(job: Job, options: Options) -> Options:
-    """Return the options with `extend` converted to action time for F-curves played by NLA strips.
-
-    `extend` is in scene time. NLA strips can offset and scale action time.
-    """
-    ranges = [in_action_time(datablock, job.channels) for datablock in job.datablocks]
-    played = [each for each in ranges if each is not None]
-    if options.extend is None or len(played) < len(ranges):
-        return options
-    return replace(options, extend=(min(first for first, _ in played), max(last for _, last in played)))
-
-
-def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
-    """Return all datablocks that each job's F-curves animate, including datablocks that are not baked."""
-    given = Counter(job.channels.action for job in jobs for _ in job.datablocks)
-    more = {job.channels.action for job in jobs if job.channels.action.users > given[job.channels.action]}
-    users = users_of_each(more, in_strips=True)
-    return [
-        [user for user in users[job.channels.action] if plays(job.channels, user)]
-        if job.channels.action in more
-        else job.datablocks
-        for job in jobs
-    ]
-
-
-def _tracks_to_bake(tracks: Sequence[Track], starts: str | tuple[str, ...]) -> list[tuple[Track, Finding | None]]:
-    """Return the TCB tracks, or all tracks if no track was TCB, each with the reason why it can't be baked (or None).
-
-    If TCB tracks whose paths start with `starts` have lost their F-curves, the other tracks are not baked.
-    """
-    # If the table is damaged, the states of the tracks are unknown.
-    enabled = [track for track in tracks if track.enabled or track.table.error]
-    # All tracks are in one slot of one action.
-    was_tcb = tracks[0].table.has_tracks(tracks[0].slot, starts)
-    to_bake = enabled if enabled or was_tcb else tracks
-    return list(zip(to_bake, blocking_reasons(to_bake), strict=True))
-
-
-def _lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str] | None) -> list[Finding]:
-    """Return an error for each baked track that has lost its F-curves."""
-    if not read_table(channels.action).baked:
-        return []
-    lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
-    starts = "" if prefixes is None else tuple(prefixes)
-    return [track.finding("EDITED_OUTSIDE") for track in lost if track.path.startswith(starts)]
-
-
-def _own_keys(to_bake: Sequence[tuple[Track, Finding | None]]) -> Iterator[OwnChannels]:
+def keys_to_bake(to_bake: Sequence[tuple[Track, Finding | None]]) -> Iterator[OwnChannels]:
     """Read the animator's keys on each track. Tracks that can't be baked get no keys."""
     own_keys = iter(read_all_own_keys([track for track, reason in to_bake if not reason]))
     return ({} if reason else next(own_keys) for _, reason in to_bake)
-
-
-def _collect(
-    job: Job,
-    tracks: Sequence[Track],
-    to_bake: Sequence[tuple[Track, Finding | None]],
-    own_keys: Sequence[OwnChannels],
-    options: Options,
-    report: Report,
-) -> None:
-    """Add the tracks that have keys to the job.
-
-    Raises AnimationError if no track can be baked. A track that can't be baked is reported as an error if it is
-    enabled, and as a note otherwise.
-    """
-    is_any_enabled = any(track.enabled for track in tracks)
-    if is_any_enabled:
-        job.notes += [_why_left(track) for track in tracks if track.in_use and not track.enabled]
-    left_out = _add_tracks(job, to_bake, own_keys, lambda track: _options_again(track, options))
-    job.notes += [track.finding("COMPLETED") for track in job.completed]
-    if not to_bake:
-        raise AnimationError(Finding("CURVES_GONE", name_of(job.datablocks[0])))
-    if not job.tracks:
-        raise AnimationError(*(finding for _, refusal in left_out for finding in refusal.findings))
-    for track, refusal in left_out:
-        if is_any_enabled and track.in_use:
-            report.errors += refusal.findings
-        else:
-            job.notes += refusal.findings
-
-
-def _options_again(track: Track, options: Options) -> Options:
-    """Return the options for baking a track again.
-
-    A track that was baked in world space is baked in world space again, as samples.
-    """
-    before = track.settings.options
-    if before is None or not before.in_world or options.output == "HANDLES":
-        return options
-    return replace(options, output="SAMPLES", in_world=True)
 
 
 def job_of_edited(
@@ -203,7 +57,7 @@ def job_of_edited(
     report: Report,
     anew: bool = False,
     complete: bool = True,
-) -> Job:
+) -> BakeJob:
     """Return one job for the edited tracks, each with its current options or, if there are none, with `otherwise`.
 
     If `anew` is true, `otherwise` is used for all tracks. If `complete` is true, missing keys are added to rotations
@@ -211,11 +65,11 @@ def job_of_edited(
     and skipped.
     """
     to_bake = list(zip(tracks, blocking_reasons(tracks), strict=True))
-    job, kept = Job(list(datablocks), channels, [], []), otherwise.as_kept()
-    left_out = _add_tracks(
+    job, kept = BakeJob(list(datablocks), channels, [], []), otherwise.as_kept()
+    left_out = add_tracks(
         job,
         to_bake,
-        list(_own_keys(to_bake)),
+        list(keys_to_bake(to_bake)),
         lambda track: (None if anew else track.settings.options) or kept,
         complete,
     )
@@ -227,8 +81,8 @@ def job_of_edited(
     return job
 
 
-def _add_tracks(
-    job: Job,
+def add_tracks(
+    job: BakeJob,
     to_bake: Sequence[tuple[Track, Finding | None]],
     own_keys: Sequence[OwnChannels],
     options_of: Callable[[Track], Options],
@@ -258,16 +112,7 @@ def _add_tracks(
     return left_out
 
 
-def _why_left(track: Track) -> Finding:
-    """Return a note on the reason why a track that is not TCB is not baked."""
-    (reason,) = blocking_reasons([track])
-    if reason:
-        return reason
-    (own,) = read_all_own_keys([track])
-    return error_of_numbers(track, own) or track.finding("NOT_BAKED")
-
-
-def plan_tracks(job: Job, report: Report) -> bool:
+def plan_tracks(job: BakeJob, report: Report) -> bool:
     """Plan the splines of a job, and return whether any were planned. Report tracks that can't be planned."""
     planned = []
     functions = functions_of([bake.track for bake in job.tracks])

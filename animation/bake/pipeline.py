@@ -14,18 +14,18 @@ from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
 from ..datablocks import name_of
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, evaluate_anew, evaluate_if, played_now
+from ..fcurves.channels import Channels, evaluate_if, played_now
 from ..fcurves.write_keys import write_joined
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
-from ..store.table.custom_property import update
 from ..store.table.stored_bake_options import Options
 from ..store.tracks import Track
-from .job import Job, collected_jobs, job_of_edited, plan_tracks
+from .job import BakeJob, job_of_edited, plan_tracks
 from .plans.protocol import Results, TrackBake
-from .put_back import restore_tracks
+from .put_back import put_unplayable_back
 from .record_keys import add_rows
 from .sample_limit import count_samples, too_many, too_near_keys
+from .tracks_to_bake import collected_jobs
 from .write import write_in_place, write_tracks
 
 _LIVE_FITS = KnownFits()
@@ -67,7 +67,7 @@ def bake_steps(
     with scratch_curves.kept():
         planned = [job for job in jobs if plan_tracks(job, report)]
     for job in jobs:
-        _put_unplayable_back(job)
+        put_unplayable_back(job)
     jobs = planned
     total, done = sum(len(job.tracks) for job in jobs), 0
     count = max(1, at_once or len(jobs))
@@ -82,7 +82,7 @@ def bake_steps(
     return report
 
 
-def _written_together(jobs: Sequence[Job]) -> Iterator[tuple[int, int]]:
+def _written_together(jobs: Sequence[BakeJob]) -> Iterator[tuple[int, int]]:
     """Yield the start and end indices of each range of jobs to write together.
 
     A job with a bake in world space is written separately, because its motion depends on earlier writes.
@@ -113,7 +113,7 @@ def rebake(
     job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew, complete)
     with scratch_curves.kept():
         is_planned = plan_tracks(job, report)
-    _put_unplayable_back(job)
+    put_unplayable_back(job)
     if not is_planned:
         return report
     report.notes += job.notes
@@ -126,26 +126,12 @@ def rebake(
     return report
 
 
-def _put_unplayable_back(job: Job) -> None:
-    """Restore the animator's curves for each track that handles can no longer play."""
-    tracks = [track for track in job.unplayable if track.is_played_by_handles and track.channels]
-    if not tracks:
-        return
-    restore_tracks(job.channels, tracks)
-    for track in tracks:
-        assert track.state is not None
-        # Live tries again after the track changes.
-        track.state = replace(track.state, settings=replace(track.settings, digest=0))
-    update(job.channels.action, states=[track.state for track in tracks if track.state is not None])
-    evaluate_anew(job.channels.action)
-
-
-def _played_now(job: Job) -> list[float]:
+def _played_now(job: BakeJob) -> list[float]:
     """Return the values of the job's F-curves at the current frame of each scene."""
     return played_now(job.datablocks, [fcurve for bake in job.tracks for fcurve in bake.track.channels.values()])
 
 
-def _evaluated(jobs: Sequence[Job], report: Report, known: KnownFits | None = None) -> list[Job]:
+def _evaluated(jobs: Sequence[BakeJob], report: Report, known: KnownFits | None = None) -> list[BakeJob]:
     """Evaluate and fit the splines of all jobs together. Return the jobs with results. Known handles are reused.
 
     For some methods, only evaluation shows that a track's keys do not define a motion. Tracks that have no motion are
@@ -161,7 +147,7 @@ def _evaluated(jobs: Sequence[Job], report: Report, known: KnownFits | None = No
         return good
 
 
-def _is_soluble(job: Job, bake: TrackBake, report: Report) -> bool:
+def _is_soluble(job: BakeJob, bake: TrackBake, report: Report) -> bool:
     """Return whether the track can be evaluated, and report any failure."""
     try:
         _evaluate_together([replace(job, tracks=[bake])])
@@ -171,7 +157,7 @@ def _is_soluble(job: Job, bake: TrackBake, report: Report) -> bool:
     return True
 
 
-def _evaluate_together(jobs: Sequence[Job], known: KnownFits | None = None) -> None:
+def _evaluate_together(jobs: Sequence[BakeJob], known: KnownFits | None = None) -> None:
     """Evaluate and fit the splines of all jobs. Raises a KeysError that does not name the track."""
     bakes = [bake for job in jobs for bake in job.tracks]
     plans = [plan for bake in bakes for plan in bake.plans]

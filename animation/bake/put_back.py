@@ -10,7 +10,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ..fcurves.channels import Channels
+from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.frames import ONE_KEY
 from ..fcurves.joined import Joined
@@ -30,6 +30,7 @@ from ..store.table.custom_property import update
 from ..store.table.stored_bake_options import Options
 from ..store.table.track_records import SAVED, BakedChannel, TrackState
 from ..store.tracks import Track
+from .job import BakeJob
 from .locks import unlock
 
 _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
@@ -141,6 +142,20 @@ def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int
         if channel.is_edited:
             place_automatic(channel.fcurve, channel.keys.frames)
     return own_keys
+
+
+def put_unplayable_back(job: BakeJob) -> None:
+    """Restore the animator's curves for each track that handles can no longer play."""
+    tracks = [track for track in job.unplayable if track.is_played_by_handles and track.channels]
+    if not tracks:
+        return
+    restore_tracks(job.channels, tracks)
+    for track in tracks:
+        assert track.state is not None
+        # Live tries again after the track changes.
+        track.state = replace(track.state, settings=replace(track.settings, digest=0))
+    update(job.channels.action, states=[track.state for track in tracks if track.state is not None])
+    evaluate_anew(job.channels.action)
 
 
 @record()

@@ -13,11 +13,11 @@ from ..store.find_tracks import find_tracks
 from ..store.record_rows import OwnChannel, recorded
 from ..store.table.rows import joined
 from ..store.table.track_records import TrackState
-from .job import Job
+from .job import BakeJob
 from .plans.protocol import TrackBake
 
 
-def add_rows(jobs: Sequence[Job]) -> None:
+def add_rows(jobs: Sequence[BakeJob]) -> None:
     """Create rows and identities for the keys of all jobs. First, the channels are made editable."""
     for job in jobs:
         if job.channels.action.library is not None:
@@ -44,7 +44,7 @@ def add_rows(jobs: Sequence[Job]) -> None:
         job.rows = joined(own_rows)
 
 
-def _move_to_local_copy(job: Job) -> None:
+def _move_to_local_copy(job: BakeJob) -> None:
     """Move the job to the override's local copy of its linked action."""
     job.channels = editable_channels(job.datablocks[0], job.notes)
     for other in job.datablocks[1:]:

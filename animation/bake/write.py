@@ -14,7 +14,7 @@ from ..report import Report
 from ..store.paths import remove_strays
 from ..store.table.custom_property import update
 from .bake_report import count_track, note_of_one_bake
-from .job import Job
+from .job import BakeJob
 from .locks import lock_groups
 from .put_back import free_tracks
 from .world_space_samples import WorldMotion, depth
@@ -22,7 +22,7 @@ from .write_baked_keys import write_bakes
 from .write_handles import write_handles
 
 
-def write_in_place(jobs: Sequence[Job]) -> list[Report]:
+def write_in_place(jobs: Sequence[BakeJob]) -> list[Report]:
     """Write the channels of each job. Return one report per job."""
     reports = [Report.on(job.datablocks) for job in jobs]
     for job, report in zip(jobs, reports, strict=True):
@@ -39,7 +39,7 @@ def write_in_place(jobs: Sequence[Job]) -> list[Report]:
     return reports
 
 
-def write_tracks(jobs: Sequence[Job], reports: Sequence[Report], write: Write) -> None:
+def write_tracks(jobs: Sequence[BakeJob], reports: Sequence[Report], write: Write) -> None:
     """Write the channels and the table entries of all tracks.
 
     All jobs are written together, because a call for many tracks takes about as long as a call for one. Tracks baked in

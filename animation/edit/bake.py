@@ -11,6 +11,7 @@ import bpy
 from ...interp.rotations.orientations import Path
 from ..arguments import Count, Datablocks, FrameRange, NotNegative, Parameters, Positive, by_datablock, checked
 from ..bake.pipeline import bake as bake_selected
+from ..bake.tracks_to_bake import plain_among
 from ..errors import AnimationError
 from ..options import BAKE, ENABLE
 from ..report import Report
@@ -20,7 +21,7 @@ from ..store.find_tracks import find_tracks
 from ..store.table.stored_bake_options import Options, Output
 from ..store.tracks import Track
 from .apply_and_remove import remove_tracks
-from .enable import MAX_CHANGE, enable_many, plain_among
+from .enable import MAX_CHANGE, enable_many
 
 
 @checked

@@ -13,8 +13,8 @@ import numpy as np
 from ...interp.fitting.tcb_parameters import fit_parameters
 from ...interp.rotations.orientations import Path
 from ..arguments import Datablocks, NotNegative, Parameters, by_datablock, checked
+from ..bake.plans.refused_keys import check_frames
 from ..bake.plans.splines import TrackSpline, track_splines
-from ..bake.plans.unplayable_keys import check_frames
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves import scratch_curves
@@ -33,7 +33,6 @@ from ..store.find_tracks import find_tracks
 from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.record_rows import Numbers
-from ..store.table.custom_property import read_table
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.table.settings import Settings
 from ..store.track_refusals import blocking_reason, errors_of_numbers
@@ -180,24 +179,6 @@ def enable_many(
             numbers, settings = _keep_look(tracks, originals, defaults or {}, max_change, report, path)
     enable_read(list(made.values()), originals, settings, numbers)
     return report
-
-
-def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
-    """Return the datablocks that have tracks, but none that is or was TCB. A bake makes all of these tracks TCB."""
-    return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
-
-
-def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
-    try:
-        sets = editable_sets(datablock).sets
-    except AnimationError:
-        return False
-    starts = "" if prefixes is None else tuple(prefixes)
-    tables = [(read_table(channels.action), channels.slot_handle) for channels in sets]
-    if any(table.error or table.has_tracks(slot, starts) for table, slot in tables):
-        return False
-    tracks = [track for channels in sets for track in find_tracks(datablock, channels, prefixes)]
-    return bool(tracks) and not any(track.enabled for track in tracks)
 
 
 @record(eq=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import bpy
 
 from ... import animation
-from ...animation.edit.enable import plain_among
+from ...animation.bake.tracks_to_bake import plain_among
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
 from ..arguments import Job

@@ -28,7 +28,7 @@ from ...store.parameters import parameter_rows, read_velocities
 from ...store.record_rows import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
-from .unplayable_keys import (
+from .refused_keys import (
     LARGEST_VALUE,
     check_finite,
     check_frames,

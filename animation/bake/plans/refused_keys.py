@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reasons why a method can't play a track's keys: values, velocities, rotations or frames that define no motion."""
+"""Keys that a method refuses: values, velocities, rotations or frames that define no motion."""
 
 from __future__ import annotations
 
