@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from ..animation import AnimationError, check, joint_gap
+from ..animation import AnimationError, check_many, joint_gap
 from ..animation.checks.conditions import Checks, Violation
 from ..animation.number_text import size_text
 from ..animation.track_names import track_name
@@ -40,7 +40,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         frame_range = (self.frame_start, self.frame_end) if self.use_range else None
         try:
-            checks = check(*selected_objects(context), frame_range=frame_range, scene=context.scene)
+            checks = check_many(selected_objects(context), frame_range, context.scene)
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}

@@ -122,7 +122,7 @@ SCRIPTS = {
     "checks": Page(
         "Checks",
         "Check cameras, scales and joints.",
-        ("check", "Checks", "Violation", "joint_gap", "Gap"),
+        ("check", "check_many", "Checks", "Violation", "joint_gap", "Gap"),
     ),
     "relax": Page(
         "Relax",

@@ -135,17 +135,17 @@ class Checks:
 
 @checked
 def check(
-    *datablocks: bpy.types.ID,
+    datablock: bpy.types.ID,
     frame_range: FrameRange | None = None,
     scene: bpy.types.Scene | None = None,
 ) -> Checks:
-    """Check the motion of objects as Blender plays it, at four samples per frame and at all of the objects' keys.
+    """Check the motion of an object as Blender plays it, at four samples per frame and at all of the object's keys.
 
     Parameters
     ----------
-    datablocks : bpy.types.ID
-        Objects. A camera object is checked together with its camera data. For other datablocks, the objects that use
-        them are checked.
+    datablock : bpy.types.ID
+        The object. A camera object is checked together with its camera data. For another datablock, the objects that
+        use it are checked.
     frame_range : (float, float), optional
         Frames to check. Default: the scene's frame range, extended to include all keys.
     scene : bpy.types.Scene, optional
@@ -171,6 +171,40 @@ def check(
     >>> found = animation.check(ball, frame_range=(1, 40))
     >>> found.holds, found.samples
     (True, 157)
+    """
+    return check_many([datablock], frame_range, scene)
+
+
+@checked
+def check_many(
+    datablocks: Iterable[bpy.types.ID],
+    frame_range: FrameRange | None = None,
+    scene: bpy.types.Scene | None = None,
+) -> Checks:
+    """Check the motion of several objects (see `check`).
+
+    Parameters
+    ----------
+    datablocks : iterable of bpy.types.ID
+        The objects, or datablocks that objects use. Each object is checked once.
+    frame_range, scene
+        See `check`. The default range of each object includes its own keys.
+
+    Returns
+    -------
+    Checks
+        The violations of all objects.
+
+    Raises
+    ------
+    ValueError
+        The frame range is empty or not finite.
+
+    Examples
+    --------
+    >>> found = animation.check_many([ball, rig])
+    >>> found.holds, found.objects
+    (True, 2)
     """
     seen = scene or bpy.context.scene
     assert seen is not None

@@ -24,7 +24,7 @@ def check_motion(job: Job, outcome: Outcome) -> None:
     for scene in bpy.data.scenes:
         shown = [obj for obj in dict.fromkeys(objects) if scene.objects.get(obj.name) == obj]
         objects = [obj for obj in objects if obj not in shown]
-        found = animation.check(*shown, scene=scene, **chosen)
+        found = animation.check_many(shown, scene=scene, **chosen)
         checks.objects += found.objects
         checks.samples += found.samples
         checks.violations += found.violations

@@ -32,7 +32,6 @@ WRONG = {
     "datablocks": ("x", 5, None, ["x"], [None], "object", ["removed"], {"x": None}),
     "bake_many.datablocks": ("x", 5, None, ["x"], "object", {"x": None}, "of a str", "of a number"),
     "bake_many.options": ("x", {}, {"step": 1.0}),
-    "*datablocks": ("x", 5, None, ["x"], "several", "removed"),
     "selected": ("x", 5, None, ["x"], "object", "several", {"x": None}, "of a str", "of a number"),
     "plain": ("x", 5, None, ["x"], "object", "several", {"x": None}, "of a str", "of a number"),
     "prefixes": NO_LISTS,
@@ -115,8 +114,8 @@ WRONG = {
     "low": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
     "high": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
 }
-"""Invalid values by argument name. Names include the function if values differ, and the asterisks of `*` and `**`."""
-STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+"""Invalid values by argument name. Names include the function if values differ, and the asterisks of `**`."""
+STARS: dict[object, str] = {inspect.Parameter.VAR_KEYWORD: "**"}
 NO_FUNCTIONS = {
     "ROTATION_TOLERANCE",
     "SAMPLE_LIMIT",
@@ -145,7 +144,6 @@ def arguments_of(animation, function):
         "datablock": item,
         "item": child if function == "joint_gap" else item,
         "target": child,
-        "*datablocks": [item],
         "datablocks": [item],
         "options": animation.Options(),
         "keep_look": False,
@@ -176,19 +174,17 @@ def parameters_of(animation):
 def call(animation, name, changed, value):
     """Call the function with one changed argument."""
     function, known = getattr(animation, name), arguments_of(animation, name)
-    positional, named = [], {}
+    named = {}
     for parameter in inspect.signature(function).parameters.values():
         stars = STARS.get(parameter.kind, "")
         spelt = stars + parameter.name
         if stars == "**":
             named |= {"cycle" if name in ("choose", "choose_many") else "tension": value} if spelt == changed else {}
-        elif stars == "*":
-            positional += [value] if spelt == changed else known[spelt]
         elif spelt == changed:
             named[spelt] = value
         elif parameter.default is parameter.empty:
             named[spelt] = known[spelt]
-    result = function(*positional, **named)
+    result = function(**named)
     return list(result) if inspect.isgenerator(result) else result
 
 

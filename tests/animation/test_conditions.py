@@ -177,6 +177,13 @@ def test_data_that_objects_show_is_looked_at_through_them(animation):
     assert only(animation.check(item.data)).name == item.name
 
 
+def test_many_objects_are_checked_once_each(animation):
+    bad, good = camera(clip_end=[(1, 100.0), (21, 0.01)]), camera("Good", clip_end=[(1, 100.0)])
+    checks = animation.check_many(each for each in (bad, bad.data, good, bad))
+    assert checks.objects == 2
+    assert checks.violations == animation.check(bad).violations != []
+
+
 def test_a_range_limits_what_is_looked_at(animation):
     item = camera(clip_end=[(1, 100.0), (21, 0.01)])
     assert animation.check(item, frame_range=(1, 10)).violations == []
@@ -191,7 +198,7 @@ def test_what_was_not_looked_at_is_not_said_to_hold(animation):
     assert checks.summary == "Violations: 0, not checked: 1, in 0 objects, 0 samples"
     bpy.context.scene.frame_end = 10
     item.data.animation_data_clear()
-    both = animation.check(item, other)
+    both = animation.check_many([item, other])
     assert both.violations == []
     assert both.summary == "Violations: 0, not checked: 1, in 1 object, 37 samples"
     assert animation.check(item).summary == "All conditions hold: 1 object, 37 samples"

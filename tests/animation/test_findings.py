@@ -61,12 +61,12 @@ def _table(animation: Any) -> Any:
     return animation.import_table(other, made, animation.TableKeys(replace=True))
 
 
-def _checks(animation: Any) -> Any:
+def _checks(animation: Any, many: bool = False) -> Any:
     item = faulty()
     curve(item, "scale").lock = False
     curve(item, "scale").keyframe_points[1].co.y = float("nan")
     curve(item, "scale").update()
-    return animation.check(item, frame_range=(1, 40))
+    return animation.check_many([item], (1, 40)) if many else animation.check(item, (1, 40))
 
 
 def _rotations(animation: Any) -> Any:
@@ -196,6 +196,7 @@ REPORTS: dict[str, Callable[[Any], Any]] = {
     "restore_curves": _restored,
     "write_velocities": _velocities,
     "check": _checks,
+    "check_many": lambda animation: _checks(animation, many=True),
     "reduce": _reduced,
     "reduce_many": lambda animation: animation.reduce_many([_dense()], error=0.5)[0][0],
     "relax": _relaxed,
