@@ -59,6 +59,7 @@ def enable(
     prefixes: Iterable[str] | None = None,
     keep_look: bool = ENABLE["keep_look"].default,
     defaults: Parameters | None = None,
+    max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
     path: Path | None = None,
 ) -> Report:
     """Make the datablock's tracks TCB. The tracks are off until they are baked.
@@ -74,6 +75,8 @@ def enable(
         linear and easing keys become keys of the spline.
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
+    max_change : (float, float)
+        Limits of visible change, as in `enable_many`.
     path : {"SHORTEST", "AS_KEYED"}, optional
         How rotations turn between keys, with the same options as in `choose`. Default: as in `enable_many`.
 
@@ -94,7 +97,7 @@ def enable(
     >>> report.tracks, report.keys, report.looks_kept
     (2, 6, 2)
     """
-    report = enable_many([datablock], prefixes, keep_look, defaults, path=path)
+    report = enable_many([datablock], prefixes, keep_look, defaults, max_change, path)
     if report.errors and not report.tracks:
         raise AnimationError(*report.errors)
     return report
