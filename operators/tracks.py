@@ -9,7 +9,8 @@ import bpy
 from bpy.app.translations import contexts, pgettext_tip
 from bpy.props import EnumProperty, StringProperty
 
-from ..animation import AnimationError, choose, remove_retiming, retime
+from ..animation import AnimationError, Report, remove_retiming, retime
+from ..animation.edit.track_settings import choose_settings
 from ..animation.options import RETIME, TRACK
 from ..animation.store.table.settings import CHOICES
 from ..animation.translation import n_, rpt_, translated
@@ -44,7 +45,7 @@ class TCB_OT_track_select(bpy.types.Operator):
 
 
 class TCB_OT_track_choose(bpy.types.Operator):
-    """Set the method, cycle and turns of a TCB track in the selection"""
+    """Set the method, cycle and turns of a track in the selection"""
 
     bl_idname = "tcb.track_choose"
     bl_label = "Set TCB Track"
@@ -72,8 +73,10 @@ class TCB_OT_track_choose(bpy.types.Operator):
             self.report({"ERROR"}, rpt_("Nothing to set. Give one of {:s}", names))
             return {"CANCELLED"}
 
-        def set_on_track(datablock: bpy.types.ID, path: str) -> None:
-            choose(datablock, path, **settings)
+        defaults = selection.default_parameters(context)
+
+        def set_on_track(datablock: bpy.types.ID, path: str) -> Report:
+            return choose_settings(datablock, path, settings, defaults)
 
         owners = selection.owners_of(context, self.track)
         report = for_each_track(owners, self.track, set_on_track, keys=0)

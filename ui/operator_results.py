@@ -47,22 +47,26 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
     return report
 
 
-def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID, str], None], keys: int) -> Report:
+def for_each_track(
+    selected: Selected, track: str, work: Callable[[bpy.types.ID, str], Report | None], keys: int
+) -> Report:
     """Apply the function to the named track of each datablock or bone (see `for_each`).
 
-    Each call sets `keys` keys.
+    Each call sets `keys` keys, and may return a report on the preserved motion.
     """
 
     def on_datablock(datablock: bpy.types.ID, bones: Iterable[str] | None) -> Report:
         report = Report()
         for path in [f"{bone}.{track}" for bone in bones] if bones else [track]:
             try:
-                work(datablock, path)
+                result = work(datablock, path)
             except AnimationError as error:
                 report.errors += error.findings
                 continue
             report.tracks += 1
             report.keys += keys
+            if result is not None:
+                report.looks_of(result)
         if report.tracks:
             report.add(Report.on([datablock]))
         return report

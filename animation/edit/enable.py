@@ -21,7 +21,7 @@ from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
-from ..fcurves.linked_data import editable_channels
+from ..fcurves.linked_data import check_editable, editable_channels
 from ..options import ENABLE
 from ..records import record
 from ..report import Report
@@ -168,6 +168,37 @@ def enable_many(
             _find_plain(editable, sets, own_keys, made, report)
         except AnimationError as refusal:
             report.errors += refusal.findings
+    _enable_plain(made, own_keys, report, keep_look, defaults or {}, max_change, path)
+    return report
+
+
+def enable_track(
+    datablock: bpy.types.ID, track: Track, path: Path | None = None, defaults: Mapping[str, float] | None = None
+) -> Report:
+    """Make one plain track of the datablock's action TCB, and preserve its motion as `enable` does.
+
+    Raises AnimationError if the track can't be made TCB. Nothing is changed in that case.
+    """
+    report = Report.on([datablock])
+    own_keys = _OwnKeysOfTracks()
+    made: _Made = {}
+    reasons = {id(track): blocking_reason(track)}
+    found = _FoundSet(datablock, check_editable(datablock), [track.path], [track], reasons)
+    _find_plain_in(found, own_keys, made, report)
+    _enable_plain(made, own_keys, report, True, defaults or {}, MAX_CHANGE, path)
+    return report
+
+
+def _enable_plain(
+    made: _Made,
+    own_keys: _OwnKeysOfTracks,
+    report: Report,
+    keep_look: bool,
+    defaults: Mapping[str, float],
+    max_change: tuple[float, float],
+    path: Path | None,
+) -> None:
+    """Make the tracks TCB, and add the results to the report."""
     originals = own_keys.read([track for _, track in made.values()])
     for (_, track), own in zip(made.values(), originals, strict=True):
         report.notes += _faults_of_frames(track, own)
@@ -179,9 +210,8 @@ def enable_many(
         ]
         with scratch_curves.kept():
             tracks = [track for _, track in made.values()]
-            numbers, settings = _keep_look(tracks, originals, defaults or {}, max_change, report, path)
+            numbers, settings = _keep_look(tracks, originals, defaults, max_change, report, path)
     enable_read(list(made.values()), originals, settings, numbers)
-    return report
 
 
 @record(eq=False)

@@ -46,18 +46,6 @@ def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., 
     return report
 
 
-def _one_track(datablocks: Iterable[bpy.types.ID], work: Callable[[bpy.types.ID], None]) -> Report:
-    """Process one track of each datablock."""
-
-    def on_track(datablock: bpy.types.ID, _prefixes: object) -> Report:
-        work(datablock)
-        report = Report.on([datablock])
-        report.tracks = 1
-        return report
-
-    return _each(dict.fromkeys(datablocks), on_track)
-
-
 def _described(function: Callable[_P, Report]) -> Callable[_P, Report]:
     """Insert the sections that all these functions have in common after the first paragraph of a docstring."""
     _, *others = map(str, inspect.signature(function).parameters.values())
@@ -193,7 +181,14 @@ def key_set_many(
     1
     """
     given: dict[str, Any] = {"velocity": velocity, "interpolation": interpolation, **parameters}
-    return _one_track(datablocks, lambda datablock: key_set(datablock, track, frame, **given))
+
+    def set_on(datablock: bpy.types.ID, _prefixes: object) -> Report:
+        key_set(datablock, track, frame, **given)
+        report = Report.on([datablock])
+        report.tracks = 1
+        return report
+
+    return _each(dict.fromkeys(datablocks), set_on)
 
 
 @checked
@@ -208,8 +203,7 @@ def choose_many(datablocks: Iterable[bpy.types.ID], track: str, **choices: str) 
 
     Examples
     --------
-    >>> report = animation.enable(ball)
     >>> animation.choose_many([ball], "location", cycle="LOOP").tracks
     1
     """
-    return _one_track(datablocks, lambda datablock: choose(datablock, track, **choices))
+    return _each(dict.fromkeys(datablocks), lambda datablock, _prefixes: choose(datablock, track, **choices))

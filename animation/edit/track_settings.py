@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import bpy
@@ -13,13 +14,15 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.linked_data import check_editable, editable_channels
+from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.table.custom_property import update
-from ..store.table.settings import chosen
+from ..store.table.settings import Settings, chosen
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from ..translation import rpt_
 from .change_own_curves import bake_again, save_own_keys
+from .enable import enable_track
 
 
 def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
@@ -78,10 +81,11 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
 
 @checked
-def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Change settings of a TCB track.
+def choose(datablock: bpy.types.ID, track: str, **choices: str) -> Report:
+    """Change settings of a track. A plain track becomes TCB.
 
-    A baked track is rebaked. For other tracks, the settings take effect at the next update.
+    A baked track is rebaked. For other tracks, the settings take effect at the next update. The keys of a plain track
+    get the parameters that preserve the motion, as in `enable` with the same `path`.
 
     Parameters
     ----------
@@ -96,36 +100,55 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
         is the method for the angles of ROLL_PITCH_YAW. Settings that do not apply to the track or method are stored but
         have no effect.
 
+    Returns
+    -------
+    Report
+        Counts. For a plain track, also the changes to the preserved motion, and notes, as in `enable`.
+
     Raises
     ------
     AnimationError
-        There is no such TCB track, or the track does not support the method. Nothing was changed.
+        There is no such track, the track can't be changed, or it does not support the method. Nothing was changed.
     ValueError
         A setting or option does not exist.
 
     Examples
     --------
-    >>> report = animation.enable(ball)
-    >>> animation.choose(ball, "location", method="CATMULL_ROM", cycle="LOOP")
+    >>> report = animation.choose(ball, "rotation", path="SHORTEST")
+    >>> report.tracks, report.keys, report.looks_kept
+    (1, 3, 1)
+    >>> report = animation.choose(ball, "location", method="CATMULL_ROM", cycle="LOOP")
     >>> animation.choose(ball, "location", cycle="TWICE")
     Traceback (most recent call last):
     ValueError: cycle 'TWICE' is not one of SINGLE, REPEAT, LOOP
     """
+    return choose_settings(datablock, track, choices)
+
+
+def choose_settings(
+    datablock: bpy.types.ID, name: str, choices: Mapping[str, str], defaults: Mapping[str, float] | None = None
+) -> Report:
+    """Change settings of a track (see `choose`).
+
+    `defaults` contains the parameters that later bakes will use for keys that have none of their own. The parameters of
+    a plain track are fitted accordingly.
+    """
     check_editable(datablock)
-    found = find_track(datablock, track)
-    if not found.enabled:
-        raise AnimationError((found.table.error or Finding("NOT_TCB")).on(found.name, found.path))
-    settings = found.settings
-    for choice, option in choices.items():
-        settings = chosen(settings, choice, option)
-    made_by(found, settings)
-    if found.is_baked:
+    track = find_track(datablock, name)
+    settings = _with_choices(track.settings, choices)
+    made_by(track, settings)
+    report = Report.on([datablock])
+    report.tracks = 1
+    if not track.enabled:
+        report = enable_track(datablock, track, settings.path if "path" in choices else None, defaults)
+    elif track.is_baked:
         # Raise AnimationError for a track that was edited outside TCB.
-        writable(datablock, found)
+        writable(datablock, track)
     channels = editable_channels(datablock)
-    changed = find_track(datablock, found.path)
+    changed = find_track(datablock, track.path)
     assert changed.state is not None
-    before, changed.state = changed.state, replace(changed.state, settings=settings)
+    before = changed.state
+    changed.state = replace(before, settings=_with_choices(before.settings, choices))
     if changed.is_baked:
         # The records of handles were made with the previous settings.
         save_own_keys(channels, changed, {})
@@ -133,3 +156,11 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     else:
         changed.table = update(channels.action, states=[changed.state])
     evaluate_anew(channels.action)
+    return report
+
+
+def _with_choices(settings: Settings, choices: Mapping[str, str]) -> Settings:
+    """Return the settings with these changes. Raise ValueError if a setting or option does not exist."""
+    for choice, option in choices.items():
+        settings = chosen(settings, choice, option)
+    return settings

@@ -195,6 +195,7 @@ REPORTS: dict[str, Callable[[Any], Any]] = {
     "export_table": _export_table,
     "restore_curves": _restored,
     "write_velocities": _velocities,
+    "choose": lambda animation: animation.choose(faulty(), "rotation"),
     "check": _checks,
     "check_many": lambda animation: _checks(animation, many=True),
     "reduce": _reduced,

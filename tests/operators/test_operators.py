@@ -180,7 +180,7 @@ def test_key_set_refuses_an_interpolation_that_blender_has_not(keyed):
         (lambda: bpy.ops.tcb.restore(), "No selected track plays TCB motion"),
         (lambda: bpy.ops.tcb.apply(), "No selected track is TCB"),
         (lambda: bpy.ops.tcb.remove(), "No selected track is TCB"),
-        (lambda: bpy.ops.tcb.track_choose(track="location", cycle="LOOP"), "not a TCB track"),
+        (lambda: bpy.ops.tcb.track_choose(track="location", method="SHOEMAKE"), "interpolates rotations only"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_changes_nothing(keyed, call, reason):
@@ -225,6 +225,21 @@ def test_the_scene_range_extends_a_bake_of_cycles(keyed, curve, scene):
     bpy.ops.tcb.bake(use_scene_range=True)
     location = curve(cube, "location")
     assert [round(location.evaluate(frame), 5) for frame in (11, 41, 71)] == [5.0, 5.0, 5.0]
+
+
+def test_choosing_for_a_plain_track_preserves_its_motion_with_the_default_parameters(keyed, curve, scene, capfd):
+    cube = keyed("Cube")
+    # The best fit to a motion with all parameters 0 is again 0, which differs from the default tension.
+    bpy.ops.tcb.bake(output="HANDLES", keep_look=False)
+    bpy.ops.tcb.apply()
+    scene.tcb.defaults.tension = 1.0
+    frames = range(1, 32)
+    before = [curve(cube, "location").evaluate(frame) for frame in frames]
+    assert bpy.ops.tcb.track_choose(track="location", cycle="SINGLE") == {"FINISHED"}
+    assert "1 object, 1 track, motion of 1 track preserved" in capfd.readouterr().out
+    bpy.ops.tcb.bake()
+    after = [curve(cube, "location").evaluate(frame) for frame in frames]
+    assert after == pytest.approx(before, abs=1e-3)
 
 
 def test_a_method_is_chosen_for_the_tracks_that_there_is_one_for(keyed, curve):

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings chosen for a plain track make the track TCB. The motion is preserved with the chosen turns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.action_users import share
+from tests.animation.curves import (
+    KEYS,
+    PARAMETERS,
+    curve,
+    differences,
+    given,
+    key,
+    keyed,
+    new_object,
+    orientations,
+    snapshot,
+    states,
+)
+from tests.animation.damage import damaged
+
+HALVES = np.arange(0.0, 40.25, 0.5)
+FAR = [(0, (0, 0, 0)), (10, (0.3, 0, 3.9)), (25, (0.2, 0.5, 0.4)), (40, (0, 0, -3.4))]
+"""Euler angles that turn by more than half a turn between keys."""
+
+
+def turning(name: str = "Ball") -> bpy.types.Object:
+    item = keyed(name, "rotation_euler", FAR)
+    key(item, "location", KEYS)
+    return item
+
+
+def parameters(animation: Any, item: bpy.types.Object, path: str) -> dict[str, list[tuple[float, float]]]:
+    return {name: given(animation, item, path, name) for name in PARAMETERS}
+
+
+@pytest.mark.parametrize("path", ["SHORTEST", "AS_KEYED"])
+def test_the_turns_are_chosen_before_the_parameters_are_fitted(animation, path: str) -> None:
+    item, other = turning(), turning("Other")
+    report = animation.choose(item, "rotation", path=path)
+    expected = animation.enable(other, ["rotation_euler"], path=path)
+    assert animation.find_track(item, "rotation").settings.path == path
+    found = parameters(animation, item, "rotation_euler")
+    assert any(found.values())
+    assert found == parameters(animation, other, "rotation_euler")
+    assert (report.tracks, report.keys, report.looks_kept) == (1, 4, 1)
+    assert report.rotation_change == expected.rotation_change
+    assert [note.code for note in report.notes] == [note.code for note in expected.notes]
+
+
+def test_the_parameters_of_other_turns_are_other_parameters(animation) -> None:
+    """The test above would pass if the path had no effect on the fit."""
+    item, other = turning(), turning("Other")
+    animation.choose(item, "rotation", path="SHORTEST")
+    animation.choose(other, "rotation", path="AS_KEYED")
+    assert parameters(animation, item, "rotation_euler") != parameters(animation, other, "rotation_euler")
+
+
+def test_the_other_settings_are_chosen_too(animation) -> None:
+    item, other = turning(), turning("Other")
+    animation.choose(item, "rotation", cycle="REPEAT", ends="TANGENT")
+    animation.enable(other, ["rotation_euler"])
+    animation.choose(other, "rotation", cycle="REPEAT", ends="TANGENT")
+    chosen = animation.find_track(item, "rotation").settings
+    assert (chosen.cycle, chosen.ends) == ("REPEAT", "TANGENT")
+    assert chosen == animation.find_track(other, "rotation").settings
+    assert parameters(animation, item, "rotation_euler") == parameters(animation, other, "rotation_euler")
+
+
+def test_a_bake_of_the_chosen_turns_preserves_the_motion(animation) -> None:
+    item = turning()
+    before = orientations(item, HALVES)
+    report = animation.choose(item, "rotation", path="AS_KEYED")
+    assert states(animation, item)["rotation_euler"] == "TCB"
+    assert np.array_equal(orientations(item, HALVES), before)
+    animation.bake(item, output="CURVES")
+    turns = np.einsum("nij,nij->n", before[:, :3, :3], orientations(item, HALVES)[:, :3, :3])
+    assert np.arccos(np.clip((turns - 1.0) / 2.0, -1.0, 1.0)).max() <= report.rotation_change + 2e-3
+
+
+def test_only_the_named_track_becomes_tcb(animation) -> None:
+    light = bpy.data.lights.new("Light", "AREA")
+    for path in ("size", "size_y"):
+        key(light, path, [(1, 1.0), (10, 2.0), (20, 1.5)])
+    animation.choose(light, "size", method="CATMULL_ROM")
+    enabled = {path: animation.find_track(light, path).enabled for path in ("size", "size_y")}
+    assert enabled == {"size": True, "size_y": False}
+
+
+def test_the_report_names_the_notes_of_enable(animation) -> None:
+    item = keyed()
+    for index in range(3):
+        curve(item, "location", index).keyframe_points[1].interpolation = "SINE"
+    report = animation.choose(item, "location", cycle="LOOP")
+    assert [note.code for note in report.notes] == ["NOT_BEZIER", "LOOK_CHANGED"]
+
+
+def test_two_objects_that_share_an_action_are_enabled_once(animation) -> None:
+    item, other = keyed(), new_object("Other")
+    share(item.animation_data.action, other)
+    report = animation.choose_many([item, other], "location", cycle="LOOP")
+    assert (report.tracks, report.objects, report.looks_kept, report.errors) == (2, 2, 1, [])
+    assert animation.find_track(other, "location").settings.cycle == "LOOP"
+
+
+def locked(item: bpy.types.Object) -> None:
+    curve(item, "location", 1).lock = True
+
+
+def muted(item: bpy.types.Object) -> None:
+    curve(item, "location", 1).mute = True
+
+
+def driven(item: bpy.types.Object) -> None:
+    item.driver_add("location", 1).driver.expression = "1.0"
+
+
+def not_finite(item: bpy.types.Object) -> None:
+    curve(item, "location", 1).keyframe_points[1].co.y = math.nan
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [(locked, "locked"), (muted, "muted"), (driven, "driver"), (not_finite, "frame 10: .*not a finite number")],
+)
+def test_a_track_that_can_not_be_enabled_is_refused_and_unchanged(
+    animation, spoil: Callable[[bpy.types.Object], None], reason: str
+) -> None:
+    item = keyed()
+    spoil(item)
+    before = snapshot(item)
+    with pytest.raises(animation.AnimationError, match=f'"Ball", Location.*{reason}'):
+        animation.choose(item, "location", cycle="LOOP")
+    assert differences(before, snapshot(item)) == []
+
+
+def test_a_plain_track_beside_a_damaged_table_is_refused_and_unchanged(animation) -> None:
+    item = turning()
+    animation.enable(item, ["rotation"])
+    damaged(animation, item, "another stamp")
+    before = snapshot(item)
+    with pytest.raises(animation.AnimationError, match="damaged"):
+        animation.choose(item, "location", cycle="LOOP")
+    assert differences(before, snapshot(item)) == []
+
+
+@pytest.mark.parametrize(
+    ("choices", "error", "reason"),
+    [
+        ({"method": "SHOEMAKE"}, None, "interpolates rotations only"),
+        ({"cycle": "TWICE"}, ValueError, "not one of SINGLE"),
+        ({"path": "SHORTEST", "turns": "X"}, ValueError, "'turns' is not one of"),
+    ],
+)
+def test_a_wrong_choice_leaves_the_track_plain(animation, choices, error, reason: str) -> None:
+    item = keyed()
+    before = snapshot(item)
+    with pytest.raises(error or animation.AnimationError, match=reason):
+        animation.choose(item, "location", **choices)
+    assert differences(before, snapshot(item)) == []
+    assert not animation.find_track(item, "location").enabled
+
+
+@pytest.fixture
+def linked(tmp_path) -> bpy.types.Object:
+    item = keyed()
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {item})
+    bpy.data.batch_remove([item.animation_data.action, item])
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Ball"]
+    return wanted.objects[0]
+
+
+def test_linked_keys_are_refused_and_an_override_gets_a_copy_of_them(animation, linked) -> None:
+    original = linked.animation_data.action
+    before = snapshot(linked)
+    with pytest.raises(animation.AnimationError, match="the data is linked"):
+        animation.choose(linked, "location", cycle="LOOP")
+    item = linked.override_create()
+    with pytest.raises(animation.AnimationError, match="interpolates rotations only"):
+        animation.choose(item, "location", method="SHOEMAKE")
+    assert item.animation_data.action == original
+    notes = animation.choose(item, "location", cycle="LOOP").notes
+    assert "ACTION_COPIED" in [note.code for note in notes]
+    assert animation.find_track(item, "location").settings.cycle == "LOOP"
+    assert item.animation_data.action.library is None
+    assert differences(before, snapshot(linked)) == []
+
+
+@pytest.mark.parametrize("limit", [10.0, 1e-9])
+def test_enable_takes_the_limits_of_visible_change(animation, limit: float) -> None:
+    item = turning()
+    report = animation.enable(item, max_change=(limit, limit))
+    assert report.looks_changed == (0 if limit > 1.0 else 2)
