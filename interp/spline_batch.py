@@ -153,7 +153,7 @@ def _checked_frames(
         return checked_row("frames", cast(npt.ArrayLike, frames)), None
     arrays = list(cast(Sequence[npt.ArrayLike], frames))
     if len(arrays) != count:
-        raise ValueError(f"frames must have one array per spline: got {len(arrays)} arrays for {count} splines")
+        raise ValueError(f"frames must have one array per spline: expected {count}, got {len(arrays)}")
     # Tracks keyed at the same frames share an array, which is checked once.
     checked_arrays: dict[int, Float64Array] = {}
     for index, array in enumerate(arrays):
