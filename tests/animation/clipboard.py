@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from tests.animation.curves import choose_alone, fcurves
+from tests.animation.curves import choose_alone, fcurves, set_selected
 from tests.animation.editors import editor
 
 
@@ -13,7 +13,7 @@ def select_all(item: bpy.types.ID, frames: tuple[float, ...] | None = None) -> N
     for fcurve in fcurves(item):
         for point in fcurve.keyframe_points:
             on = frames is None or any(abs(point.co.x - frame) < 0.01 for frame in frames)
-            point.select_control_point = point.select_left_handle = point.select_right_handle = on
+            set_selected(point, on)
 
 
 def copied(item: bpy.types.Object, frames: tuple[float, ...] | None = None) -> None:

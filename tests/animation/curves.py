@@ -66,6 +66,14 @@ def new_rig(*bones: str | Bone, name: str = "Rig", tail: Place = (0, 0, 1)) -> b
     return rig
 
 
+def select_bone(rig: bpy.types.Object, name: str, selected: bool) -> None:
+    """Select or deselect a bone in Pose Mode."""
+    bone = rig.pose.bones[name]
+    # Since Blender 5.0, the selection is a property of the pose.
+    owner = bone if bpy.app.version >= (5, 0, 0) else bone.bone
+    owner.select = selected
+
+
 def choose_alone(item: bpy.types.Object) -> None:
     """Select only this object, and make it active."""
     for each in bpy.context.selected_objects:
@@ -140,6 +148,11 @@ def insert(owner: bpy.types.bpy_struct, path: str, keys: Iterable[tuple[float, A
 def key_densely(owner: bpy.types.bpy_struct, path: str, values: np.ndarray) -> None:
     """Key the property on every frame from 1 on."""
     insert(owner, path, list(enumerate(values.tolist(), start=1)))
+
+
+def set_selected(point: bpy.types.Keyframe, selected: bool) -> None:
+    """Select a key and its handles, or deselect all three."""
+    point.select_control_point = point.select_left_handle = point.select_right_handle = selected
 
 
 def is_frame_function(fcurve: bpy.types.FCurve) -> bool:

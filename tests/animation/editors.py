@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's animation editors, even without a window: running of operators, and selection of keys."""
+"""Run operators in an editor. In background mode, Blender keeps the windows of the open file."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import bpy
 
 
 @contextmanager
-def editor(ui_type: str, part: str = "WINDOW") -> Iterator[Any]:
-    """Run operators in this part of an editor of this type. Provide its space."""
-    manager: Any = bpy.context.window_manager
-    window = manager.windows[0]
+def editor(ui_type: str, region_type: str = "WINDOW") -> Iterator[Any]:
+    """Override the context with a region of the largest area, which becomes an editor of this type. Yield its space.
+
+    The area keeps the type afterward. "ACTION" is the Action Editor.
+    """
+    window = bpy.context.window_manager.windows[0]
+    # Any area works. Using the same one every time keeps the other editors of the file.
     area = max(window.screen.areas, key=lambda area: area.width * area.height)
-    area.ui_type = ui_type
-    region = next(region for region in area.regions if region.type == part)
+    area.ui_type = "DOPESHEET" if ui_type == "ACTION" else ui_type
+    if ui_type == "ACTION":
+        # The Action Editor is a mode of the Dope Sheet.
+        area.spaces.active.mode = "ACTION"
+    region = next(region for region in area.regions if region.type == region_type)
     with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
         yield area.spaces.active
-
-
-def mark_selected(point: Any, chosen: bool) -> None:
-    """Select a key and its handles, or deselect all three."""
-    point.select_control_point = point.select_left_handle = point.select_right_handle = chosen

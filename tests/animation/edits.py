@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from tests.animation.curves import PARAMETERS, fcurves, snapshot
+from tests.animation.curves import PARAMETERS, fcurves, set_selected, snapshot
 from tests.animation.editors import editor
 
 Edit = Callable[[], object]
@@ -26,7 +26,7 @@ def select(things, *frames: float) -> None:
         for fcurve in fcurves(thing):
             for point in fcurve.keyframe_points:
                 chosen = not frames or any(abs(point.co.x - frame) < 0.01 for frame in frames)
-                point.select_control_point = point.select_left_handle = point.select_right_handle = chosen
+                set_selected(point, chosen)
 
 
 def do(edit: Edit) -> None:

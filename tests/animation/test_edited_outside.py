@@ -25,9 +25,10 @@ from tests.animation.curves import (
     key,
     new_object,
     new_rig,
+    set_selected,
     snapshot,
 )
-from tests.animation.editors import editor, mark_selected
+from tests.animation.editors import editor
 
 KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 TURNS = [(0, (1, 0, 0, 0)), (10, (0, 1, 0, 0)), (25, (0.5, 0.5, 0.5, 0.5)), (40, (0.6, 0, 0, 0.8))]
@@ -108,7 +109,7 @@ def select(item: bpy.types.Object) -> None:
     for fcurve in fcurves(item):
         fcurve.select = fcurve.data_path == LOCATION
         for point in fcurve.keyframe_points:
-            mark_selected(point, fcurve.select)
+            set_selected(point, fcurve.select)
 
 
 def unlocked_and(ui_type: str, operator: Callable[[], object]) -> Edit:
@@ -545,7 +546,7 @@ def test_live_says_it_no_more_after_the_way_on(animation, item, way_on: str) -> 
 
 def select_keys(item: bpy.types.Object) -> None:
     for number, point in enumerate(points(item)):
-        mark_selected(point, bool(number % 2))
+        set_selected(point, bool(number % 2))
 
 
 def toggle_select(item: bpy.types.Object) -> None:

@@ -22,6 +22,7 @@ from tests.animation.curves import (
     key,
     new_object,
     new_rig,
+    set_selected,
     snapshot,
 )
 from tests.animation.editors import editor
@@ -638,7 +639,7 @@ def test_a_handle_that_is_dragged_beside_a_move_is_told_by_its_selection(animati
         each.move(1.0)
         for index in range(3):
             for point in each.points(index):
-                point.select_control_point = point.select_left_handle = point.select_right_handle = False
+                set_selected(point, False)
         each.points()[1].select_right_handle = is_selected
         each.points()[1].handle_right.y += 1.0
         for index in range(1, 3):
@@ -680,7 +681,7 @@ def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, 
         # On a track with the same keys, a handle is dragged and a key is moved.
         each.move(1.0, "scale")
         for point in each.points(0, "scale"):
-            point.select_control_point = point.select_left_handle = point.select_right_handle = False
+            set_selected(point, False)
         each.points(0, "scale")[1].handle_right.y += 1.0
         each.points(0, "scale")[1].select_right_handle = True
     looked.look()

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, curve, key, new_object, new_rig
+from tests.animation.curves import HAS_SLOTS, curve, key, new_object, new_rig, set_selected
 from tests.animation.live import let_be_read, let_time_pass, live_object, messages_of, said, set_value
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
@@ -150,7 +150,7 @@ def drag_handle(item: bpy.types.Object) -> None:
     """Drag a handle that no parameters of the method can place."""
     for index in range(3):
         for point in curve(item, "location", index).keyframe_points:
-            point.select_control_point = point.select_left_handle = point.select_right_handle = False
+            set_selected(point, False)
     point = curve(item, "location").keyframe_points[1]
     point.select_right_handle = True
     point.handle_right.y += 1.0

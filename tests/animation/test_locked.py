@@ -29,9 +29,10 @@ from tests.animation.curves import (
     key,
     new_object,
     new_rig,
+    set_selected,
     states,
 )
-from tests.animation.editors import editor, mark_selected
+from tests.animation.editors import editor
 from tests.animation.live import let_time_pass, live_object, set_value
 
 PLACES = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
@@ -209,7 +210,7 @@ def run(operator: Operator, item: bpy.types.Object) -> None:
         fcurve.select = True
         for point in fcurve.keyframe_points:
             is_in = not operator.frames or any(abs(point.co.x - frame) < 0.01 for frame in operator.frames)
-            mark_selected(point, fcurve.data_path != "scale" or is_in)
+            set_selected(point, fcurve.data_path != "scale" or is_in)
     scene: Any = bpy.context.scene
     scene.frame_set(FRAME)
     scene.tool_settings.use_snap_anim = False

@@ -12,7 +12,17 @@ import pytest
 from mathutils import Vector
 from scipy.spatial.transform import Rotation
 
-from tests.animation.curves import co, curve, differences, fcurves, key, new_object, rotation_path, snapshot
+from tests.animation.curves import (
+    co,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_object,
+    rotation_path,
+    set_selected,
+    snapshot,
+)
 from tests.animation.live import let_time_pass, said
 
 KEYS = [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2)), (40, (-3, 0, 2))]
@@ -33,7 +43,7 @@ def drag(obj: bpy.types.Object, row: int, side: str, to: tuple[float, float], in
     """Drag a handle with the result of the Graph Editor."""
     for fcurve in (curve(obj, "location", channel) for channel in range(3)):
         for point in fcurve.keyframe_points:
-            point.select_control_point = point.select_left_handle = point.select_right_handle = False
+            set_selected(point, False)
     point = curve(obj, "location", index).keyframe_points[row]
     setattr(point, f"select_{side}_handle", True)
     setattr(point, f"handle_{side}", to)
@@ -96,7 +106,7 @@ def test_selected_keys_are_not_compared_one_by_one_unless_a_handle_is_elsewhere(
     for selected in (True, False):
         for fcurve in fcurves(ball):
             for point in fcurve.keyframe_points:
-                point.select_control_point = point.select_left_handle = point.select_right_handle = selected
+                set_selected(point, selected)
         track = animation.find_track(ball, "location")
         assert edits.may_imply([track], [read(track)]) == [False]
     drag(ball, 1, "left", (7, 2))
@@ -209,7 +219,7 @@ def test_frames_of_handles_that_an_editor_rounds_are_no_edit(animation, ball) ->
     """Editors do this at each redraw if they show the keys of a strip in tweak mode in scene time."""
     for fcurve in (curve(ball, "location", index) for index in range(3)):
         for point in fcurve.keyframe_points:
-            point.select_control_point = point.select_left_handle = point.select_right_handle = True
+            set_selected(point, True)
             for side in ("handle_left", "handle_right"):
                 frame, value = getattr(point, side)
                 setattr(point, side, (np.nextafter(np.float32(frame), np.float32(1e3)), value))
@@ -256,7 +266,7 @@ def test_undo_and_redo_say_the_same_again(animation, ball) -> None:
 
 def test_a_key_that_is_moved_with_its_handles_changes_no_parameter(animation, ball) -> None:
     point: Any = curve(ball, "location").keyframe_points[1]
-    point.select_control_point = point.select_left_handle = point.select_right_handle = True
+    set_selected(point, True)
     point.co_ui = (12, 6)
     let_time_pass(animation)
     assert parameters(animation, ball, 1) == [0, 0, 0]
@@ -299,7 +309,7 @@ def test_a_handle_of_a_rotation_turns_its_angular_velocity(animation, turning) -
     before = velocity(turning, 12, 1.0), velocity(turning, 12, -1.0)
     points = [curve(turning, path, index).keyframe_points for index in range(len(getattr(turning, path)))]
     for other in (other for each in points for other in each):
-        other.select_control_point = other.select_left_handle = other.select_right_handle = False
+        set_selected(other, False)
     if turning.rotation_mode == "AXIS_ANGLE":
         # The length of the axis has no effect.
         points = points[:1]

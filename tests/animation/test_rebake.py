@@ -19,6 +19,7 @@ from tests.animation.curves import (
     fcurves,
     key,
     new_object,
+    set_selected,
     snapshot,
     without_identities,
 )
@@ -217,7 +218,7 @@ def test_a_baked_channels_generated_keys_are_not_selected(animation) -> None:
     thing = mixed("XYZ")
     for fcurve in fcurves(thing):
         for point in fcurve.keyframe_points:
-            point.select_control_point = point.select_left_handle = point.select_right_handle = True
+            set_selected(point, True)
     animation.bake(thing, keep_look=False)
     for fcurve in bag_of(thing).fcurves:
         for point in fcurve.keyframe_points:
@@ -287,7 +288,7 @@ def test_the_selection_of_baked_keys_outlives_another_number_of_keys(animation, 
     animation.bake(item, keep_look=False)
     for fcurve in fcurves(item):
         for point in fcurve.keyframe_points:
-            point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x == 11
+            set_selected(point, point.co.x == 11)
     animation.bake(item, **options)
     for fcurve in fcurves(item):
         assert [point.co.x for point in fcurve.keyframe_points if point.select_control_point] == [11]

@@ -32,10 +32,11 @@ from tests.animation.curves import (
     key,
     keyed,
     new_object,
+    set_selected,
     snapshot,
 )
 from tests.animation.damage import DAMAGE, IMPOSSIBLE, OF_A_TRACK, OTHERS, WHOLE, damaged, forget, write_others
-from tests.animation.editors import editor, mark_selected
+from tests.animation.editors import editor
 from tests.animation.properties import RENAMES, custom, keys_of, rig
 from tests.lines_run import lines_run
 
@@ -549,7 +550,7 @@ def test_keys_pasted_flipped_onto_another_bone_leave_it_plain(animation, bake_fi
     select_all(item, ())
     for index in range(3):
         for point in curve(item, left, index).keyframe_points:
-            mark_selected(point, point.co.x in (10, 25))
+            set_selected(point, point.co.x in (10, 25))
     for fcurve in fcurves(item):
         fcurve.select = False
     with editor("DOPESHEET"):

@@ -23,8 +23,9 @@ from tests.animation.curves import (
     keyed,
     new_object,
     new_rig,
+    set_selected,
 )
-from tests.animation.editors import editor, mark_selected
+from tests.animation.editors import editor
 from tests.animation.properties import RENAMES, keys_of
 
 Step = Callable[[Any], object]
@@ -262,7 +263,7 @@ def test_keys_that_are_pasted_onto_a_plain_bone_are_undone_and_redone(animation,
         for fcurve in fcurves(obj("Rig")):
             fcurve.select = False
             for point in fcurve.keyframe_points:
-                mark_selected(point, fcurve.data_path == left and point.co.x in (10, 25))
+                set_selected(point, fcurve.data_path == left and point.co.x in (10, 25))
         with editor("DOPESHEET"):
             bpy.ops.action.copy()
             bpy.context.scene.frame_set(60)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import pytest
 
 
@@ -33,7 +31,7 @@ def posed(scene):
     """A selected armature in Pose Mode. The bones "left" and "right" have rotation keys, and "right" is selected."""
     import bpy
 
-    from tests.animation.curves import Bone, insert, new_rig
+    from tests.animation.curves import Bone, insert, new_rig, select_bone
 
     item = new_rig(*(Bone(name, (x, 0, 0), (x, 1, 0)) for x, name in enumerate(("left", "right"))))
     bpy.ops.object.mode_set(mode="POSE")
@@ -42,29 +40,37 @@ def posed(scene):
         turns = ((1, 0.0), (21, 1.0), (41, 0.5))
         insert(bone, "rotation_euler", [(frame, (angle, 0.0, angle / 2)) for frame, angle in turns])
     for bone in item.pose.bones:
-        chosen = bone if bpy.app.version >= (5, 0, 0) else bone.bone
-        chosen.select = bone.name == "right"
+        select_bone(item, bone.name, bone.name == "right")
     item.data.bones.active = item.data.bones["right"]
     return item
 
 
 @pytest.fixture
-def editor():
-    """with editor("DOPESHEET"): use the context of an animation editor, also "FCURVES", "ACTION" or "TIMELINE"."""
+def other_posed(scene):
+    """The second of two selected armatures in Pose Mode. No bone is active, and only its bone "Hand" is selected."""
     import bpy
 
-    @contextlib.contextmanager
-    def inside(ui_type):
-        window = bpy.context.window_manager.windows[0]
-        area = max(window.screen.areas, key=lambda area: area.width * area.height)
-        area.ui_type = "DOPESHEET" if ui_type == "ACTION" else ui_type
-        if ui_type == "ACTION":
-            area.spaces.active.mode = "ACTION"
-        region = next(region for region in area.regions if region.type == "WINDOW")
-        with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
-            yield bpy.context
+    from tests.animation.curves import Bone, new_rig, select_bone
 
-    return inside
+    bones = Bone("Arm", (0, 0, 0), (0, 1, 0)), Bone("Hand", (0, 1, 0), (0, 2, 0), "Arm")
+    active, other = (new_rig(*bones, name=name) for name in ("Active", "Other"))
+    for rig in (active, other):
+        rig.select_set(True)
+    bpy.context.view_layer.objects.active = active
+    bpy.ops.object.mode_set(mode="POSE")
+    for rig in (active, other):
+        for bone in rig.pose.bones:
+            select_bone(rig, bone.name, rig == other and bone.name == "Hand")
+    active.data.bones.active = None
+    return other
+
+
+@pytest.fixture
+def editor():
+    """with editor("DOPESHEET") as space: run operators in an editor, also "FCURVES", "ACTION" or "TIMELINE"."""
+    from tests.animation.editors import editor
+
+    return editor
 
 
 @pytest.fixture
@@ -72,11 +78,13 @@ def choose(tcb_animation):
     """choose(datablock, path, *frames): select only these keys of the datablock."""
     import bpy
 
+    from tests.animation.curves import set_selected
+
     def select(datablock, path, *frames):
         for fcurve in tcb_animation.animation.fcurves.channels.channels_of(datablock):
             for point in fcurve.keyframe_points:
-                there = fcurve.data_path == path and any(abs(point.co.x - frame) < 1e-3 for frame in frames)
-                point.select_control_point = point.select_left_handle = point.select_right_handle = there
+                is_chosen = fcurve.data_path == path and any(abs(point.co.x - frame) < 1e-3 for frame in frames)
+                set_selected(point, is_chosen)
         bpy.context.view_layer.update()
 
     return select

@@ -47,8 +47,8 @@ def test_an_editor_reduces_what_it_shows_of_objects_that_are_not_selected(dense,
     choose(dense, "location", *range(FIRST, LAST + 1))
     dense.select_set(False)
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
-    with editor("DOPESHEET") as context:
-        context.space_data.dopesheet.show_only_selected = False
+    with editor("DOPESHEET") as space:
+        space.dopesheet.show_only_selected = False
         assert bpy.ops.tcb.reduce.poll()
         assert bpy.ops.tcb.reduce(error=0.01, frames="SELECTED") == {"FINISHED"}
     assert is_range_reduced(dense, "location")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.animation.curves import PARAMETERS, differences, fcurves, insert, new_object, snapshot
+from tests.animation.curves import PARAMETERS, differences, fcurves, insert, new_object, set_selected, snapshot
 
 EDITORS = ["DOPESHEET", "FCURVES", "ACTION", "TIMELINE"]
 
@@ -193,7 +193,7 @@ def test_a_copied_pose_goes_to_several_frames_track_by_track(keyed, choose, edit
     def choose_all(*frames):
         for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
             for point in fcurve.keyframe_points:
-                point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x in frames
+                set_selected(point, point.co.x in frames)
 
     with editor("DOPESHEET"):
         choose_all(1.0)
@@ -479,7 +479,7 @@ def test_what_the_animator_locked_is_left_alone_and_what_a_bake_locked_is_not(
         curve(cube, "location", index).keyframe_points[1].select_control_point = True
     for index in range(4):
         for point in curve(cube, "rotation_quaternion", index).keyframe_points:
-            point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x == 11.0
+            set_selected(point, point.co.x == 11.0)
     with editor("DOPESHEET"):
         assert bpy.ops.tcb.key_set(tension=0.5) == {"FINISHED"}
     assert numbers(cube, "rotation_quaternion", "tension") == {11.0: 0.5}
@@ -665,7 +665,7 @@ def blocked(keyed, choose, scene):
     bpy.ops.tcb.enable()
     for fcurve in fcurves(cube):
         for point in fcurve.keyframe_points:
-            point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x > 1
+            set_selected(point, point.co.x > 1)
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     scene.frame_set(1)
     return cube

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.animation.curves import fcurves, key, new_object
+from tests.animation.curves import fcurves, key, new_object, set_selected
 from tests.panels.layouts import drawn
 
 pytestmark = pytest.mark.usefixtures("advanced")
@@ -40,7 +40,7 @@ def test_what_a_relaxation_said_stands_where_checks_say_theirs(scene, tcb_animat
     bpy.ops.tcb.bake(step=0.5, keep_look=False)
     for fcurve in fcurves(foot):
         for point in fcurve.keyframe_points:
-            point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x == 30
+            set_selected(point, point.co.x == 30)
     bpy.ops.tcb.relax(condition="ABOVE", height=-0.1)
     shown = " ".join(drawn("TCB_PT_checks"))
     assert '"Foot": maximum error before ' in shown

@@ -11,24 +11,22 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import new_object
+from tests.animation.curves import new_object, set_selected
+from tests.animation.editors import editor
 from tests.panels.layouts import layout_of, texts
 
 
-@pytest.fixture(params=["DOPESHEET_EDITOR", "GRAPH_EDITOR"])
+@pytest.fixture(params=[("DOPESHEET", "DOPESHEET"), ("FCURVES", "GRAPH")], ids=["DOPESHEET", "GRAPH"])
 def inside(request):
-    """with inside(): use the context of the animation editor."""
+    """with inside() as prefix: use an animation editor's sidebar. The names of its panels have this prefix."""
+    ui_type, prefix = request.param
 
     @contextlib.contextmanager
-    def editor():
-        window = bpy.context.window_manager.windows[0]
-        area = max(window.screen.areas, key=lambda area: area.width * area.height)
-        area.type = request.param
-        region = next(region for region in area.regions if region.type == "UI")
-        with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
-            yield request.param.removesuffix("_EDITOR")
+    def sidebar():
+        with editor(ui_type, "UI"):
+            yield prefix
 
-    return editor
+    return sidebar
 
 
 def _list(draw):
@@ -65,7 +63,7 @@ def choose(tcb_animation, cube):
     def select(*frames):
         for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
             for point in fcurve.keyframe_points:
-                point.select_control_point = point.select_left_handle = point.select_right_handle = point.co.x in frames
+                set_selected(point, point.co.x in frames)
 
     return select
 
