@@ -88,6 +88,12 @@ def test_joint_check_lists_the_frame_where_the_joint_is_farthest_apart(scene):
     assert not bpy.ops.tcb.joint_check.poll()
 
 
+def test_without_an_active_bone_the_joint_of_the_selected_bone_is_checked(other_posed):
+    assert bpy.ops.tcb.joint_check() == {"FINISHED"}
+    (finding,) = listed()
+    assert (finding.item, finding.bone) == ("Other", "Hand")
+
+
 def test_a_cameras_place_turn_and_all_its_parameters_are_baked_together(eye):
     rows = [(1, 1.0), (11, 3.0), (31, 2.0)]
     for path in ("lens", "shift_x", "shift_y", "clip_start", "clip_end", "dof.focus_distance", "sensor_width"):
