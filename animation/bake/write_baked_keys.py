@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import bpy
@@ -23,16 +23,15 @@ from ..store.table.track_records import Bake, BakedChannel, Extrapolation, Saved
 from .key_groups import alike, with_identities
 from .keyframes_to_write import baked_keys
 from .locks import lock
-from .plans.protocol import ChannelKeys, TrackBake
-from .plans.protocol import joined as joined_keys
+from .plans.protocol import ChannelKeys, TrackBake, stacked
 from .put_back import remove_made
 
 _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
 """Attributes to write if curves already have as many linear keys as the bake."""
 
 
-def write_bakes(members: Sequence[TrackBake], write: Write) -> Iterator[TrackState]:
-    """Write the baked keys of tracks and lock their channels. Yield the table entry of each track."""
+def write_bakes(members: Sequence[TrackBake], write: Write) -> list[TrackState]:
+    """Write the baked keys of tracks and lock their channels. Return the table entries of the tracks."""
     # Blender compares each new F-curve with all other F-curves. This is fastest before other data fill the processor's
     # cache.
     for member in members:
@@ -46,14 +45,18 @@ def write_bakes(members: Sequence[TrackBake], write: Write) -> Iterator[TrackSta
                 # `FCurve.update` would take twice as long. Inside the loop over groups, Blender's threads would wait
                 # for work.
                 member.track.channels[index].keyframe_points.handles_recalc()
-    for member in members:
-        track = member.track
-        settings = replace(member.settings, digest=digest(track, member.settings, member.own, member.function))
-        # Free Bake must return to the state before the first bake.
-        before = member.state.bake or member.state.settings
-        bake = Bake(dict(sorted(member.written.items())), before.digest, before.options)
-        records = member.state.channels if member.may_keep_records else {}
-        yield TrackState(member.state.identity, track.slot, track.path, settings, records, member.state.error, bake)
+    return [_table_entry(member) for member in members]
+
+
+def _table_entry(member: TrackBake) -> TrackState:
+    """Return the table entry of a track whose keys have been written."""
+    track, state = member.track, member.state
+    settings = replace(member.settings, digest=digest(track, member.settings, member.own, member.function))
+    # Free Bake must return to the state before the first bake.
+    before = state.bake or state.settings
+    bake = Bake(dict(sorted(member.written.items())), before.digest, before.options)
+    handle_records = state.channels if member.may_keep_records else {}
+    return TrackState(state.identity, track.slot, track.path, settings, handle_records, state.error, bake)
 
 
 def _make_curves(member: TrackBake) -> None:
@@ -69,23 +72,22 @@ def _make_curves(member: TrackBake) -> None:
 
 def _write_group(members: Sequence[tuple[TrackBake, ChannelKeys]], write: Write) -> None:
     """Write the keys of channels with the same layout, lock the channels, and record them."""
-    keys = joined_keys([channel_keys for _, channel_keys in members])
+    keys = stacked([channel_keys for _, channel_keys in members])
     channels = [(member, index) for member, channel_keys in members for index in channel_keys.components]
     own_keys = own_end_to_end([member.own.get(index, NO_OWN_KEYS) for member, index in channels])
-    size, count = len(keys.frames), len(channels)
-    identified = with_identities(own_keys, ~keys.gaps) if len(keys.rows) else own_keys.keys
-    composed = Joined(baked_keys(Joined(identified, [len(keys.rows)] * count), keys), [size] * count)
+    composed = _composed(own_keys, keys)
     curves = [member.track.channels[index] for member, index in channels]
-    own_extrapolations = [member.track.extrapolation(index) for member, index in channels]
-    written: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else own for own in own_extrapolations]
-    recorded_before = [member.baked_before(index) for member, index in channels]
-    repeated = [
+    records_before = [member.baked_before(index) for member, index in channels]
+    is_repeated = [
         repeats_by_us(fcurve) if before is None else before.repeats
-        for before, fcurve in zip(recorded_before, curves, strict=True)
+        for before, fcurve in zip(records_before, curves, strict=True)
     ]
-    for fcurve, extrapolation in zip(curves, written, strict=True):
+    own_extrapolations = [member.track.extrapolation(index) for member, index in channels]
+    extrapolations: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else own for own in own_extrapolations]
+    for fcurve, extrapolation in zip(curves, extrapolations, strict=True):
         extrapolate(fcurve, extrapolation)
         repeat(fcurve, wanted=False)
+    size = len(keys.frames)
     if keys.incoming is None and keys.holds_outside and all(len(fcurve.keyframe_points) == size for fcurve in curves):
         every_curve = np.ones(len(curves), dtype=np.bool_)
         write_some(curves, composed.keys, dict.fromkeys(_PLAYED, every_curve))
@@ -93,25 +95,34 @@ def _write_group(members: Sequence[tuple[TrackBake, ChannelKeys]], write: Write)
         _keep_selection([member.state.bake is not None for member, _ in channels], curves, composed, keys.rows)
         write(curves, composed)
     lock(curves)
-    prints = fingerprints(composed, written)
+    prints = fingerprints(composed, extrapolations)
     saved = _saved(members, own_keys, len(keys.rows))
-    for (member, index), before, saved_channel, extrapolation, is_repeated, fingerprint in zip(
-        channels, recorded_before, saved, own_extrapolations, repeated, prints, strict=True
+    for (member, index), before, saved_channel, extrapolation, repeats, fingerprint in zip(
+        channels, records_before, saved, own_extrapolations, is_repeated, prints, strict=True
     ):
         track = member.track
+        # The value that remains when Free Bake removes a channel that the bake has created.
         rest = None if index in member.own else track.made.get(index, track.rest[index])
-        edited = before is not None and before.edited
-        member.written[index] = BakedChannel(saved_channel, extrapolation, rest, is_repeated, fingerprint, edited)
+        is_edited = before is not None and before.edited
+        member.written[index] = BakedChannel(saved_channel, extrapolation, rest, repeats, fingerprint, is_edited)
+
+
+def _composed(own_keys: OwnKeys, keys: ChannelKeys) -> Joined:
+    """Return the keys to write in each channel."""
+    count = len(keys.components)
+    identified = with_identities(own_keys, ~keys.gaps) if len(keys.rows) else own_keys.keys
+    return Joined(baked_keys(Joined(identified, [len(keys.rows)] * count), keys), [len(keys.frames)] * count)
 
 
 def _saved(members: Sequence[tuple[TrackBake, ChannelKeys]], own: OwnKeys, count: int) -> list[SavedKeys]:
     """Return the animator's keys for each channel (`count` per channel), in the form that Free Bake restores."""
     # If handles play the track, the records refer to the keys as read from the curves.
     as_read = own.as_read if any(member.may_keep_records for member, _ in members) else None
-    every = {is_read: saved_keys(keys) for is_read, keys in ((False, own.keys), (True, as_read)) if keys is not None}
+    saved_as_own = saved_keys(own.keys)
+    saved_as_read = saved_as_own if as_read is None else saved_keys(as_read)
     result, start = [], 0
     for member, keys in members:
-        saved = every.get(member.may_keep_records, every[False])
+        saved = saved_as_read if member.may_keep_records else saved_as_own
         for index in keys.components:
             before = member.baked_before(index)
             result.append(before.keys if before is not None and member.is_settled else saved[start : start + count])
@@ -123,12 +134,12 @@ def _keep_selection(
     are_baked: Sequence[bool], curves: Sequence[bpy.types.FCurve], composed: Joined, rows: IndexArray
 ) -> None:
     """Copy the curves' current selection to the animator's keys, because the saved selection is from the first bake."""
-    again = [number for number, is_baked in enumerate(are_baked) if is_baked]
-    if not again or not len(rows):
+    baked_curves = [number for number, is_baked in enumerate(are_baked) if is_baked]
+    if not baked_curves or not len(rows):
         return
-    shown = read_joined([curves[number] for number in again], ("co", *FLAGS))
-    for number, before in zip(again, shown.channels, strict=True):
-        own = composed.spans[number].start + rows
-        here, there = rows_at(before.frames, composed.keys.frames[own])
+    shown = read_joined([curves[number] for number in baked_curves], ("co", *FLAGS))
+    for number, keys_before in zip(baked_curves, shown.channels, strict=True):
+        own_rows = composed.spans[number].start + rows
+        rows_kept, rows_before = rows_at(keys_before.frames, composed.keys.frames[own_rows])
         for name in FLAGS:
-            getattr(composed.keys, name)[own[here]] = getattr(before, name)[there]
+            getattr(composed.keys, name)[own_rows[rows_kept]] = getattr(keys_before, name)[rows_before]

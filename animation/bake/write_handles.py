@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import bpy
@@ -11,26 +11,25 @@ import numpy as np
 
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.joined import Joined
-from ..fcurves.keyframes import SIDES
+from ..fcurves.keyframes import PAIRS, SIDES, BoolArray, Keyframes
 from ..fcurves.read_keys import read_joined
 from ..fcurves.write_keys import Write, extrapolate, write_some
 from ..store.digest import digest
 from ..store.own_keys import own_end_to_end
 from ..store.record_rows import as_written
-from ..store.table.track_records import Channel, Error, TrackState, Written
+from ..store.table.track_records import Channel, Error, Extrapolation, TrackState, Written
 from .key_groups import alike, with_identities
 from .keyframes_to_write import differing, played_keys
-from .plans.protocol import HandleKeys, TrackBake
-from .plans.protocol import joined as joined_keys
+from .plans.protocol import HandleKeys, TrackBake, stacked
 
 _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""
 
 
-def write_handles(members: Sequence[TrackBake], write: Write) -> Iterator[TrackState]:
+def write_handles(members: Sequence[TrackBake], write: Write) -> list[TrackState]:
     """Write the animator's keys on each track, with the handles that play the track.
 
-    Yield the table entry of each track.
+    Return the table entries of the tracks.
     """
     for member in members:
         track = member.track
@@ -38,54 +37,77 @@ def write_handles(members: Sequence[TrackBake], write: Write) -> Iterator[TrackS
             track.channels[index] = member.channels.new(track.path, index, track.group)
     keys_by_layout = []
     for member in members:
-        for keys in member.baked.handles:
-            own = member.own[keys.components[0]]
-            keys_by_layout.append(((own.timing, own.as_read is None, *keys.layout), member, keys))
+        for handle_keys in member.baked.handles:
+            own = member.own[handle_keys.components[0]]
+            # The channels of a group are stacked, so they need keys at the same frames, and all have been read from
+            # F-curves or none.
+            layout = own.timing, own.as_read is None, *handle_keys.layout
+            keys_by_layout.append((layout, member, handle_keys))
     for group in alike(keys_by_layout):
         _write_group(group, write)
-    for member in members:
-        track, state, baked = member.track, member.state, member.baked
-        settings = replace(member.settings, digest=digest(track, member.settings, member.own, member.function))
-        error = Error(baked.error, baked.error_frame, baked.is_approximate)
-        # Use the order of the animator's keys, so that repeating the bake creates the same table.
-        placed = {index: member.placed[index] for index in member.own}
-        yield TrackState(state.identity, track.slot, track.path, settings, placed, error)
+    return [_table_entry(member) for member in members]
+
+
+def _table_entry(member: TrackBake) -> TrackState:
+    """Return the table entry of a track whose handles have been written."""
+    track, state, baked = member.track, member.state, member.baked
+    settings = replace(member.settings, digest=digest(track, member.settings, member.own, member.function))
+    error = Error(baked.error, baked.error_frame, baked.is_approximate)
+    # Use the order of the animator's keys, so that repeating the bake creates the same table.
+    records = {index: member.placed[index] for index in member.own}
+    return TrackState(state.identity, track.slot, track.path, settings, records, error)
 
 
 def _write_group(members: Sequence[tuple[TrackBake, HandleKeys]], write: Write) -> None:
     """Write the keys of channels with the same layout, and record their handles."""
-    keys = joined_keys([handle_keys for _, handle_keys in members])
+    keys = stacked([handle_keys for _, handle_keys in members])
     channels = [(member, index) for member, handle_keys in members for index in handle_keys.components]
-    own = [member.own[index] for member, index in channels]
-    own_keys, count = own_end_to_end(own), own[0].count
-    extrapolations = [member.track.extrapolation(index) for member, index in channels]
-    goes_on = np.array([extrapolation == "LINEAR" for extrapolation in extrapolations])
-    ends = own_keys.ends_spline[count - 1 :: count]
-    identified = Joined(with_identities(own_keys, keys.plays), [count] * len(own))
-    composed, placed = played_keys(identified, keys, ends, goes_on)
+    own_by_channel = [member.own[index] for member, index in channels]
+    own_keys, count = own_end_to_end(own_by_channel), own_by_channel[0].count
     curves = [member.track.channels[index] for member, index in channels]
-    updated = [extrapolate(*pair) for pair in zip(curves, extrapolations, strict=True)]
-    before = own_keys.as_read
-    if before is not None:
-        # When the extrapolation changes, Blender updates the curve, which may move its handles. Unchanged attributes
-        # other than handles are not written, and some of them may not have been read.
-        to_write, moved = differing(composed, before, len(curves)), np.array(updated)
-        for name in ("co", *SIDES) if moved.any() else ():
-            to_write[name] = to_write.get(name, moved) | moved
-        write_some(curves, composed, to_write)
+    extrapolations = [member.track.extrapolation(index) for member, index in channels]
+    is_linear = np.array([extrapolation == "LINEAR" for extrapolation in extrapolations])
+    keeps_last_interpolation = own_keys.ends_spline[count - 1 :: count]
+    identified = Joined(with_identities(own_keys, keys.plays), [count] * len(channels))
+    composed, placed = played_keys(identified, keys, keeps_last_interpolation, is_linear)
+    is_updated = np.array(
+        [extrapolate(fcurve, extrapolation) for fcurve, extrapolation in zip(curves, extrapolations, strict=True)]
+    )
+    if own_keys.as_read is None:
+        write(curves, Joined(composed, [count] * len(channels)))
     else:
-        write(curves, Joined(composed, [count] * len(curves)))
-    records = as_written(composed, own_keys, placed)
-    for (member, index), channel_keys, fcurve, extrapolation, written in zip(
-        channels, own, curves, extrapolations, records, strict=True
-    ):
-        recorded = member.state.channels.get(index)
+        _write_changes(curves, composed, own_keys.as_read, is_updated)
+    for fcurve in curves:
         repeat(fcurve, keys.repeats)
-        if keys.chosen is not None:
+    records = as_written(composed, own_keys, placed)
+    if keys.chosen is not None:
+        for fcurve, written in zip(curves, records, strict=True):
             _let_blender_place(fcurve, written)
-        # After a change of extrapolation, Blender updates automatic handles at the ends.
-        is_edited = recorded is not None and (recorded.edited or recorded.extrapolation != extrapolation)
-        member.placed[index] = Channel(extrapolation, channel_keys.edited or is_edited, written)
+    for (member, index), extrapolation, written in zip(channels, extrapolations, records, strict=True):
+        member.placed[index] = _channel_record(member, index, extrapolation, written)
+
+
+def _write_changes(
+    curves: Sequence[bpy.types.FCurve], composed: Keyframes, as_read: Keyframes, is_updated: BoolArray
+) -> None:
+    """Write the attributes that differ from the keys as read, because others may not have been read.
+
+    `is_updated` is a mask of the curves whose extrapolation has changed.
+    """
+    to_write = differing(composed, as_read, len(curves))
+    if is_updated.any():
+        # When the extrapolation changes, Blender updates the curve, which may move its handles.
+        for name in PAIRS:
+            to_write[name] = to_write.get(name, is_updated) | is_updated
+    write_some(curves, composed, to_write)
+
+
+def _channel_record(member: TrackBake, index: int, extrapolation: Extrapolation, written: Written) -> Channel:
+    """Return the record of a channel's written keys."""
+    before = member.state.channels.get(index)
+    # `edited` tells a restore to update automatic handles, as Blender does when the extrapolation changes.
+    is_edited = before is not None and (before.edited or before.extrapolation != extrapolation)
+    return Channel(extrapolation, member.own[index].edited or is_edited, written)
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
@@ -93,8 +115,9 @@ def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
     fcurve.update()
     keys = read_joined([fcurve], SIDES).keys
     for side in SIDES:
-        places, before = getattr(keys, side), written[side]
+        placed, before = getattr(keys, side), written[side]
         # Aligning handles again would round them, but repeated bakes must produce the same bits.
-        moved = (np.abs(places - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)
-        written[side][moved] = places[moved]
+        is_moved = (np.abs(placed - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)
+        written[side][is_moved] = placed[is_moved]
+        # Also write the bits of the handles that Blender only rounded.
         fcurve.keyframe_points.foreach_set(side, written[side].ravel())

@@ -87,7 +87,7 @@ class ChannelKeys:
     def layout(self) -> tuple[Hashable, ...]:
         """Return the grouping key of a track. Keys of tracks with the same layout are processed together."""
         arrays = (self.frames, self.rows, self.gaps)
-        return *(each.tobytes() for each in arrays), self.incoming is None, self.maps is None
+        return *(array.tobytes() for array in arrays), self.incoming is None, self.maps is None
 
 
 @record()
@@ -124,19 +124,19 @@ class HandleKeys:
         return self.plays.tobytes(), self.shown is None, self.chosen is None, self.repeats, self.rests
 
 
-def joined(every: Sequence[AnyKeys]) -> AnyKeys:
+def stacked(keys_of_tracks: Sequence[AnyKeys]) -> AnyKeys:
     """Concatenate the components of several sets of keys with the same layout."""
-    first = every[0]
-    if len(every) == 1:
+    first = keys_of_tracks[0]
+    if len(keys_of_tracks) == 1:
         return first
     arrays: dict[str, Any] = {}
     for name in first.per_component:
-        parts = [getattr(each, name) for each in every]
+        parts = [getattr(keys, name) for keys in keys_of_tracks]
         if isinstance(parts[0], Maps):
             arrays[name] = Maps(*map(np.concatenate, zip(*parts, strict=True)))
         elif parts[0] is not None:
             arrays[name] = np.concatenate(parts)
-    return replace(first, components=[component for each in every for component in each.components], **arrays)
+    return replace(first, components=[component for keys in keys_of_tracks for component in keys.components], **arrays)
 
 
 @record()
@@ -241,18 +241,18 @@ class TrackBake:
 
     def compose(self, results: Results) -> None:
         """Compose the keys of all plans, and find the largest error."""
-        every = [plan.compose(results) for plan in self.plans]
-        if len(every) == 1 and not self.notes:
-            (self.baked,) = every
+        baked_by_plan = [plan.compose(results) for plan in self.plans]
+        if len(baked_by_plan) == 1 and not self.notes:
+            (self.baked,) = baked_by_plan
             return
-        worst = max(every, key=lambda baked: baked.error)
+        worst = max(baked_by_plan, key=lambda baked: baked.error)
         self.baked = Baked(
-            [keys for baked in every for keys in baked.channels],
-            [keys for baked in every for keys in baked.handles],
-            [*self.notes, *(note for baked in every for note in baked.notes)],
+            [keys for baked in baked_by_plan for keys in baked.channels],
+            [keys for baked in baked_by_plan for keys in baked.handles],
+            [*self.notes, *(note for baked in baked_by_plan for note in baked.notes)],
             worst.error,
             worst.error_frame,
-            any(baked.is_approximate for baked in every),
+            any(baked.is_approximate for baked in baked_by_plan),
         )
 
     @property
@@ -286,5 +286,5 @@ class Scope:
             return self.options.rotation_tolerance
         if self.options.value_tolerance is not None:
             return self.options.value_tolerance
-        spread, size = (max(each) for each in zip(*(spline.extent for spline in splines), strict=True))
+        spread, size = map(max, zip(*(spline.extent for spline in splines), strict=True))
         return float(VALUE_TOLERANCE * max(spread, _LEAST_RANGE * size, 1e-30))
