@@ -32,10 +32,10 @@ from .plans.sample_frames import nearest_rows, sampling_of
 from .plans.splines import quaternions_of, setting_names, track_splines
 from .sample_limit import samples_of_channel, too_many
 
-_SKEWED = 1e-4
+_MAX_SHEAR = 1e-4
 """Relative limit for shear, and for differences between the lengths of a parent's axes."""
-_STILL = (1.0, 0.0, 0.0, 0.0)
-_SAME = 1e-3
+_NO_ROTATION = (1.0, 0.0, 0.0, 0.0)
+_EQUIVALENT = 1e-3
 """If the values of a key and its sample differ by more than this, the values differ in sign or by whole turns."""
 
 
@@ -46,43 +46,39 @@ class WorldMotion:
     """
 
     def __init__(self, item: Any, track: Track, own: OwnChannels, options: Options) -> None:
-        if function_of(track) is not None:
-            raise track.error("WORLD_TIMED")
-        if "velocities" in setting_names(track, track.settings):
-            raise track.error("WORLD_VELOCITIES")
-        if len({each.timing for each in own.values()}) > 1:
-            raise track.error("KEYED_APART")
-        self.item, self.bone = item, bone_of(item, track)
-        self.track, self.own, self.defaults = track, own, options.defaults
-        self.keys = union([each.frames for each in own.values()])
-        if not np.isfinite(self.keys).all():
-            raise track.error("FRAME_NOT_FINITE")
-        if len(self.keys) < 2:
-            raise track.error("WORLD_ONE_KEY")
-        sampling = sampling_of(self.keys, options.step)
-        reason = too_many(len(track.rest) * samples_of_channel(sampling, self.keys, "SINGLE"), options.sample_limit)
+        _check_settings(track, own)
+        self._item, self._bone = item, bone_of(item, track)
+        self._track, self._own, self._defaults = track, own, options.defaults
+        self._key_frames = _checked_frames(track, own)
+        sampling = sampling_of(self._key_frames, options.step)
+        count = len(track.rest) * samples_of_channel(sampling, self._key_frames, "SINGLE")
+        reason = too_many(count, options.sample_limit)
         if reason:
             raise AnimationError(reason.on(track.name, track.path))
-        self.frames: Float32Array = np.union1d(self.keys, sampling.samples(self.keys, "SINGLE", False))
-        self.raw = np.empty((len(self.keys), len(track.rest)))
+        samples = sampling.samples(self._key_frames, "SINGLE", False)
+        self._frames: Float32Array = np.union1d(self._key_frames, samples)
+        self._key_values = np.empty((len(self._key_frames), len(track.rest)))
         for index in range(len(track.rest)):
-            self.raw[:, index] = own[index].values if index in own else track.component(index)
+            self._key_values[:, index] = own[index].values if index in own else track.component(index)
 
     def baked(self) -> Baked:
         """Return the keys that play the motion, for the parent's current motion. Raises AnimationError."""
         values = self.sampled()
-        rows = nearest_rows(self.keys, self.frames)
-        same = (np.abs(values[rows] - self.raw) <= _SAME).all(axis=1)
-        values[rows[same]] = self.raw[same]
-        components = list(range(len(self.track.rest)))
-        none = np.zeros(len(rows), dtype=np.bool_)
-        every = [[index for index in components if (index in self.own) == is_own] for is_own in (True, False)]
+        rows = nearest_rows(self._key_frames, self._frames)
+        is_equal = (np.abs(values[rows] - self._key_values) <= _EQUIVALENT).all(axis=1)
+        values[rows[is_equal]] = self._key_values[is_equal]
         columns = values.T.astype(np.float32)
-        channels = []
-        for some in filter(None, every):
-            count = len(rows) if some[0] in self.own else 0
-            channels.append(ChannelKeys(some, self.frames, columns[some], rows[:count], none[:count]))
-        return Baked(channels)
+        no_gaps = np.zeros(len(rows), dtype=np.bool_)
+        components = range(len(self._track.rest))
+        keyed = [index for index in components if index in self._own]
+        not_keyed = [index for index in components if index not in self._own]
+        return Baked(
+            [
+                ChannelKeys(group, self._frames, columns[group], own_rows, no_gaps[: len(own_rows)])
+                for group, own_rows in ((keyed, rows), (not_keyed, rows[:0]))
+                if group
+            ]
+        )
 
     def sampled(self) -> Float64Array:
         """Return the channel values at the frames for the parent's current motion, shape (n, components).
@@ -90,52 +86,89 @@ class WorldMotion:
         Raises AnimationError if anything other than F-curves and parents moves the parent.
         """
         try:
-            at_keys, at_frames = (self._parent(at) for at in (self.keys, self.frames))
+            parent_at_keys, parent_at_frames = map(self._parent_matrices, (self._key_frames, self._frames))
         except UnknownMotionError as unknown:
-            raise self.track.error("WORLD_UNKNOWN", unknown.finding) from unknown
-        if self.track.is_rotation:
-            posed = rotations.normalise(quaternions_of(self.track, self.raw))
-            # Segments played by Blender interpolate the components, so the signs must give the shortest arcs.
-            way = self._along(rotations.unroll_signs(rotations.multiply(_turns(at_keys, self.track), posed)))
-            back = rotations.multiply(rotations.conjugate(_turns(at_frames, self.track)), way)
-            return followed(self.track, back, self.raw[0], int(np.searchsorted(self.frames, self.keys[0])))
-        way = self._along(np.einsum("nij,nj->ni", at_keys[:, :3, :3], self.raw) + at_keys[:, :3, 3])
-        gone = np.abs(np.linalg.det(at_frames[:, :3, :3])) < np.finfo(np.float32).tiny
-        if gone.any():
-            raise self.track.error("PARENT_FLAT", frame=float(self.frames[np.argmax(gone)]))
-        offset = way - at_frames[:, :3, 3]
-        return np.asarray(np.linalg.solve(at_frames[:, :3, :3], offset[:, :, np.newaxis])[:, :, 0], dtype=np.float64)
+            raise self._track.error("WORLD_UNKNOWN", unknown.finding) from unknown
+        if self._track.is_rotation:
+            return self._sampled_rotation(parent_at_keys, parent_at_frames)
+        return self._sampled_location(parent_at_keys, parent_at_frames)
 
-    def _along(self, values: Float64Array) -> Float64Array:
-        """Evaluate the track's spline with other locations or quaternions at its keys. Raises AnimationError."""
-        own = next(iter(self.own.values()))
-        at_keys = own.keys.co[:, 0].astype(np.float64)
-        through = {
-            index: own.with_(keys=own.keys.with_(co=np.stack((at_keys, column), axis=1)))
-            for index, column in enumerate(values.T)
+    def _sampled_rotation(self, parent_at_keys: Matrices, parent_at_frames: Matrices) -> Float64Array:
+        local_keys = rotations.normalise(quaternions_of(self._track, self._key_values))
+        world_keys = rotations.multiply(_quaternions(parent_at_keys, self._track), local_keys)
+        # Segments played by Blender interpolate the components, so the signs must give the shortest arcs.
+        world = self._interpolated(rotations.unroll_signs(world_keys))
+        local = rotations.multiply(rotations.conjugate(_quaternions(parent_at_frames, self._track)), world)
+        first_key = int(np.searchsorted(self._frames, self._key_frames[0]))
+        return followed(self._track, local, self._key_values[0], first_key)
+
+    def _sampled_location(self, parent_at_keys: Matrices, parent_at_frames: Matrices) -> Float64Array:
+        rotated_keys = np.einsum("nij,nj->ni", parent_at_keys[:, :3, :3], self._key_values)
+        world = self._interpolated(rotated_keys + parent_at_keys[:, :3, 3])
+        axes = parent_at_frames[:, :3, :3]
+        is_flat = np.abs(np.linalg.det(axes)) < np.finfo(np.float32).tiny
+        if is_flat.any():
+            raise self._track.error("PARENT_FLAT", frame=float(self._frames[np.argmax(is_flat)]))
+        offset = world - parent_at_frames[:, :3, 3]
+        return np.asarray(np.linalg.solve(axes, offset[:, :, np.newaxis])[:, :, 0], dtype=np.float64)
+
+    def _interpolated(self, world_keys: Float64Array) -> Float64Array:
+        """Return the track's spline at the frames, with other locations or quaternions at its keys.
+
+        Raises AnimationError.
+        """
+        own = next(iter(self._own.values()))
+        key_frames = own.keys.co[:, 0].astype(np.float64)
+        own_in_world = {
+            index: own.with_(keys=own.keys.with_(co=np.stack((key_frames, values), axis=1)))
+            for index, values in enumerate(world_keys.T)
         }
-        track, settings = self.track, self.track.settings
+        track, settings = self._track, self._track.settings
         if track.is_rotation:
             settings = replace(settings, path="SHORTEST")
-            track = replace(track, kind="QUATERNION", rest=_STILL)
-        (spline,) = track_splines(track, settings, through, self.defaults)
-        return spline.spline(self.frames.astype(np.float64))
+            track = replace(track, kind="QUATERNION", rest=_NO_ROTATION)
+        (spline,) = track_splines(track, settings, own_in_world, self._defaults)
+        return spline.spline(self._frames.astype(np.float64))
 
-    def _parent(self, frames: Float32Array) -> Matrices:
-        """Return matrices that convert from the local space of the object or bone to world space."""
-        at: Frames = frames.astype(np.float64)
-        prefix = f"{bone_path(self.item.pose.bones[self.bone])}." if self.bone else ""
-        n = len(at)
-        moved = {
-            (self.item.session_uid, f"{prefix}location"): np.zeros((n, 3)),
-            (self.item.session_uid, f"{prefix}rotation"): np.tile(_STILL, (n, 1)),
-            (self.item.session_uid, f"{prefix}scale"): np.ones((n, 3)),
+    def _parent_matrices(self, frames: Float32Array) -> Matrices:
+        """Return matrices that convert from the local space of the object or bone to world space, shape (n, 4, 4).
+
+        They are the world matrices of the object or bone at these frames without its own transform.
+        """
+        sampled: Frames = frames.astype(np.float64)
+        prefix = f"{bone_path(self._item.pose.bones[self._bone])}." if self._bone else ""
+        n = len(sampled)
+        own_transform = {
+            f"{prefix}location": np.zeros((n, 3)),
+            f"{prefix}rotation": np.tile(_NO_ROTATION, (n, 1)),
+            f"{prefix}scale": np.ones((n, 3)),
         }
-        if not self.bone:
-            moved[self.item.session_uid, "delta_scale"] = np.ones((n, 3))
-            if not self.track.is_rotation:
-                moved[self.item.session_uid, "delta_rotation"] = np.tile(_STILL, (n, 1))
-        return TransformSampler(at, moved).matrices(self.item, self.bone)
+        if not self._bone:
+            own_transform["delta_scale"] = np.ones((n, 3))
+            if not self._track.is_rotation:
+                own_transform["delta_rotation"] = np.tile(_NO_ROTATION, (n, 1))
+        moved = {(self._item.session_uid, path): values for path, values in own_transform.items()}
+        return TransformSampler(sampled, moved).matrices(self._item, self._bone)
+
+
+def _check_settings(track: Track, own: OwnChannels) -> None:
+    """Raise AnimationError if the track's settings or keys are not supported in world space."""
+    if function_of(track) is not None:
+        raise track.error("WORLD_TIMED")
+    if "velocities" in setting_names(track, track.settings):
+        raise track.error("WORLD_VELOCITIES")
+    if len({channel.timing for channel in own.values()}) > 1:
+        raise track.error("KEYED_APART")
+
+
+def _checked_frames(track: Track, own: OwnChannels) -> Float32Array:
+    """Return the frames of the keys. Raise AnimationError if they are not finite, or if there is only one."""
+    frames = union([channel.frames for channel in own.values()])
+    if not np.isfinite(frames).all():
+        raise track.error("FRAME_NOT_FINITE")
+    if len(frames) < 2:
+        raise track.error("WORLD_ONE_KEY")
+    return frames
 
 
 def bone_of(item: Any, track: Track) -> str:
@@ -155,17 +188,19 @@ def depth(item: Any, track: Track) -> int:
 def is_in_world(track: Track, item: bpy.types.ID) -> bool:
     """Return whether a track can be interpolated in world space: location or rotation of an object or bone."""
     name = split(track.path)[1]
-    is_kind = name == "location" or (track.is_rotation and name.startswith("rotation"))
-    return is_kind and track.in_use and isinstance(item, bpy.types.Object)
+    is_transform = name == "location" or (track.is_rotation and name.startswith("rotation"))
+    return is_transform and track.in_use and isinstance(item, bpy.types.Object)
 
 
-def _turns(matrices: Matrices, track: Track) -> Float64Array:
+def _quaternions(matrices: Matrices, track: Track) -> Float64Array:
     """Return each matrix's rotation as a quaternion. Raise AnimationError if a matrix includes shear or mirroring."""
     axes = matrices[:, :3, :3]
-    squares = np.einsum("nji,njk->nik", axes, axes)
-    size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0
-    if (size <= 0.0).any() or (np.abs(squares - size * np.eye(3)) > _SKEWED * size).any():
+    # Without shear, the products of the axes are a multiple of the unit matrix.
+    products = np.einsum("nji,njk->nik", axes, axes)
+    squared_scale = np.trace(products, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0
+    deviation = np.abs(products - squared_scale * np.eye(3))
+    if (squared_scale <= 0.0).any() or (deviation > _MAX_SHEAR * squared_scale).any():
         raise track.error("PARENT_UNEQUAL")
     if (np.linalg.det(axes) < 0.0).any():
         raise track.error("PARENT_MIRRORED")
-    return rotations.from_matrix(axes / np.sqrt(size))
+    return rotations.from_matrix(axes / np.sqrt(squared_scale))

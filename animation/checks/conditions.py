@@ -41,7 +41,7 @@ _JUMP = 0.5
 """Fraction of the change between samples. A curve that changes by a larger fraction within `_REFINED` frames jumps past
 zero."""
 
-_LEAST = {
+_POSITIVE = {
     "PERSP": ("lens", "sensor_width", "sensor_height"),
     "ORTHO": ("ortho_scale",),
     "PANO": ("sensor_width",),
@@ -206,18 +206,18 @@ def check_many(
     >>> found.holds, found.objects
     (True, 2)
     """
-    seen = scene or bpy.context.scene
-    assert seen is not None
+    scene = scene or bpy.context.scene
+    assert scene is not None
     result = Checks()
     for item in dict.fromkeys(item for datablock in datablocks for item in _objects_of(datablock)):
         try:
-            frames = sampled_frames(seen, of_object(item), frame_range, STEP)
+            frames = sampled_frames(scene, of_object(item), frame_range, STEP)
         except AnimationError as refusal:
             result.errors += map(not_checked, refusal.findings)
             continue
         result.objects += 1
-        check = _ObjectCheck(seen, item, frames, result.notes)
-        result.samples += len(check.frames)
+        result.samples += len(frames)
+        check = _ObjectCheck(scene, item, frames, result.notes)
         for condition in (check.camera, check.views, check.scales):
             try:
                 result.violations += sorted(condition(), key=lambda violation: violation.start)
@@ -252,18 +252,17 @@ class _ObjectCheck:
         if not isinstance(self.item.data, bpy.types.Camera):
             return
         camera: Any = self.item.data
-        least = _LEAST.get(camera.type, ())
-        values = {
-            path: numbers[:, 0] for path, numbers in self.sampler.values(camera, (*least, *_CLIPS, *_FOCUS)).items()
-        }
-        for path in (*least, *_CLIPS):
-            limit = camera.bl_rna.properties[path].hard_min
-            below = values[path] < limit if limit > 0.0 else values[path] <= limit
-            condition = "CLIP" if path in _CLIPS else "LENS"
+        positive = _POSITIVE.get(camera.type, ())
+        sampled = self.sampler.values(camera, (*positive, *_CLIPS, *_FOCUS))
+        values = {path: numbers[:, 0] for path, numbers in sampled.items()}
+        limits = {path: camera.bl_rna.properties[path].hard_min for path in (*positive, *_CLIPS)}
+        for path, limit in limits.items():
+            is_below = values[path] < limit if limit > 0.0 else values[path] <= limit
             message = partial(_too_small, path, values[path], limit)
-            yield from self._stretches([path], condition, below, limit - values[path], message)
-        start, end = (np.maximum(values[path], camera.bl_rna.properties[path].hard_min) for path in _CLIPS)
-        yield from self._stretches(
+            condition = "CLIP" if path in _CLIPS else "LENS"
+            yield from self._violations([path], condition, is_below, limit - values[path], message)
+        start, end = (np.maximum(values[path], limits[path]) for path in _CLIPS)
+        yield from self._violations(
             _CLIPS,
             "CLIP",
             start >= end,
@@ -271,11 +270,11 @@ class _ObjectCheck:
             lambda row: rpt_("clip start {:s} is not below clip end {:s}", *map(number_text, (start[row], end[row]))),
         )
         if camera.dof.focus_object is None:
-            used, distance = (values[path] for path in _FOCUS)
-            yield from self._stretches(
+            use_dof, distance = (values[path] for path in _FOCUS)
+            yield from self._violations(
                 ["dof.focus_distance"],
                 "FOCUS",
-                (used >= 0.5) & (distance <= start),
+                (use_dof >= 0.5) & (distance <= start),
                 start - distance,
                 lambda row: rpt_(
                     "focus distance {:s} is not beyond clip start {:s}",
@@ -285,20 +284,16 @@ class _ObjectCheck:
 
     def scales(self) -> Iterator[Violation]:
         """Yield violations of the conditions on the scales of the object and its bones."""
-        curves = curves_of(self.item)
-        paths = {path for path, _ in curves if path.endswith("scale") and self._resolves(path)}
+        paths = {path for path, _ in curves_of(self.item)}
         animation = self.item.animation_data
         if animation is not None:
-            paths |= {
-                driver.data_path
-                for driver in animation.drivers
-                if driver.data_path.endswith("scale") and self._resolves(driver.data_path)
-            }
+            paths |= {driver.data_path for driver in animation.drivers}
+        paths = {path for path in paths if path.endswith("scale") and self._resolves(path)}
         if plays_strips(self.item):
             bones = self.item.pose.bones if self.item.pose else ()
             paths |= {"scale", *(f"{bone_path(bone)}.scale" for bone in bones)}
         for path, values in self.sampler.values(self.item, sorted(paths)).items():
-            yield from self._through_zero(path, values)
+            yield from self._zero_scales(path, values)
 
     def _resolves(self, path: str) -> bool:
         """Return whether the path is a scale of the object or of an existing bone."""
@@ -310,70 +305,65 @@ class _ObjectCheck:
             return False
         return isinstance(bone, bpy.types.PoseBone)
 
-    def _through_zero(self, path: str, values: Values) -> Iterator[Violation]:
-        crossed: dict[float, list[int]] = {}
-        zero = np.abs(values) <= _ZERO
+    def _zero_scales(self, path: str, values: Values) -> Iterator[Violation]:
+        """Yield a violation for each frame of a sign change, and for each run of samples where a scale is zero."""
+        components_by_frame: dict[float, list[int]] = {}
+        is_zero = np.abs(values) <= _ZERO
         for component in range(values.shape[1]):
-            for frame in self._passages(path, component, values[:, component], zero[:, component]):
-                near = next((each for each in crossed if abs(each - frame) < 2 * _REFINED), frame)
-                crossed.setdefault(near, []).append(component)
-        for frame, components in sorted(crossed.items()):
+            for frame in self._sign_changes(path, component, values[:, component], is_zero[:, component]):
+                # Components that change sign together are reported once.
+                near_frame = (other for other in components_by_frame if abs(other - frame) < 2 * _REFINED)
+                components_by_frame.setdefault(next(near_frame, frame), []).append(component)
+        for frame, components in sorted(components_by_frame.items()):
             message = rpt_("scale {:s} passes through zero, which turns the object inside out", _letters(components))
             yield Violation(self.item.name, path, "SCALE", frame, frame, frame, message)
-        some: BoolArray = np.asarray(zero.any(axis=1))
-        for first, last in _runs(some):
-            letters = _letters(np.flatnonzero(zero[first : last + 1].any(axis=0)))
+        for first, last in _runs(np.asarray(is_zero.any(axis=1))):
+            letters = _letters(np.flatnonzero(is_zero[first : last + 1].any(axis=0)))
             start, end = float(self.frames[first]), float(self.frames[last])
             message = rpt_("scale {:s} is zero, which makes the object invisible", letters)
             yield Violation(self.item.name, path, "SCALE", start, end, start, message)
 
-    def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
-        """Yield the frames at which the values change sign. Clear `zero` at zero samples where the sign changes."""
-        met = np.flatnonzero(zero[1:-1] & (values[:-2] * values[2:] < 0.0)) + 1
-        zero[met] = False
-        yield from map(float, self.frames[met])
+    def _sign_changes(self, path: str, component: int, values: Values, is_zero: BoolArray) -> Iterator[float]:
+        """Yield the frames at which the values change sign. Clear `is_zero` at zero samples where the sign changes."""
+        at_samples = np.flatnonzero(is_zero[1:-1] & (values[:-2] * values[2:] < 0.0)) + 1
+        is_zero[at_samples] = False
+        yield from map(float, self.frames[at_samples])
         fcurve = None if plays_strips(self.item) else curves_of(self.item).get((path, component))
         signs = np.where(np.abs(values) <= _ZERO, 0.0, np.sign(values))
         for row in np.flatnonzero(signs[:-1] * signs[1:] < 0.0).tolist():
-            at = _passage(fcurve, (float(self.frames[row]), float(self.frames[row + 1])), values[row : row + 2])
-            if at is not None:
-                yield at
+            ends = float(self.frames[row]), float(self.frames[row + 1])
+            frame = _frame_of_sign_change(fcurve, ends, values[row : row + 2])
+            if frame is not None:
+                yield frame
 
     def views(self) -> Iterator[Violation]:
         """Yield a violation for each frame range in which a tracking constraint aims the object along its up axis."""
-        active = [each for each in self.item.constraints if not each.mute]
+        active = [constraint for constraint in self.item.constraints if not constraint.mute]
         for constraint in active:
-            if constraint.type not in _TRACKING or constraint.target is None:
-                continue
-            path = f'constraints["{bpy.utils.escape_identifier(constraint.name)}"]'
-            try:
-                towards, poles, word = self._towards(constraint, alone=len(active) == 1)
-            except UnknownMotionError as unknown:
-                self.notes.append(not_checked(unknown.finding.on(self.item.name, path)))
-                continue
-            influence = self.sampler.values(self.item, [f"{path}.influence"])[f"{path}.influence"][:, 0]
-            angle, part = _nearest(towards, poles)
-            bad: BoolArray = (angle <= PARALLEL) & (np.maximum(influence[:-1], influence[1:]) > 0.0)
-            for first, last in _runs(bad):
-                worst = first + int(np.argmin(angle[first : last + 1]))
-                ends = float(self.frames[worst]), float(self.frames[worst + 1])
-                frame = ends[0] + part[worst] * (ends[1] - ends[0])
-                message = rpt_(
-                    "the view comes within {:s} of {:s}, where it flips",
-                    size_text(float(angle[worst]), is_angle=True),
-                    word,
-                )
-                yield Violation(
-                    self.item.name,
-                    path,
-                    "VIEW",
-                    float(self.frames[first]),
-                    float(self.frames[last + 1]),
-                    frame,
-                    message,
-                )
+            if constraint.type in _TRACKING and constraint.target is not None:
+                yield from self._flips(constraint, is_alone=len(active) == 1)
 
-    def _towards(self, constraint: Any, alone: bool) -> tuple[Values, Sequence[Sequence[float]], str]:
+    def _flips(self, constraint: Any, is_alone: bool) -> Iterator[Violation]:
+        """Yield a violation for each frame range in which this constraint aims the object along its up axis."""
+        path = f'constraints["{bpy.utils.escape_identifier(constraint.name)}"]'
+        try:
+            directions, forbidden, axis_name = self._directions(constraint, is_alone)
+        except UnknownMotionError as unknown:
+            self.notes.append(not_checked(unknown.finding.on(self.item.name, path)))
+            return
+        influence = self.sampler.values(self.item, [f"{path}.influence"])[f"{path}.influence"][:, 0]
+        angle, fraction = _smallest_angles(directions, forbidden)
+        is_flip: BoolArray = (angle <= PARALLEL) & (np.maximum(influence[:-1], influence[1:]) > 0.0)
+        for first, last in _runs(is_flip):
+            worst = first + int(np.argmin(angle[first : last + 1]))
+            before, after = float(self.frames[worst]), float(self.frames[worst + 1])
+            frame = before + fraction[worst] * (after - before)
+            size = size_text(float(angle[worst]), is_angle=True)
+            message = rpt_("the view comes within {:s} of {:s}, where it flips", size, axis_name)
+            start, end = float(self.frames[first]), float(self.frames[last + 1])
+            yield Violation(self.item.name, path, "VIEW", start, end, frame, message)
+
+    def _directions(self, constraint: Any, is_alone: bool) -> tuple[Values, Sequence[Sequence[float]], str]:
         """Return the directions from the object to the target, the forbidden directions, and the forbidden axis's name.
 
         The directions to the target have the shape (frames, 3). All directions are in a space in which the forbidden
@@ -381,26 +371,26 @@ class _ObjectCheck:
         """
         if constraint.owner_space != "WORLD" or constraint.target_space != "WORLD":
             raise UnknownMotionError("NOT_WORLD_SPACE")
-        if constraint.type == "DAMPED_TRACK" and not alone:
+        if constraint.type == "DAMPED_TRACK" and not is_alone:
             raise UnknownMotionError("OTHER_CONSTRAINTS")
-        own = self._own(constraint, alone)
-        target, point = self._target(constraint)
-        way = point - own[:, :3, 3]
-        if not np.isfinite(way).all():
+        own_matrices = self._own_matrices(constraint, is_alone)
+        target_matrices, point = self._target(constraint)
+        directions = point - own_matrices[:, :3, 3]
+        if not np.isfinite(directions).all():
             raise UnknownMotionError("PLACE_NOT_FINITE")
         if constraint.type == "TRACK_TO":
             up = ((0.0, 0.0, 1.0), (0.0, 0.0, -1.0))
             if not constraint.use_target_z:
-                return way, up, rpt_("the world's Z axis, its up axis")
-            return _in(target, way), up, rpt_("the target's Z axis, its up axis")
+                return directions, up, rpt_("the world's Z axis, its up axis")
+            return _in_axes(target_matrices, directions), up, rpt_("the target's Z axis, its up axis")
+        axis = np.zeros(3)
         if constraint.type == "LOCKED_TRACK":
             # The constraint rotates the object only about this axis, so it does not change the axis.
-            axis = np.zeros(3)
             axis[_AXES[constraint.lock_axis[-1]]] = 1.0
-            return _in(own, way), (axis.tolist(), (-axis).tolist()), rpt_("the locked axis")
-        axis = np.zeros(3)
+            both_ways = (axis.tolist(), (-axis).tolist())
+            return _in_axes(own_matrices, directions), both_ways, rpt_("the locked axis")
         axis[_AXES[constraint.track_axis[-1]]] = 1.0 if "NEGATIVE" in constraint.track_axis else -1.0
-        return _in(own, way), (axis.tolist(),), rpt_("the direction straight behind it")
+        return _in_axes(own_matrices, directions), (axis.tolist(),), rpt_("the direction straight behind it")
 
     def _target(self, constraint: Any) -> tuple[Matrices, Values]:
         """Return the target's matrices and the tracked point."""
@@ -414,9 +404,9 @@ class _ObjectCheck:
         along = constraint.head_tail * target.pose.bones[bone].bone.length
         return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
 
-    def _own(self, constraint: bpy.types.Constraint, alone: bool) -> Matrices:
+    def _own_matrices(self, constraint: bpy.types.Constraint, is_alone: bool) -> Matrices:
         """Return the object's matrices without the constraint, or with the constraint if it makes no difference."""
-        if alone:
+        if is_alone:
             try:
                 return TransformSampler(self.frames).before_constraints(self.item)
             except UnknownMotionError:
@@ -427,30 +417,33 @@ class _ObjectCheck:
     def _matrices(self, item: bpy.types.Object, bone: str) -> Matrices:
         return placed(self.scene, item, bone, self.frames)
 
-    def _stretches(
+    def _violations(
         self,
         paths: Sequence[str],
         condition: str,
-        bad: BoolArray,
+        is_violated: BoolArray,
         excess: Values,
         message: Callable[[int], str],
     ) -> Iterator[Violation]:
-        """Yield a violation for each run of bad samples. The worst sample of a run has the largest `excess`."""
+        """Yield a violation for each run of samples in violation. The worst sample of a run has the largest `excess`."""
         track = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
-        for first, last in _runs(bad):
+        for first, last in _runs(is_violated):
             worst = first + int(np.argmax(excess[first : last + 1]))
-            start, end, at = (float(self.frames[row]) for row in (first, last, worst))
-            yield Violation(self.item.name, track, condition, start, end, at, message(worst))
+            start, end, worst_frame = (float(self.frames[row]) for row in (first, last, worst))
+            yield Violation(self.item.name, track, condition, start, end, worst_frame, message(worst))
 
 
-def _runs(bad: BoolArray) -> Iterator[tuple[int, int]]:
+def _runs(mask: BoolArray) -> Iterator[tuple[int, int]]:
     """Yield the first and last rows of each run of true values."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
     yield from ((int(first), int(end) - 1) for first, end in edges.reshape(-1, 2))
 
 
-def _passage(fcurve: bpy.types.FCurve | None, ends: tuple[float, float], values: Values) -> float | None:
-    """Return the frame between `ends` at which the values change sign, or None if the curve jumps past zero."""
+def _frame_of_sign_change(fcurve: bpy.types.FCurve | None, ends: tuple[float, float], values: Values) -> float | None:
+    """Return the frame between `ends` at which the values change sign, or None if the curve jumps past zero.
+
+    Without an F-curve, the values are interpolated linearly.
+    """
     (low, high), (before, after) = ends, values.tolist()
     if fcurve is None:
         return float(low + (high - low) * before / (before - after))
@@ -465,34 +458,35 @@ def _passage(fcurve: bpy.types.FCurve | None, ends: tuple[float, float], values:
     return None if abs(after - before) > _JUMP * change else (low + high) / 2
 
 
-def _in(matrices: Matrices, way: Values) -> Values:
+def _in_axes(matrices: Matrices, directions: Values) -> Values:
     """Convert world directions to the local axes of the matrices, ignoring scale."""
     axes = matrices[:, :3, :3]
     length = np.linalg.norm(axes, axis=1, keepdims=True)
-    inside: Values = np.einsum("nij,ni->nj", axes / np.where(length > 0.0, length, 1.0), way)
-    return inside
+    local: Values = np.einsum("nij,ni->nj", axes / np.where(length > 0.0, length, 1.0), directions)
+    return local
 
 
-def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Values]:
-    """Return the smallest angle between the direction and any pole between neighboring samples, and its position.
+def _smallest_angles(directions: Values, forbidden: Iterable[Sequence[float]]) -> tuple[Values, Values]:
+    """Return the smallest angle to any forbidden direction between neighboring samples, and its position.
 
     The position is a fraction from 0 to 1 between the two samples.
     """
-    least = np.full(len(way) - 1, np.inf)
-    where = np.zeros(len(way) - 1)
-    for pole in np.array(list(poles), dtype=np.float64):
-        along = way @ pole
-        across = way - along[:, np.newaxis] * pole
+    smallest = np.full(len(directions) - 1, np.inf)
+    position = np.zeros(len(directions) - 1)
+    for pole in np.array(list(forbidden), dtype=np.float64):
+        along = directions @ pole
+        across = directions - along[:, np.newaxis] * pole
         step = across[1:] - across[:-1]
-        size = np.einsum("ni,ni->n", step, step)
+        squared_length = np.einsum("ni,ni->n", step, step)
         # Find the foot of the perpendicular from the pole's line to the line between the samples.
-        part = -np.einsum("ni,ni->n", across[:-1], step) / np.where(size > 0.0, size, 1.0)
-        for at in (np.clip(part, 0.0, 1.0), np.zeros_like(part), np.ones_like(part)):
-            off = np.linalg.norm(across[:-1] + at[:, np.newaxis] * step, axis=1)
-            angle = np.arctan2(off, along[:-1] + at * (along[1:] - along[:-1]))
-            nearer = angle < least
-            least[nearer], where[nearer] = angle[nearer], at[nearer]
-    return least, where
+        dot = np.einsum("ni,ni->n", across[:-1], step)
+        foot = -dot / np.where(squared_length > 0.0, squared_length, 1.0)
+        for fraction in (np.clip(foot, 0.0, 1.0), np.zeros_like(foot), np.ones_like(foot)):
+            distance = np.linalg.norm(across[:-1] + fraction[:, np.newaxis] * step, axis=1)
+            angle = np.arctan2(distance, along[:-1] + fraction * (along[1:] - along[:-1]))
+            is_smaller = angle < smallest
+            smallest[is_smaller], position[is_smaller] = angle[is_smaller], fraction[is_smaller]
+    return smallest, position
 
 
 def _too_small(path: str, values: Values, limit: float, row: int) -> str:

@@ -86,8 +86,8 @@ def joint_gap(
     >>> gap.parent, gap.distance
     ('upperarm.L', 0.0)
     """
-    seen = scene or bpy.context.scene
-    assert seen is not None
+    scene = scene or bpy.context.scene
+    assert scene is not None
     child: Any = item
     bones: Any = child.pose.bones if child.pose else {}
     if bone and bone not in bones:
@@ -96,23 +96,23 @@ def joint_gap(
     if parent is None:
         fault = Finding("BONE_WITHOUT_PARENT", arguments=(bone,)) if bone else Finding("NO_PARENT")
         raise AnimationError(fault.on(item.name))
-    frames = sampled_frames(seen, [item] if bone else _with_parents(item), frame_range, STEP)
-    own = placed(seen, item, bone, frames)
-    owner, held_by = (item, parent.name) if bone else (parent, _parent_bone(child))
-    theirs = placed(seen, owner, held_by, frames)
-    at = own[:, :3, 3]
+    frames = sampled_frames(scene, [item] if bone else _with_parents(item), frame_range, STEP)
+    positions = placed(scene, item, bone, frames)[:, :3, 3]
+    parent_object, parent_bone = (item, parent.name) if bone else (parent, _parent_bone(child))
+    parent_matrices = placed(scene, parent_object, parent_bone, frames)
+    parent_axes, parent_positions = parent_matrices[:, :3, :3], parent_matrices[:, :3, 3]
     if bone:
         rest = np.linalg.inv(np.array(parent.bone.matrix_local)) @ np.array(bones[bone].bone.matrix_local)
-        place = rest[:3, 3]
+        place_on_parent = rest[:3, 3]
     else:
-        if abs(np.linalg.det(theirs[0, :3, :3])) < np.finfo(np.float32).tiny:
+        if abs(np.linalg.det(parent_axes[0])) < np.finfo(np.float32).tiny:
             raise AnimationError(Finding("JOINT_PARENT_FLAT", item.name, arguments=(float(frames[0]),)))
-        place = np.linalg.solve(theirs[0, :3, :3], at[0] - theirs[0, :3, 3])
-    distance = np.linalg.norm(at - (theirs[:, :3, :3] @ place + theirs[:, :3, 3]), axis=1)
-    finite = np.isfinite(distance)
-    if not finite.all():
-        raise AnimationError(Finding("JOINT_NOT_FINITE", bone or item.name, frame=float(frames[np.argmin(finite)])))
-    distance[distance < _rounding(at)] = 0.0
+        place_on_parent = np.linalg.solve(parent_axes[0], positions[0] - parent_positions[0])
+    distance = np.linalg.norm(positions - (parent_axes @ place_on_parent + parent_positions), axis=1)
+    is_finite = np.isfinite(distance)
+    if not is_finite.all():
+        raise AnimationError(Finding("JOINT_NOT_FINITE", bone or item.name, frame=float(frames[np.argmin(is_finite)])))
+    distance[distance < _rounding_error(positions)] = 0.0
     worst = int(np.argmax(distance))
     return Gap(
         name=bone or item.name,
@@ -130,10 +130,11 @@ def _parent_bone(child: Any) -> str:
 
 
 def _with_parents(item: bpy.types.Object) -> list[bpy.types.ID]:
+    """Return the object and all of its parents."""
     parent = item.parent
     return [item] if parent is None else [item, *_with_parents(parent)]
 
 
-def _rounding(at: Values) -> float:
-    """Return the largest distance that float32 rounding of these locations can cause."""
-    return 8.0 * float(np.spacing(np.float32(np.abs(at).max(initial=1.0))))
+def _rounding_error(positions: Values) -> float:
+    """Return the largest distance that float32 rounding of these positions can cause."""
+    return 8.0 * float(np.spacing(np.float32(np.abs(positions).max(initial=1.0))))

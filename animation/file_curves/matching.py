@@ -37,7 +37,7 @@ _VALUES_FIT = 1e-3
 _ROUNDED = 2e-5
 """Rounding error of importers, which compute with float32, as a fraction of the largest value."""
 _ANGLES_FIT = np.radians(0.1)
-_AGREES = 1e-2
+_SAME_AXES = 1e-2
 """Maximum angle between the turn found from poses and the turn implied by ancestor nodes, in radians."""
 _MOST_POSES = 400
 """Maximum number of compared keys. An importer converts all keys of a node in the same way."""
@@ -73,8 +73,9 @@ def find_timing(pairs: Sequence[tuple[NodeMotion, Float64Array]], scene_rate: fl
     if not spans:
         return None
     begin, end, first, last = np.array(spans).T
-    long = end > begin
-    rate = float(np.median((last - first)[long] / (end - begin)[long])) if long.any() else scene_rate
+    has_length = end > begin
+    rates = (last - first)[has_length] / (end - begin)[has_length]
+    rate = float(np.median(rates)) if has_length.any() else scene_rate
     if not rate > 0.0:
         rate = scene_rate
     rate = scene_rate if abs(rate / scene_rate - 1.0) < _SAME_RATE else rate
@@ -85,8 +86,7 @@ def find_timing(pairs: Sequence[tuple[NodeMotion, Float64Array]], scene_rate: fl
 
 def tracks_of(motion: NodeMotion) -> dict[str, Track]:
     """Return a motion's tracks by name."""
-    every = {name: getattr(motion, name) for name in PROPERTIES}
-    return {name: track for name, track in every.items() if track is not None}
+    return {name: track for name in PROPERTIES if (track := getattr(motion, name)) is not None}
 
 
 def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
@@ -128,51 +128,67 @@ class Matcher:
         `fcurves` maps owners to their F-curves by path and index.
         """
         best: list[Match] = []
-        score = -np.inf
+        fewest_conflicts = np.inf
         for axes in axes_candidates(self.file):
-            matches, agreement = self._matches(take, timing, fcurves, axes)
-            if agreement > score:
-                best, score = matches, agreement
-            if agreement == 0.0:
+            matches, conflicts = self._matches(take, timing, fcurves, axes)
+            if conflicts < fewest_conflicts:
+                best, fewest_conflicts = matches, conflicts
+            if conflicts == 0:
                 break
         return best
 
     def _matches(
         self, take: Take, timing: Timing, fcurves: Mapping[object, FCurves], axes: Float64Array
-    ) -> tuple[list[Match], float]:
-        """Return the matches for these axes, and the negated number of top-level items that contradict the axes."""
+    ) -> tuple[list[Match], int]:
+        """Return the matches for these axes, and the number of top-level items that contradict the axes."""
         # The node of each item, or -1 for none, and the turn of the item within the node.
         places: dict[Item | None, tuple[int, Float64Array]] = {None: (-1, rotations.conjugate(axes))}
         matches: list[Match] = []
-        agreement = 0.0
+        conflicts = 0
         for item in self.items:
-            above, within = places[item.parent]
-            inside = rotations.multiply(within, item.frame)
-            match = None
-            for node in self.candidates(item):
-                chain = turn_between(self.file.nodes, above, node)
-                between = _IDENTITY if chain is None else chain
-                prior = rotations.multiply(rotations.conjugate(inside), between)
-                motion = take.motions.get(node)
-                if motion is None:
-                    if chain is not None and match is None:
-                        turned = rotations.multiply(between, self.file.nodes[node].rotation)
-                        inner = rotations.multiply(inside, item.rotation)
-                        places[item] = (node, rotations.multiply(rotations.conjugate(turned), inner))
-                    continue
-                found = _match(item, node, motion, timing, fcurves.get(item.owner, {}), prior)
-                if found is not None and (match is None or match.misfit):
-                    match = found
-                    disagrees = rotations.angle_between(found.conversion.turn, prior) > _AGREES
-                if match is not None and not match.misfit:
-                    break
+            parent_node, parent_turn = places[item.parent]
+            turn = rotations.multiply(parent_turn, item.frame)
+            match, prior = self._best_match(item, take, timing, fcurves.get(item.owner, {}), parent_node, turn)
             if match is not None:
                 matches.append(match)
                 places[item] = (match.node, match.conversion.own)
-                agreement -= float(above < 0 and disagrees)
-            elif item not in places:
-                places[item] = (above, rotations.multiply(inside, item.rotation))
-        return matches, agreement
+                is_conflict = rotations.angle_between(match.conversion.turn, prior) > _SAME_AXES
+                conflicts += int(parent_node < 0 and is_conflict)
+            else:
+                places[item] = self._still_place(item, take, parent_node, turn)
+        return matches, conflicts
+
+    def _best_match(
+        self, item: Item, take: Take, timing: Timing, fcurves: FCurves, parent_node: int, turn: Float64Array
+    ) -> tuple[Match | None, Float64Array]:
+        """Return the first match that fits, otherwise the last one, with the turn implied by the ancestor nodes."""
+        best, prior_of_best = None, _IDENTITY
+        for node in self.candidates(item):
+            motion = take.motions.get(node)
+            if motion is None:
+                continue
+            chain = turn_between(self.file.nodes, parent_node, node)
+            prior = rotations.multiply(rotations.conjugate(turn), _IDENTITY if chain is None else chain)
+            match = _match(item, node, motion, timing, fcurves, prior)
+            if match is not None:
+                best, prior_of_best = match, prior
+                if not match.misfit:
+                    break
+        return best, prior_of_best
+
+    def _still_place(self, item: Item, take: Take, parent_node: int, turn: Float64Array) -> tuple[int, Float64Array]:
+        """Return the node of an item without a match, and the turn of the item within the node.
+
+        If no node of that name exists below the parent's node, return the parent's node.
+        """
+        inner = rotations.multiply(turn, item.rotation)
+        place = parent_node, inner
+        for node in self.candidates(item):
+            chain = turn_between(self.file.nodes, parent_node, node)
+            if node not in take.motions and chain is not None:
+                node_turn = rotations.multiply(chain, self.file.nodes[node].rotation)
+                place = node, rotations.multiply(rotations.conjugate(node_turn), inner)
+        return place
 
 
 def _match(

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ...formats import fbx, gltf
-from ...formats.motion import CONSTANT, CUBIC, LINEAR, Curve, MotionError, MotionFile, Take
+from ...formats.motion import CONSTANT, CUBIC, LINEAR, Curve, MotionError, MotionFile, Take, Track
 from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ...interp.keys import Float64Array
 from ..arguments import Positive, checked
@@ -45,7 +45,7 @@ _ALONE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class _Written:
+class _Restored:
     """A property and its new curves."""
 
     channels: Channels
@@ -108,35 +108,31 @@ def restore_curves(
     """
     path = Path(path)
     file = read_file(path)
-    items = list(items_of(objects))
-    matcher = Matcher(file, items)
+    matcher = Matcher(file, list(items_of(objects)))
     report = Report()
-    written: list[_Written] = []
     tolerances = (value_tolerance, rotation_tolerance) if exact else None
-    every = list(matched_actions(matcher, report))
-    for step, (channels, take, timing, matches) in enumerate(every):
+    restored: list[_Restored] = []
+    actions = list(matched_actions(matcher, report))
+    for step, (channels, take, timing, matches) in enumerate(actions):
         for match in matches:
-            if match.misfit is not None:
+            if match.misfit is None:
+                restored += _restored_properties(channels, take, timing, match, tolerances, report)
+            else:
                 report.errors.append(match.misfit)
-                continue
-            written += _play(channels, take, timing, match, tolerances, report)
         if progress is not None:
-            progress(step + 1, 2 * len(every))
-    if not written:
-        if report.errors:
-            raise AnimationError(*report.errors)
-        raise AnimationError(Finding("CURVES_NOT_FOUND", arguments=(path.name,)))
-    for each in written:
-        _write(each, report)
-    for action in dict.fromkeys(each.channels.action for each in written):
+            progress(step + 1, 2 * len(actions))
+    if not restored:
+        raise AnimationError(*(report.errors or [Finding("CURVES_NOT_FOUND", arguments=(path.name,))]))
+    for restored_property in restored:
+        _write(restored_property, report)
+    for action in dict.fromkeys(restored_property.channels.action for restored_property in restored):
         evaluate_anew(action)
-    owners = list(dict.fromkeys(each.item.owner for each in written))
-    report.add(Report.on(owners))
+    report.add(Report.on(list(dict.fromkeys(restored_property.item.owner for restored_property in restored))))
     report.notes += [Finding("CURVES_WARNING", arguments=(path.name, translated(note))) for note in file.notes]
     if use_tcb:
-        _enable(written, value_tolerance, rotation_tolerance, report)
+        _enable(restored, value_tolerance, rotation_tolerance, report)
     if progress is not None:
-        progress(2 * len(every), 2 * len(every))
+        progress(2 * len(actions), 2 * len(actions))
     return report
 
 
@@ -156,39 +152,47 @@ def read_file(path: Path) -> MotionFile:
 
 def matched_actions(matcher: Matcher, report: Report) -> Iterator[tuple[Channels, Take, Timing, list[Match]]]:
     """Yield the actions of the items' owners with the corresponding takes and the matches."""
-    rate = frame_rate(bpy.context.scene)
     owners = list(dict.fromkeys(item.owner for item in matcher.items))
     for owner in owners:
         for channels in _actions_of(owner, report):
-            fcurves = {(each.data_path, each.array_index): each for each in channels if len(each.keyframe_points)}
-            best: tuple[Take, Timing, list[Match]] | None = None
-            for take, layer in _likely_takes(matcher.file, channels.action.name):
-                found = _matches(matcher, layer, rate, owner, fcurves)
-                if found is None:
-                    continue
-                timing, matches = found
-                if best is None or _faults(matches) < _faults(best[2]):
-                    best = take, timing, matches if layer is take else _with_all_layers(matches, layer, take)
-                if not any(_faults(matches)):
-                    break
+            best = _best_take(matcher, owner, channels)
             if best is not None:
                 yield channels, *best
+
+
+def _best_take(
+    matcher: Matcher, owner: bpy.types.Object, channels: Channels
+) -> tuple[Take, Timing, list[Match]] | None:
+    """Return the take that fits an owner's action best, with its timing and matches, or None."""
+    rate = frame_rate(bpy.context.scene)
+    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels if len(fcurve.keyframe_points)}
+    best: tuple[Take, Timing, list[Match]] | None = None
+    for take, layer in _likely_takes(matcher.file, channels.action.name):
+        candidate = _matches(matcher, layer, rate, owner, fcurves)
+        if candidate is None:
+            continue
+        timing, matches = candidate
+        if best is None or _faults(matches) < _faults(best[2]):
+            best = take, timing, matches if layer is take else _with_all_layers(matches, layer, take)
+        if not any(_faults(matches)):
+            break
+    return best
 
 
 def _matches(
     matcher: Matcher, take: Take, rate: float, owner: bpy.types.Object, fcurves: FCurves
 ) -> tuple[Timing, list[Match]] | None:
     """Return the timing and the matches of an owner's items in a take."""
-    pairs = []
-    by_prefix: dict[str, list[Float64Array]] = {}
+    key_frames_by_prefix: dict[str, list[Float64Array]] = {}
     for (path, _), fcurve in fcurves.items():
         frames = read_coordinates(fcurve)[::2].astype(np.float64)
-        by_prefix.setdefault(path.rpartition(".")[0], []).append(frames)
+        key_frames_by_prefix.setdefault(path.rpartition(".")[0], []).append(frames)
+    pairs = []
     for item in matcher.items:
-        keyed = by_prefix.get(item.prefix.removesuffix("."), []) if item.owner == owner else []
-        for node in matcher.candidates(item) if keyed else ():
+        key_frames = key_frames_by_prefix.get(item.prefix.removesuffix("."), []) if item.owner == owner else []
+        for node in matcher.candidates(item) if key_frames else ():
             if node in take.motions:
-                pairs.append((take.motions[node], np.concatenate(keyed)))
+                pairs.append((take.motions[node], np.concatenate(key_frames)))
     timing = find_timing(pairs, rate)
     if timing is None:
         return None
@@ -222,121 +226,131 @@ def _actions_of(owner: bpy.types.Object, report: Report) -> Iterator[Channels]:
     data: Any = animation_data(owner)
     if data is None:
         return
-    seen = set()
+    yielded = set()
     if data.action is not None:
         try:
             channels = check_editable(owner)
         except AnimationError as refusal:
             report.errors += [finding for finding in refusal.findings if not finding.has_nothing_to_do]
         else:
-            seen.add(channels.identity)
+            yielded.add(channels.identity)
             yield channels
     for strip in (strip for track in data.nla_tracks for strip in track.strips):
         action = strip.action
         if action is None or action.library is not None or owner.library is not None:
             continue
         for channels in channels_in(action):
-            wanted = not HAS_SLOTS or (strip.action_slot and strip.action_slot.handle == channels.slot_handle)
-            if wanted and channels.identity not in seen:
-                seen.add(channels.identity)
+            is_played = not HAS_SLOTS or (strip.action_slot and strip.action_slot.handle == channels.slot_handle)
+            if is_played and channels.identity not in yielded:
+                yielded.add(channels.identity)
                 yield channels
 
 
-def _play(
+def _restored_properties(
     channels: Channels,
     take: Take,
     timing: Timing,
     match: Match,
     tolerances: tuple[float, float] | None,
     report: Report,
-) -> Iterator[_Written]:
-    """Yield the curves of an item's properties."""
-    item, tracks = match.item, tracks_of(match.motion)
-    own: dict[str, list[bpy.types.FCurve]] = {}
-    for each in channels:
-        if each.data_path.startswith(item.prefix):
-            own.setdefault(each.data_path, []).append(each)
-    refused = _refusals(channels, item, own)
-    for name, track in tracks.items():
+) -> Iterator[_Restored]:
+    """Yield the new curves of an item's properties. Add the properties that can't be restored to the report."""
+    item = match.item
+    fcurves_by_path: dict[str, list[bpy.types.FCurve]] = {}
+    for fcurve in channels:
+        if fcurve.data_path.startswith(item.prefix):
+            fcurves_by_path.setdefault(fcurve.data_path, []).append(fcurve)
+    refusals = _refusals(channels, item, fcurves_by_path)
+    for name, track in tracks_of(match.motion).items():
         path = item.path(PROPERTIES[name])
-        if path not in own:
+        if path not in fcurves_by_path:
             if any(curve.varies for curve in track.curves or ()):
                 report.notes.append(Finding("MOVED_WITHOUT_CURVES", name_of(item.owner), path))
-            continue
-        if path in refused:
-            report.errors.append(refused[path])
-            continue
-        if np.abs(timing.frames(track.times)).max() > LAST_FRAME:
+        elif path in refusals:
+            report.errors.append(refusals[path])
+        elif np.abs(timing.frames(track.times)).max() > LAST_FRAME:
             report.errors.append(Finding("KEY_BEYOND", name_of(item.owner), path, arguments=(LAST_FRAME,)))
-            continue
-        if name == "rotation":
-            first = np.array(
-                [_first_value(own[path], index, rest) for index, rest in enumerate(item.rest("rotation").tolist())]
-            )
-            tolerance = None if tolerances is None else tolerances[1]
-            played = play_rotation(track, match.conversion, item.mode, first, timing, tolerance)
         else:
-            conversion = match.conversion
-            is_move = name == "translation"
-            matrix = conversion.linear if is_move else conversion.factors
-            shift = conversion.shift if is_move else np.zeros(3)
-            convert = conversion.location if is_move else conversion.scale
-            tolerance = None if tolerances is None else tolerances[0]
-            played = play_values(track, convert, matrix, shift, timing, tolerance)
-        yield _Written(channels, item, path, played, name == "rotation")
+            played = _played(name, track, match, fcurves_by_path[path], timing, tolerances)
+            yield _Restored(channels, item, path, played, name == "rotation")
+
+
+def _played(
+    name: str,
+    track: Track,
+    match: Match,
+    fcurves: Sequence[bpy.types.FCurve],
+    timing: Timing,
+    tolerances: tuple[float, float] | None,
+) -> Played:
+    """Return the new curves of a property. `fcurves` are the imported curves."""
+    value_tolerance, rotation_tolerance = (None, None) if tolerances is None else tolerances
+    conversion, item = match.conversion, match.item
+    if name == "rotation":
+        rest = item.rest("rotation").tolist()
+        first = np.array([_first_value(fcurves, index, value) for index, value in enumerate(rest)])
+        return play_rotation(track, conversion, item.mode, first, timing, rotation_tolerance)
+    if name == "translation":
+        convert, matrix, shift = conversion.location, conversion.linear, conversion.shift
+    else:
+        convert, matrix, shift = conversion.scale, conversion.factors, np.zeros(3)
+    return play_values(track, convert, matrix, shift, timing, value_tolerance)
 
 
 def _refusals(channels: Channels, item: Item, paths: Iterable[str]) -> dict[str, Finding]:
     """Return the errors for tracks that cannot be written because they are TCB, locked, driven or muted."""
-    refused = {}
+    refusals = {}
     for track in find_tracks(item.owner, channels, paths):
         reason = track.finding("RESTORE_TCB") if track.enabled else blocking_reason(track)
         if reason is not None:
-            refused[track.path] = reason
-    return refused
+            refusals[track.path] = reason
+    return refusals
 
 
 def _first_value(fcurves: Sequence[bpy.types.FCurve], index: int, rest: float) -> float:
     """Return the value of a component at its first key."""
-    points: Any = next((each.keyframe_points for each in fcurves if each.array_index == index), ())
+    points: Any = next((fcurve.keyframe_points for fcurve in fcurves if fcurve.array_index == index), ())
     return float(points[0].co.y) if len(points) else rest
 
 
-def _write(written: _Written, report: Report) -> None:
+def _write(restored: _Restored, report: Report) -> None:
     """Write the keys of a property and add them to the report."""
-    channels, played = written.channels, written.played
-    own = {each.array_index: each for each in channels if each.data_path == written.path}
-    group = next((each.group for each in own.values() if each.group is not None), None)
+    channels, played = restored.channels, restored.played
+    fcurves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == restored.path}
+    group = next((fcurve.group for fcurve in fcurves.values() if fcurve.group is not None), None)
     for index, curve in enumerate(played.curves):
-        fcurve = own.get(index) or channels.new(written.path, index, group)
-        write(fcurve, _keyframes_of(curve))
+        write(fcurves.get(index) or channels.new(restored.path, index, group), _keyframes_of(curve))
     report.tracks += 1
     report.keys += len(np.unique(np.concatenate([curve.times for curve in played.curves])))
-    error = math.degrees(played.error) if written.is_rotation else played.error
-    if played.is_exact:
-        return
-    tolerance = ROTATION_TOLERANCE if written.is_rotation else VALUE_TOLERANCE * played.range
+    if not played.is_exact:
+        _report_error(restored, report)
+
+
+def _report_error(restored: _Restored, report: Report) -> None:
+    """Add the error of a property that is not exact to the report."""
+    played, datablock = restored.played, name_of(restored.item.owner)
+    tolerance = ROTATION_TOLERANCE if restored.is_rotation else VALUE_TOLERANCE * played.range
+    is_approximate = played.error > tolerance
     report.handles.append(
         {
-            "datablock": name_of(written.item.owner),
-            "track": written.path,
-            "rotation": written.is_rotation,
-            "error": error,
+            "datablock": datablock,
+            "track": restored.path,
+            "rotation": restored.is_rotation,
+            "error": math.degrees(played.error) if restored.is_rotation else played.error,
             "frame": played.frame,
-            "range": 0.0 if written.is_rotation else played.range,
-            "approximate": played.error > tolerance,
+            "range": 0.0 if restored.is_rotation else played.range,
+            "approximate": is_approximate,
         }
     )
-    if written.is_rotation:
+    if restored.is_rotation:
         report.rotations_exact = False
         report.rotation_error = max(report.rotation_error, played.error)
     else:
         report.values_exact = False
         report.value_error = max(report.value_error, played.error)
-    if played.error > tolerance:
-        size = size_of(played.error, written.is_rotation)
-        place = (name_of(written.item.owner), written.path, round(played.frame, 2))
-        report.notes.append(Finding("RESTORED_NEARLY", *place, (size,)))
+    if is_approximate:
+        size = size_of(played.error, restored.is_rotation)
+        report.notes.append(Finding("RESTORED_NEARLY", datablock, restored.path, round(played.frame, 2), (size,)))
 
 
 def _keyframes_of(curve: Curve) -> Keyframes:
@@ -347,12 +361,12 @@ def _keyframes_of(curve: Curve) -> Keyframes:
     values = np.where(curve.interpolation == CONSTANT, curve.held, curve.values)
     values[-1] = curve.values[-1]
     length = np.diff(curve.times)
-    cubic = curve.interpolation[:-1] == CUBIC
+    is_cubic = curve.interpolation[:-1] == CUBIC
     chord = np.where(curve.interpolation[:-1] == LINEAR, np.diff(values), 0.0) / np.where(length > 0.0, length, 1.0)
-    leaving = np.append(np.where(cubic, curve.leaving[:-1], chord), 0.0)
-    arriving = np.append(0.0, np.where(cubic, curve.arriving[1:], chord))
-    reach_after = np.append(np.where(cubic, curve.reach_after[:-1], _THIRD) * length, 0.0)
-    reach_before = np.append(0.0, np.where(cubic, curve.reach_before[1:], _THIRD) * length)
+    leaving = np.append(np.where(is_cubic, curve.leaving[:-1], chord), 0.0)
+    arriving = np.append(0.0, np.where(is_cubic, curve.arriving[1:], chord))
+    reach_after = np.append(np.where(is_cubic, curve.reach_after[:-1], _THIRD) * length, 0.0)
+    reach_before = np.append(0.0, np.where(is_cubic, curve.reach_before[1:], _THIRD) * length)
     # The outer handles mirror the inner ones.
     outside = reach_after[0] or _ALONE * _THIRD
     reach_before[0], arriving[0] = outside, leaving[0]
@@ -362,18 +376,22 @@ def _keyframes_of(curve: Curve) -> Keyframes:
     return free_keys(curve.times, values, slopes, reaches, kinds[curve.interpolation])
 
 
-def _enable(written: Sequence[_Written], value_tolerance: float, rotation_tolerance: float, report: Report) -> None:
+def _enable(restored: Sequence[_Restored], value_tolerance: float, rotation_tolerance: float, report: Report) -> None:
     """Enable TCB on the tracks whose motion can be preserved by parameters. Leave all other tracks unchanged."""
-    for each in written:
+    for restored_property in restored:
+        owner, path = restored_property.item.owner, restored_property.path
         try:
-            if channels_of(each.item.owner).identity != each.channels.identity:
+            if channels_of(owner).identity != restored_property.channels.identity:
                 continue
-            made = enable_many({each.item.owner: [each.path]})
+            enabled = enable_many({owner: [path]})
         except AnimationError:
             continue
-        if not made.tracks:
+        if not enabled.tracks:
             continue
-        changed = made.rotation_change if each.is_rotation else made.value_change
-        if changed > (rotation_tolerance if each.is_rotation else value_tolerance * each.played.range):
-            remove_tracks(each.item.owner, {each.path})
-            report.notes.append(Finding("STAYS_PLAIN", name_of(each.item.owner), each.path))
+        if restored_property.is_rotation:
+            is_changed = enabled.rotation_change > rotation_tolerance
+        else:
+            is_changed = enabled.value_change > value_tolerance * restored_property.played.range
+        if is_changed:
+            remove_tracks(owner, {path})
+            report.notes.append(Finding("STAYS_PLAIN", name_of(owner), path))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import compress, pairwise
@@ -39,7 +39,7 @@ from .refused_keys import (
     error_of_keys,
 )
 
-_Made = Callable[[slice], tuple[Spline, Float64Array | None]]
+_MakeSpline = Callable[[slice], tuple[Spline, Float64Array | None]]
 """Function that returns the spline of a slice of keys, with the angles between keys if they may exceed half a turn."""
 
 
@@ -55,7 +55,7 @@ class TrackSpline:
     spline: Spline
     between: BoolArray
     """Mask of the keys that begin segments played by Blender, which separate the runs of the spline, shape (n,)."""
-    made: _Made
+    make_spline: _MakeSpline
     """Function that creates the spline of a run."""
     turns: Float64Array | None = None
     """Angles between keys in radians if they may exceed half a turn, shape (n - 1,)."""
@@ -76,20 +76,20 @@ class TrackSpline:
     @cached_property
     def runs(self) -> list[TrackSpline]:
         """Return one track spline per run."""
-        return [self._run(own) for own in run_slices(self.between)]
+        return [self._run(rows) for rows in run_slices(self.between)]
 
     def run_of(self, row: int) -> tuple[TrackSpline, int]:
         """Return the run that contains a key, and the row of the key in the run."""
-        own = next(each for each in run_slices(self.between) if row < each.stop)
-        return self._run(own), row - own.start
+        rows = next(run for run in run_slices(self.between) if row < run.stop)
+        return self._run(rows), row - rows.start
 
-    def _run(self, own: slice) -> TrackSpline:
+    def _run(self, rows: slice) -> TrackSpline:
         if not self.is_broken:
             return self
-        spline, turns = self.made(own)
-        frames = self.frames[own]
+        spline, turns = self.make_spline(rows)
+        frames = self.frames[rows]
         none = np.zeros(len(frames), dtype=np.bool_)
-        return TrackSpline(self.components, frames, self.values[own], spline, none, self.made, turns)
+        return TrackSpline(self.components, frames, self.values[rows], spline, none, self.make_spline, turns)
 
 
 def last_place(numbers: npt.NDArray[np.floating]) -> Float64Array:
@@ -105,14 +105,14 @@ def track_splines(
 
     Raises an AnimationError that names the key if the keys or their parameters do not define a spline.
     """
-    alike: dict[bytes, list[int]] = {}
+    components_by_keys: dict[bytes, list[int]] = {}
     for index, own in originals.items():
-        alike.setdefault(own.shape, []).append(index)
-    for first, *_ in alike.values():
+        components_by_keys.setdefault(own.shape, []).append(index)
+    for first, *_ in components_by_keys.values():
         check_frames(track, originals[first].frames)
     if track.is_rotation:
         return [_rotation(track, settings, originals, defaults)]
-    return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
+    return [_vector(track, settings, originals, components, defaults) for components in components_by_keys.values()]
 
 
 def _pieces(between: BoolArray) -> list[slice]:
@@ -120,16 +120,16 @@ def _pieces(between: BoolArray) -> list[slice]:
 
     The first and the last run stay separate, because the motion outside the keys continues from them.
     """
-    every = run_slices(between)
-    found = every[:1]
-    for number, run in enumerate(every[1:], start=1):
-        last = found[-1]
-        is_single = run.stop - run.start == 1 and number < len(every) - 1
-        if is_single and number > 1 and bool(between[last].all()):
-            found[-1] = slice(last.start, run.stop)
+    runs = run_slices(between)
+    pieces = runs[:1]
+    for number, run in enumerate(runs[1:], start=1):
+        previous = pieces[-1]
+        is_single = run.stop - run.start == 1 and number < len(runs) - 1
+        if is_single and number > 1 and bool(between[previous].all()):
+            pieces[-1] = slice(previous.start, run.stop)
         else:
-            found.append(run)
-    return found
+            pieces.append(run)
+    return pieces
 
 
 def _plays_any(between: BoolArray) -> bool:
@@ -158,38 +158,45 @@ def _vector(
     own = {index: originals[index] for index in components}
     first = own[components[0]]
     frames, values = first.frames, _columns([*own.values()])
-    are_small = all(each.every.bound <= LARGEST_VALUE for each in own.values())
+    are_small = _are_small(own.values())
     if not are_small:
         check_size(track, frames, values)
-    method = made_by(track, settings)
+    spline_class = made_by(track, settings)
     between = first.ends_spline.copy()
     between[-1:] = False
     pieces = _pieces(between)
 
-    def made(run: slice) -> tuple[Spline, None]:
+    def make_spline(run: slice) -> tuple[Spline, None]:
         options = _options(track, settings, own, frames[run])
         try:
             parameters = parameter_rows(track, own, frames[run], defaults)
             keys = _keys(frames[run], values[run], parameters, are_small)
-            return method(keys, settings.cycle if len(pieces) == 1 else "SINGLE", **options), None
+            return spline_class(keys, settings.cycle if len(pieces) == 1 else "SINGLE", **options), None
         except KeysError as error:
             raise error_of_keys(track, error, frames[run], components) from error
 
-    splines = [made(piece)[0] for piece in pieces]
+    splines = [make_spline(piece)[0] for piece in pieces]
     spline: Spline = splines[0]
     if len(pieces) > 1:
         gaps = np.flatnonzero(between[:-1])
-        spline = PiecewiseSpline(splines, _between(own, frames, values, gaps), None, _cycle_of_runs(settings), gaps)
+        spline = PiecewiseSpline(
+            splines, _segments_between(own, frames, values, gaps), None, _cycle_of_runs(settings), gaps
+        )
     if settings.method != Settings.method:
         check_range(track, spline, frames)
-    return TrackSpline(components, frames, values, spline, between, made)
+    return TrackSpline(components, frames, values, spline, between, make_spline)
+
+
+def _are_small(own: Iterable[OwnKeys]) -> bool:
+    """Return whether all values of the keys' F-curves are known to be small enough for a spline."""
+    return all(keys.every.bound <= LARGEST_VALUE for keys in own)
 
 
 def _columns(own: Sequence[OwnKeys]) -> Float64Array:
     """Return the values of channels keyed at the same frames, shape (n, channels)."""
     values = np.empty((len(own[0].identities), len(own)))
-    for column, each in enumerate(own):
-        values[:, column] = each.values
+    for column, keys in enumerate(own):
+        values[:, column] = keys.values
     return values
 
 
@@ -209,12 +216,10 @@ def _at_frames(frames: Float64Array) -> Keys:
 def made_by(track: Track, settings: Settings) -> type[Any]:
     """Return the class of the track's splines. Raise AnimationError if the method does not support the track."""
     method = METHODS[settings.method]
-    made = method.rotations if track.is_rotation else method.values
-    if made is None:
-        if track.is_rotation:
-            raise track.error("METHOD_FOR_VALUES", method.label)
-        raise track.error("METHOD_FOR_ROTATIONS", method.label)
-    return made
+    spline_class = method.rotations if track.is_rotation else method.values
+    if spline_class is None:
+        raise track.error("METHOD_FOR_VALUES" if track.is_rotation else "METHOD_FOR_ROTATIONS", method.label)
+    return spline_class
 
 
 def setting_names(track: Track, settings: Settings) -> tuple[str, ...]:
@@ -246,9 +251,8 @@ def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) 
     """
     velocities = read_velocities(track, own, frames)
     if not track.is_rotation:
-        velocities = velocities[:, list(own)]
-    else:
-        check_speed(track, frames, velocities)
+        return velocities[:, list(own)]
+    check_speed(track, frames, velocities)
     return velocities
 
 
@@ -257,35 +261,41 @@ def _rotation(
 ) -> TrackSpline:
     """Create the splines of a rotation, with keys at the union of its channels' frames."""
     components = list(range(len(track.rest)))
-    if [*originals] == components and len({own.timing for own in originals.values()}) == 1:
-        frames, values = originals[0].frames, _columns([*originals.values()])
-    else:
-        frames = union([original.keys.frames for original in originals.values()])
-        values = np.empty((len(frames), len(components)))
-        for index in components:
-            original = originals.get(index)
-            values[:, index] = track.component(index) if original is None else values_at(track, index, original, frames)
+    frames, values = _whole_rotations(track, originals)
     between = _widened(originals, frames)
     pieces = _pieces(between)
     own_settings = settings if len(pieces) == 1 else replace(settings, cycle="SINGLE")
 
-    def made(run: slice) -> tuple[Spline, Float64Array | None]:
+    def make_spline(run: slice) -> tuple[Spline, Float64Array | None]:
         is_between = _plays_any(between[run])
         return _rotation_spline(track, own_settings, originals, frames[run], values[run], defaults, is_between)
 
-    every = [made(piece) for piece in pieces]
+    splines, turns_of_splines = zip(*map(make_spline, pieces), strict=True)
     if len(pieces) == 1:
-        return TrackSpline(components, frames, values, every[0][0], between, made, every[0][1])
-    held = track.order if track.kind == "EULER" else track.kind
+        return TrackSpline(components, frames, values, splines[0], between, make_spline, turns_of_splines[0])
+    representation = track.order if track.kind == "EULER" else track.kind
     gaps = np.flatnonzero(between[:-1])
-    curve = _between({index: originals.get(index) for index in components}, frames, values, gaps)
-    spline = PiecewiseSpline([each for each, _ in every], curve, held, _cycle_of_runs(settings), gaps)
+    segments = _segments_between({index: originals.get(index) for index in components}, frames, values, gaps)
+    spline = PiecewiseSpline(list(splines), segments, representation, _cycle_of_runs(settings), gaps)
     # The spline does not define the rotation between two runs.
     turns = np.zeros(len(frames))
-    for piece, (_, turned) in zip(pieces, every, strict=True):
-        if turned is not None:
-            turns[piece][:-1] = turned
-    return TrackSpline(components, frames, values, spline, between, made, turns[:-1] if turns.any() else None)
+    for piece, turns_of_piece in zip(pieces, turns_of_splines, strict=True):
+        if turns_of_piece is not None:
+            turns[piece][:-1] = turns_of_piece
+    return TrackSpline(components, frames, values, spline, between, make_spline, turns[:-1] if turns.any() else None)
+
+
+def _whole_rotations(track: Track, originals: Mapping[int, OwnKeys]) -> tuple[Float32Array, Float64Array]:
+    """Return the frames of all channels' keys, shape (n,), and the values of all components there, (n, components)."""
+    count = len(track.rest)
+    if [*originals] == [*range(count)] and len({own.timing for own in originals.values()}) == 1:
+        return originals[0].frames, _columns([*originals.values()])
+    frames = union([own.keys.frames for own in originals.values()])
+    values = np.empty((len(frames), count))
+    for index in range(count):
+        own = originals.get(index)
+        values[:, index] = track.component(index) if own is None else values_at(track, index, own, frames)
+    return frames, values
 
 
 def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
@@ -296,27 +306,27 @@ def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
     return "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
 
 
-def _between(
+def _segments_between(
     own: Mapping[int, OwnKeys | None], frames: Float32Array, values: Float64Array, rows: IndexArray
 ) -> ChannelSegments:
     """Return the segments after the keys in `rows`, as Blender plays them with the animator's keys and handles.
 
     Components without such a segment are linear.
     """
-    pattern = next(each.keys for each in own.values() if each is not None)
+    pattern = next(channel.keys for channel in own.values() if channel is not None)
     ends = np.stack((rows, rows + 1), axis=1).ravel()
     channels = []
-    for each, column in zip(own.values(), values.T, strict=True):
-        straight = pattern.take(np.zeros(len(ends), dtype=np.intp)).with_(
+    for channel, column in zip(own.values(), values.T, strict=True):
+        linear = pattern.take(np.zeros(len(ends), dtype=np.intp)).with_(
             co=np.stack((frames[ends], column[ends]), axis=1),
             interpolation=np.full(len(ends), INTERPOLATION["LINEAR"], dtype=np.uint8),
         )
-        keys = pattern if each is None else plain_keys(each)
+        keys = pattern if channel is None else plain_keys(channel)
         begin = np.searchsorted(keys.frames, frames[rows] + np.float32(SAME_FRAME), side="right") - 1
-        inside = (begin >= 0) & (begin < len(keys) - 1) & (each is not None)
-        pairs = keys.take(np.clip(np.stack((begin, begin + 1), axis=1).ravel(), 0, len(keys) - 1))
-        either = np.arange(len(ends)) + np.where(np.repeat(inside, 2), 0, len(ends))
-        channels.append(end_to_end([pairs, straight]).take(either))
+        has_segment = (begin >= 0) & (begin < len(keys) - 1) & (channel is not None)
+        played = keys.take(np.clip(np.stack((begin, begin + 1), axis=1).ravel(), 0, len(keys) - 1))
+        played_or_linear = np.arange(len(ends)) + np.where(np.repeat(has_segment, 2), 0, len(ends))
+        channels.append(end_to_end([played, linear]).take(played_or_linear))
     return ChannelSegments.between(frames, rows, channels)
 
 
@@ -325,26 +335,25 @@ def _widened(own: Mapping[int, OwnKeys], frames: Float32Array) -> BoolArray:
 
     The mask is extended until it covers complete segments of all channels.
     """
-    wide = np.zeros(len(frames), dtype=np.bool_)
-    if not any(b"\1" in each.ends for each in own.values()):
-        return wide
-    if len({each.timing for each in own.values()}) == 1:
-        wide[:-1] = np.logical_or.reduce([each.ends_spline[:-1] for each in own.values()])
-        return wide
-    chosen = np.concatenate([each.ends_spline[:-1] for each in own.values()])
-    if not chosen.any():
-        return wide
+    mask = np.zeros(len(frames), dtype=np.bool_)
+    if not any(b"\1" in channel.ends for channel in own.values()):
+        return mask
+    if len({channel.timing for channel in own.values()}) == 1:
+        mask[:-1] = np.logical_or.reduce([channel.ends_spline[:-1] for channel in own.values()])
+        return mask
+    is_blenders = np.concatenate([channel.ends_spline[:-1] for channel in own.values()])
+    if not is_blenders.any():
+        return mask
     rows = [np.searchsorted(frames, channel.keys.frames - np.float32(SAME_FRAME)) for channel in own.values()]
-    segments = [each for own_rows in rows for each in pairwise(own_rows.tolist())]
-    for start, end in compress(segments, chosen.tolist()):
-        wide[start:end] = True
-    while wide.any():
-        before = wide.copy()
+    segments = [segment for channel_rows in rows for segment in pairwise(channel_rows.tolist())]
+    for start, end in compress(segments, is_blenders.tolist()):
+        mask[start:end] = True
+    while True:
+        before = mask.copy()
         for start, end in segments:
-            wide[start:end] |= wide[start:end].any()
-        if (wide == before).all():
-            break
-    return wide
+            mask[start:end] |= mask[start:end].any()
+        if (mask == before).all():
+            return mask
 
 
 def _rotation_spline(
@@ -360,18 +369,18 @@ def _rotation_spline(
 
     If `is_between` is true, Blender plays all segments, so only the track's keys matter.
     """
-    are_small = all(each.every.bound <= LARGEST_VALUE for each in own.values()) and len(own) == raw.shape[1]
+    are_small = _are_small(own.values()) and len(own) == raw.shape[1]
     if not are_small:
         check_finite(track, frames, raw)
-    made, label = made_by(track, settings), METHODS[settings.method].label
+    spline_class, label = made_by(track, settings), METHODS[settings.method].label
     options = _options(track, settings, own, frames)
     parameters = parameter_rows(track, own, frames, defaults)
-    if track.kind == "EULER" and hasattr(made, "from_angles"):
+    if track.kind == "EULER" and hasattr(spline_class, "from_angles"):
         options["order"] = track.order
     try:
         if track.kind == "QUATERNION" or settings.path == "SHORTEST" or is_between:
             keys = _keys(frames, quaternions_of(track, raw), parameters, are_small)
-            spline = made(keys, settings.cycle, **options)
+            spline = spline_class(keys, settings.cycle, **options)
             if settings.path == "SHORTEST":
                 return spline, None
             arcs = np.zeros(len(frames) - 1) if is_between else _arcs(keys.values)
@@ -383,19 +392,18 @@ def _rotation_spline(
         turns = np.linalg.norm(walk, axis=1)
         if "order" in options:
             keys = _keys(frames, raw, parameters, are_small)
-            return made.from_angles(keys, settings.cycle, **options), turns
+            return spline_class.from_angles(keys, settings.cycle, **options), turns
         keys = _keys(frames, quaternions_of(track, raw), parameters, are_small)
-        if hasattr(made, "from_walk"):
+        if hasattr(spline_class, "from_walk"):
             options.pop("path", None)
-            return made.from_walk(keys, walk, settings.cycle, **options), turns
+            return spline_class.from_walk(keys, walk, settings.cycle, **options), turns
         check_turns(track, frames, turns, 2 * np.pi if "path" in options else np.pi, label)
-        # Choose the signs for the path that the keys' values define.
-        return made(_on_way(keys, walk), settings.cycle, **options), turns
+        return spline_class(_with_signs_along(keys, walk), settings.cycle, **options), turns
     except KeysError as error:
         raise error_of_keys(track, error, frames) from error
 
 
-def _on_way(keys: Keys, walk: Float64Array) -> Keys:
+def _with_signs_along(keys: Keys, walk: Float64Array) -> Keys:
     """Return quaternion keys with signs chosen so that the arcs between keys match the rotation vectors in `walk`."""
     q = keys.values
     reached = rotations.multiply(rotations.from_rotation_vector(walk), q[:-1])
@@ -429,16 +437,16 @@ def walk_of(track: Track, raw: Float64Array) -> Float64Array:
 
 def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
     """Return the channel's value at each frame, from its key or, if there is no key, from the animator's curve."""
-    own = original.keys.frames
-    if len(own) == len(frames):
+    key_frames = original.keys.frames
+    if len(key_frames) == len(frames):
         # All frames are in the union, so equal numbers of frames mean equal frames.
         return original.keys.values.astype(np.float64)
     values = np.empty(len(frames))
-    row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
-    hit = np.abs(own[row] - frames) <= SAME_FRAME
-    values[hit] = original.keys.values[row[hit]]
-    if not hit.all():
-        values[~hit] = own_motion(track, index, original, frames[~hit])
+    rows = np.clip(np.searchsorted(key_frames, frames - np.float32(SAME_FRAME)), 0, len(key_frames) - 1)
+    has_key = np.abs(key_frames[rows] - frames) <= SAME_FRAME
+    values[has_key] = original.keys.values[rows[has_key]]
+    if not has_key.all():
+        values[~has_key] = own_motion(track, index, original, frames[~has_key])
     return values
 
 
