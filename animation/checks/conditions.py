@@ -425,7 +425,7 @@ class _ObjectCheck:
         excess: Values,
         message: Callable[[int], str],
     ) -> Iterator[Violation]:
-        """Yield a violation for each run of samples in violation. The worst sample of a run has the largest `excess`."""
+        """Yield a violation for each run of violating samples. The worst sample of a run has the largest `excess`."""
         track = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
         for first, last in _runs(is_violated):
             worst = first + int(np.argmax(excess[first : last + 1]))

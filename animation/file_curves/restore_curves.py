@@ -291,10 +291,8 @@ def _played(
         first = np.array([_first_value(fcurves, index, value) for index, value in enumerate(rest)])
         return play_rotation(track, conversion, item.mode, first, timing, rotation_tolerance)
     if name == "translation":
-        convert, matrix, shift = conversion.location, conversion.linear, conversion.shift
-    else:
-        convert, matrix, shift = conversion.scale, conversion.factors, np.zeros(3)
-    return play_values(track, convert, matrix, shift, timing, value_tolerance)
+        return play_values(track, conversion.location, conversion.linear, conversion.shift, timing, value_tolerance)
+    return play_values(track, conversion.scale, conversion.factors, np.zeros(3), timing, value_tolerance)
 
 
 def _refusals(channels: Channels, item: Item, paths: Iterable[str]) -> dict[str, Finding]:

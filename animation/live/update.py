@@ -14,41 +14,39 @@ from __future__ import annotations
 
 import math
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple
 
 import bpy
-import numpy as np
-import numpy.typing as npt
 
 from ..bake.locks import lock_again
 from ..bake.pipeline import rebake
 from ..errors import Finding
 from ..fcurves.action_refusals import layered_refusals
 from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
-from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import KINDS, MARKS, SIDES
-from ..fcurves.read_keys import KeyBlock
 from ..messages import STANDING
 from ..report import Report
 from ..steps import collector_paused
 from ..store.actions.live_switch import is_live as is_switched_on
-from ..store.digest import RESTORED, shape_of
+from ..store.digest import RESTORED
 from ..store.edited_outside import edited_outside
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise, refreshed
-from ..store.frame_functions import function_of, functions_of
 from ..store.paths import remove_strays
 from ..store.table.custom_property import table_stamp
 from ..store.table.stored_bake_options import Options
-from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
 from ..store.up_to_date import are_up_to_date
+from .track_snapshots import (
+    KeyReader,
+    OtherState,
+    Points,
+    are_handles_as_written,
+    bake_checksum,
+    points_of,
+    read_bake_inputs,
+    read_other_states,
+)
 
-Points = list[bpy.types.FCurveKeyframePoints]
-"""The keys of each channel in a track, as Blender collections."""
 OptionsFor = Callable[[list[bpy.types.ID]], Options]
 _OPTIONS = Options()
 
@@ -63,7 +61,7 @@ class Watch:
     tracks: dict[str, Track] = field(default_factory=dict)
     points: dict[str, Points] = field(default_factory=dict)
     """The keys of each track's channels as Blender collections. Getting a collection takes longer than reading it."""
-    reader: _KeyReader | None = None
+    reader: KeyReader | None = None
     """Reader of the keys of all played tracks, in the order of their paths."""
     key_places: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of the keys in each played track at the last check."""
@@ -79,7 +77,7 @@ class Watch:
     """Notes on rotations that play in a rotation mode other than the baked one, or that do not play at all."""
     news: list[Finding] = field(default_factory=list)
     """Notes in `modes` that have not been reported yet."""
-    other_state: dict[str, _OtherState] = field(default_factory=dict)
+    other_state: dict[str, OtherState] = field(default_factory=dict)
     """The state of each track that an edit to its F-curves can change, except key frames and values."""
     unsure: list[str] = field(default_factory=list)
     """Tracks for which only key frames and values have been checked so far."""
@@ -112,11 +110,11 @@ class Watch:
         if anew or table != self.table or _pointers(channels) != self.pointers:
             remove_strays(channels)
             self.pointers, self.table = _pointers(channels), table
-            found = find_tracks(self.users[0], channels)
-            self.tracks = {track.path: track for track in found if track.enabled}
-            self.lost = lost_tracks(self.users[0], channels, found)
+            tracks = find_tracks(self.users[0], channels)
+            self.tracks = {track.path: track for track in tracks if track.enabled}
+            self.lost = lost_tracks(self.users[0], channels, tracks)
             self.has_new_curves = True
-            self.points = {path: _points(track) for path, track in self.tracks.items()}
+            self.points = {path: points_of(track) for path, track in self.tracks.items()}
             self.reader = None
             self._note_modes()
         return True
@@ -147,20 +145,20 @@ class Watch:
         played = self.played
         paths = [track.path for track in played]
         if self.reader is None or not self.reader.is_of(paths):
-            self.reader = _KeyReader(paths, self._points_of(played))
-        marks = dict(zip(paths, self.reader.read(("co",)), strict=True))
-        suspected = [self.tracks[path] for path, mark in marks.items() if self.key_places.get(path) != mark]
-        self.key_places, self.unsure = marks, list(marks)
-        if not suspected:
-            names = dict(zip(marks, _bake_inputs(played, self.reader), strict=True))
-            suspected = [self.tracks[path] for path, name in names.items() if self.bake_inputs.get(path) != name]
-            self.bake_inputs = names
+            self.reader = KeyReader(paths, self._points_of(played))
+        key_places = dict(zip(paths, self.reader.read(("co",)), strict=True))
+        candidates = [self.tracks[path] for path in _differing(key_places, self.key_places)]
+        self.key_places, self.unsure = key_places, list(key_places)
+        if not candidates:
+            inputs = dict(zip(paths, read_bake_inputs(played, self.reader), strict=True))
+            candidates = [self.tracks[path] for path in _differing(inputs, self.bake_inputs)]
+            self.bake_inputs = inputs
         changed = []
-        suspected = self.not_outside(suspected)
-        places = [marks[track.path] for track in suspected]
-        for track, as_baked in zip(suspected, are_up_to_date(suspected, places), strict=True):
+        candidates = self.not_outside(candidates)
+        are_as_baked = are_up_to_date(candidates, [key_places[track.path] for track in candidates])
+        for track, is_as_baked in zip(candidates, are_as_baked, strict=True):
             # If a track was renamed or moved with its slot, the table must store its new path.
-            if as_baked and track.is_at_home:
+            if is_as_baked and track.is_at_home:
                 self.refused.pop(track.path, None)
             else:
                 changed.append(track)
@@ -193,8 +191,8 @@ class Watch:
         """Return the tracks, except tracks that could not be baked in their current state."""
         result = []
         for track in tracks:
-            number = self.refused[track.path][0] if track.path in self.refused else 0
-            if number and number == _state_mark(track, self.points[track.path]):
+            checksum = self.refused[track.path][0] if track.path in self.refused else None
+            if checksum is not None and checksum == bake_checksum(track, self.points[track.path]):
                 continue
             self.refused.pop(track.path, None)
             result.append(track)
@@ -208,24 +206,24 @@ class Watch:
             track = self.tracks.get(self.unsure.pop())
             if track is None or not track.is_played:
                 continue
-            (rest,) = _other_state([track], _KeyReader([track.path], self._points_of([track])))
+            (state,) = read_other_states([track], KeyReader([track.path], self._points_of([track])))
             before = self.other_state.get(track.path)
-            if not (before.is_like(rest) if before is not None else _are_handles_as_written(track, rest)):
+            if not (before.is_like(state) if before is not None else are_handles_as_written(track, state)):
                 edited.append(track)
-            self.other_state[track.path] = rest
+            self.other_state[track.path] = state
         return self.not_outside(edited)
 
     def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
         """Store the current state of the checked tracks, and the report's notes on them."""
         self.table = table_stamp(channels.action)
-        taken = {track.path: track for track in tracks}
-        self.tracks |= taken
-        self.points |= {path: _points(track) for path, track in taken.items()}
-        reader = _KeyReader([*taken], self._points_of(taken.values()))
-        self.key_places |= zip(taken, reader.read(("co",)), strict=True)
-        self.bake_inputs |= zip(taken, _bake_inputs([*taken.values()], reader), strict=True)
-        self.other_state |= zip(taken, _other_state(taken.values(), reader), strict=True)
-        for path in taken:
+        checked_tracks = {track.path: track for track in tracks}
+        self.tracks |= checked_tracks
+        self.points |= {path: points_of(track) for path, track in checked_tracks.items()}
+        reader = KeyReader([*checked_tracks], self._points_of(checked_tracks.values()))
+        self.key_places |= zip(checked_tracks, reader.read(("co",)), strict=True)
+        self.bake_inputs |= zip(checked_tracks, read_bake_inputs([*checked_tracks.values()], reader), strict=True)
+        self.other_state |= zip(checked_tracks, read_other_states(checked_tracks.values(), reader), strict=True)
+        for path in checked_tracks:
             self.refused.pop(path, None)
             self.standing[path] = []
         for note in report.notes:
@@ -234,7 +232,12 @@ class Watch:
         for error in report.errors:
             path = error.track
             if path in self.tracks:
-                self.refused[path] = _state_mark(self.tracks[path], self.points[path]), error
+                self.refused[path] = bake_checksum(self.tracks[path], self.points[path]), error
+
+
+def _differing(now: Mapping[str, object], before: Mapping[str, object]) -> list[str]:
+    """Return the paths whose values differ, or were unknown before."""
+    return [path for path, value in now.items() if before.get(path) != value]
 
 
 def refresh(
@@ -294,8 +297,8 @@ def check_remaining(
         else:
             watch.unsure.clear()
         checked.append(watch)
-    for (number, _), watch in watches.items():
-        if number == action.session_uid and not any(watch is each for each in checked):
+    for watch in _watches_of(watches, action):
+        if not any(watch is other for other in checked):
             # The slot has no users, for example after exiting tweak mode. The slot is checked when it has users again.
             watch.unsure.clear()
     return report
@@ -304,7 +307,7 @@ def check_remaining(
 def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[Finding]:
     """Return the notes on the action's tracks in their current state, such as reasons why a bake failed."""
     findings = layered_refusals(action) if is_switched_on(action) else []
-    for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
+    for watch in _watches_of(watches, action):
         findings += [*(why for _, why in watch.refused.values()), *watch.modes]
         outside = [track for track in watch.played if track.path in watch.outside]
         findings += [track.finding("EDITED_OUTSIDE") for track in [*outside, *watch.lost]]
@@ -314,7 +317,7 @@ def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action)
 
 def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> bool:
     """Return whether any track of the action is not fully checked."""
-    return any(watch.unsure for (number, _), watch in watches.items() if number == action.session_uid)
+    return any(watch.unsure for watch in _watches_of(watches, action))
 
 
 def refresh_all(
@@ -327,13 +330,17 @@ def refresh_all(
 
     All notes on rotation modes are repeated.
     """
-    for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
+    for watch in _watches_of(watches, action):
         watch.modes, watch.news = [], []
     for _, watch in _watched(watches, action, anew=True):
         watch.key_places, watch.bake_inputs, watch.refused = {}, {}, {}
     report = refresh(watches, action, options_for, complete)
     report.add(check_remaining(watches, action, options_for, complete))
     return report
+
+
+def _watches_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[Watch]:
+    return [watch for (session_uid, _), watch in watches.items() if session_uid == action.session_uid]
 
 
 def _watched(
@@ -365,99 +372,3 @@ def _update_tracks(
 
 def _pointers(channels: Channels) -> list[int]:
     return list(map(bpy.types.FCurve.as_pointer, channels))
-
-
-def _points(track: Track) -> Points:
-    return [fcurve.keyframe_points for fcurve in track.channels.values()]
-
-
-class _KeyReader:
-    """A reader of the keys on tracks, given the path and the channels' keys of each track."""
-
-    def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
-        self._paths = paths
-        self._block = KeyBlock(list(chain.from_iterable(tracks)))
-        before = [0, *accumulate(self._block.counts)]
-        self._ends = [before[end] for end in accumulate(map(len, tracks), initial=0)]
-        """Index of each track's first key, and the total number of keys."""
-
-    def is_of(self, paths: Sequence[str]) -> bool:
-        """Return whether the reader was created for exactly these tracks, with the same numbers of keys."""
-        return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
-
-    def read(self, names: Sequence[str]) -> list[bytes]:
-        """Return, for each track, the bytes of these attributes of all keys, in the order of the keys."""
-        arrays = [self._block.read(name) for name in names]
-        together = np.concatenate([_bytes_of(array, self._ends[-1]) for array in arrays], axis=1)
-        size, raw = together.shape[1], together.tobytes()
-        return [raw[size * start : size * end] for start, end in pairwise(self._ends)]
-
-
-def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
-    """Return the bytes of each key, one row per key."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(count, -1 if count else 0)
-
-
-def _bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[object, ...]]:
-    """Return each track's key identities, settings and timing, which affect the motion in addition to the keys."""
-    result: list[tuple[object, ...]] = []
-    marks = reader.read([name for name in MARKS if name != "co"])
-    for track, mark, function in zip(tracks, marks, functions_of(tracks), strict=True):
-        settings = track.settings
-        result.append((shape_of(track, settings), settings, function.checksum if function is not None else 0, mark))
-    return result
-
-
-def _state_mark(track: Track, every: Points) -> int:
-    """Return a checksum of the key frames and values, the settings, and data that can prevent a bake of the track."""
-    function = function_of(track)
-    chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
-    return zlib.crc32(_KeyReader([track.path], [every]).read(("co",))[0], zlib.crc32(repr(chosen).encode())) or 1
-
-
-class _OtherState(NamedTuple):
-    """The state of a track that edits can change, except key frames and values and the data read by `_bake_inputs`."""
-
-    handles: bytes
-    other: tuple[object, ...]
-
-    def is_like(self, other: _OtherState) -> bool:
-        """Return whether the states are equal, except for rounding of the handles' frames by an editor.
-
-        If an NLA strip is in tweak mode, editors show the handles of its keys in scene time, and convert the frames
-        back to action time.
-        """
-        return self == other or (self.other == other.other and _are_handles_alike(self.handles, other.handles))
-
-
-def _are_handles_alike(before: bytes, now: bytes) -> bool:
-    if len(before) != len(now):
-        return False
-    away = np.abs(np.frombuffer(now, np.float32) - np.frombuffer(before, np.float32)).reshape(-1, 2)
-    return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
-
-
-def _are_handles_as_written(track: Track, state: _OtherState) -> bool:
-    """Return whether the handles that play a track are unchanged since they were placed."""
-    if not track.is_played_by_handles or not track.all_written:
-        return True
-    # In the state, the two handles of a key are adjacent.
-    every = [np.concatenate([channel.own[side] for side in SIDES], axis=1) for channel in track.all_written]
-    placed = b"".join([each.tobytes() for each in every])
-    return len(placed) != len(state.handles) or _are_handles_alike(placed, state.handles)
-
-
-def _other_state(tracks: Iterable[Track], reader: _KeyReader) -> list[_OtherState]:
-    """Read the state that an edit to the tracks can change, except key frames, key values and `_bake_inputs`."""
-    result = []
-    kinds = reader.read((*KINDS, "easing"))
-    for track, handles, own in zip(tracks, reader.read(SIDES), kinds, strict=True):
-        states = map(_settings_of, track.channels.values())
-        result.append(_OtherState(handles, (*states, zlib.crc32(own))))
-    return result
-
-
-def _settings_of(fcurve: bpy.types.FCurve) -> tuple[object, ...]:
-    settings = fcurve.extrapolation, fcurve.mute, fcurve.lock
-    modifiers = [(modifier.type, modifier.mute) for modifier in fcurve.modifiers] if len(fcurve.modifiers) else []
-    return (*settings, *modifiers)

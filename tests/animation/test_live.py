@@ -529,10 +529,11 @@ def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation
     (watch,) = watches.values()
     tracks = list(watch.tracks.values())
     points = [[fcurve.keyframe_points for fcurve in track.channels.values()] for track in tracks]
-    reader = update._KeyReader([*watch.tracks], points)
-    read = reader.read(("co",)), update._bake_inputs(tracks, reader), update._other_state(tracks, reader)
-    for noted, each in zip((watch.key_places, watch.bake_inputs, watch.other_state), read, strict=True):
-        assert noted == dict(zip(watch.tracks, each, strict=True))
+    snapshots = animation.live.track_snapshots
+    reader = snapshots.KeyReader([*watch.tracks], points)
+    assert watch.key_places == dict(zip(watch.tracks, reader.read(("co",)), strict=True))
+    assert watch.bake_inputs == dict(zip(watch.tracks, snapshots.read_bake_inputs(tracks, reader), strict=True))
+    assert watch.other_state == dict(zip(watch.tracks, snapshots.read_other_states(tracks, reader), strict=True))
 
 
 ANYTHING = {
