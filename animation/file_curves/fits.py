@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...formats.motion import CUBIC, Curve
 from ...interp import rotations
@@ -17,6 +15,7 @@ from ...interp.fitting.handles import fit_handles
 from ...interp.fitting.requests import Request
 from ...interp.key_batch import IndexArray, KeyBatch
 from ...interp.keys import Float64Array, Keys
+from ..fcurves.keyframes import BoolArray, Float32Array
 
 Evaluate = Callable[[Float64Array], Float64Array]
 """A function from frames (m,) to values (m, d) or quaternions (m, 4)."""
@@ -24,6 +23,8 @@ _STEP = 1e-3
 """The spacing, as a fraction of the segment, of the five samples for derivatives."""
 _FIRST = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
 _SECOND = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12.0
+"""Weights of the five samples for the first and second derivatives (central differences of fourth order)."""
+_HANDLE_COLUMNS = ("arriving", "leaving", "reach_before", "reach_after")
 _BESIDE_KEY = 1e-9
 """The minimum distance of samples from the end key, as a fraction of the segment, because a step may end at the key."""
 
@@ -93,7 +94,7 @@ class _Segments:
 def fit(
     frames: Float64Array,
     evaluate: Evaluate,
-    segments: npt.NDArray[np.bool_],
+    segments: BoolArray,
     representation: str | None,
     numbers: Float64Array | None,
     tolerance: float | None,
@@ -120,54 +121,69 @@ def fit(
     return _by_keys(spline, segments, representation, numbers, tolerance)
 
 
-def _by_handles(spline: SampledSpline, segments: Any, representation: str | None, numbers: Any) -> list[Curve]:
-    (found,) = fit_handles([Request(spline, representation, numbers, segments)])
+def _by_handles(
+    spline: SampledSpline, segments: BoolArray, representation: str | None, numbers: Float64Array | None
+) -> list[Curve]:
+    """Return curves with fitted handles and no additional keys."""
+    (fitted,) = fit_handles([Request(spline, representation, numbers, segments)])
     frames = spline.keys.frames
     values = spline.keys.values if numbers is None else numbers
-    values = values * found.signs[:, np.newaxis] if representation == "QUATERNION" else values
-    length = np.diff(frames)
+    values = values * fitted.signs[:, np.newaxis] if representation == "QUATERNION" else values
     curves = []
     for channel in range(values.shape[1]):
+        keys = np.stack((frames, values[:, channel]), axis=-1)
+        leaving, reach_after = _slopes_and_reaches(keys, fitted.right[:-1, channel], slice(0, -1), 1.0)
+        arriving, reach_before = _slopes_and_reaches(keys, fitted.left[1:, channel], slice(1, None), -1.0)
         curve = Curve.hermite(frames, values[:, channel], CUBIC)
-        own = {name: getattr(curve, name).copy() for name in ("arriving", "leaving", "reach_before", "reach_after")}
-        for side, slope, reach, sense in (
-            (found.right[:-1, channel], "leaving", "reach_after", 1.0),
-            (found.left[1:, channel], "arriving", "reach_before", -1.0),
-        ):
-            keys = slice(0, -1) if sense > 0.0 else slice(1, None)
-            away = sense * (side[:, 0].astype(np.float64) - frames[keys])
-            rise = sense * (side[:, 1].astype(np.float64) - values[keys, channel])
-            known = np.isfinite(away)
-            chord = np.diff(values[:, channel]) / length
-            away = np.where(known & (away > 0.0), away, length / 3.0)
-            own[slope][keys] = np.where(known, rise / away, chord)
-            own[reach][keys] = away / length
-        curves.append(Curve(**{**vars(curve), **own}))
+        columns = {name: getattr(curve, name).copy() for name in _HANDLE_COLUMNS}
+        columns["leaving"][:-1], columns["reach_after"][:-1] = leaving, reach_after
+        columns["arriving"][1:], columns["reach_before"][1:] = arriving, reach_before
+        curves.append(Curve(**{**vars(curve), **columns}))
     return curves
 
 
+def _slopes_and_reaches(
+    keys: Float64Array, handles: Float32Array, ends: slice, sense: float
+) -> tuple[Float64Array, Float64Array]:
+    """Return the slopes of each segment's handles at one end, and their lengths as fractions of the segment.
+
+    `handles` contains frames and values, shape (n - 1, 2), and NaN for segments that are not fitted. These segments are
+    straight. `ends` selects the handles' keys, and `sense` is 1 for right and -1 for left handles.
+    """
+    length, rise_of_segment = np.diff(keys, axis=0).T
+    away, rise = (sense * (handles.astype(np.float64) - keys[ends])).T
+    is_fitted = np.isfinite(away)
+    away = np.where(is_fitted & (away > 0.0), away, length / 3.0)
+    return np.where(is_fitted, rise / away, rise_of_segment / length), away / length
+
+
 def _by_keys(
-    spline: SampledSpline, segments: Any, representation: str | None, numbers: Any, tolerance: float
+    spline: SampledSpline,
+    segments: BoolArray,
+    representation: str | None,
+    numbers: Float64Array | None,
+    tolerance: float,
 ) -> list[Curve]:
-    (found,) = fit_many([Request(spline, representation, numbers, segments, tolerance)])
+    """Return curves with additional keys."""
+    (fitted,) = fit_many([Request(spline, representation, numbers, segments, tolerance)])
     frames = spline.keys.frames
     values = spline.keys.values if numbers is None else numbers
     flips: Float64Array = np.ones(len(frames))
     if representation == "QUATERNION":
         # If the channels reach a key with the opposite sign, keep that sign after the key.
-        flips[(found.arriving * values).sum(axis=1) < 0.0] = -1.0
+        flips[(fitted.arriving * values).sum(axis=1) < 0.0] = -1.0
     signs: Float64Array = np.multiply.accumulate(flips)
+    signs_before = np.append(1.0, signs[:-1])
     curves = []
-    for channel, knots in enumerate(found.knots):
+    for channel, knots in enumerate(fitted.knots):
         segment = np.maximum(np.searchsorted(frames, knots.frames, side="right") - 1, 0)
         all_frames = np.concatenate((frames, knots.frames))
         order = np.argsort(all_frames, kind="stable")
-        before = np.append(1.0, signs[:-1])
         columns = (
             (signs * values[:, channel], signs[segment] * knots.values),
-            (before * found.incoming[:, channel], signs[segment] * knots.derivatives),
-            (signs * found.outgoing[:, channel], signs[segment] * knots.derivatives),
+            (signs_before * fitted.incoming[:, channel], signs[segment] * knots.derivatives),
+            (signs * fitted.outgoing[:, channel], signs[segment] * knots.derivatives),
         )
-        numbers_of_keys, arriving, leaving = (np.concatenate(pair)[order] for pair in columns)
-        curves.append(Curve.hermite(all_frames[order], numbers_of_keys, CUBIC, arriving, leaving))
+        all_values, arriving, leaving = (np.concatenate(column)[order] for column in columns)
+        curves.append(Curve.hermite(all_frames[order], all_values, CUBIC, arriving, leaving))
     return curves

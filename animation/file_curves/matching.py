@@ -228,9 +228,9 @@ def _match_origin(
         if track is None:
             file[name] = blender[name] = getattr(still, name)
             continue
-        times, among = _keyed_times(track, item.path(PROPERTIES[name]), timing, fcurves)
-        unkeyed += int(np.count_nonzero(~among))
-        times = times[among] if among.any() else times
+        times, is_keyed = _keyed_times(track, item.path(PROPERTIES[name]), timing, fcurves)
+        unkeyed += int(np.count_nonzero(~is_keyed))
+        times = times[is_keyed] if is_keyed.any() else times
         times = times[:: max(1, len(times) // _MOST_POSES)]
         file[name] = track.evaluate(times)
         blender[name] = item.played(PROPERTIES[name], fcurves, timing.frames(times))
@@ -247,7 +247,7 @@ def _keyed_times(
 ) -> tuple[Float64Array, npt.NDArray[np.bool_]]:
     """Return the times at which all components have keys in the file, and a mask of times with F-curve keys."""
     times = track.shared_times
-    keyed = [read_coordinates(fcurve)[::2] for (own, _), fcurve in fcurves.items() if own == path]
+    keyed = [read_coordinates(fcurve)[::2] for (key_path, _), fcurve in fcurves.items() if key_path == path]
     return times, is_among(timing.frames(times).astype(np.float32), union(keyed), _SAME_KEY)
 
 
@@ -256,16 +256,17 @@ def _misfit(
 ) -> Finding | None:
     """Return the error for the first property whose poses do not fit, or None."""
     for name in tracks:
-        wanted, found = getattr(blender, name), getattr(file, name)
+        expected, original = getattr(blender, name), getattr(file, name)
         path = item.path(PROPERTIES[name])
         if name == "rotation":
-            off = rotations.angle_between(conversion.rotation(found), wanted)
+            deviation = rotations.angle_between(conversion.rotation(original), expected)
             allowed = _ANGLES_FIT
         else:
-            converted = conversion.location(found) if name == "translation" else conversion.scale(found)
-            off = np.abs(converted - wanted).max(axis=1)
-            allowed = _VALUES_FIT * float(np.ptp(wanted, axis=0).max()) + _ROUNDED * float(np.abs(wanted).max()) + 1e-6
-        if off.max() > allowed:
-            size = size_of(float(off.max()), name == "rotation")
+            converted = conversion.location(original) if name == "translation" else conversion.scale(original)
+            deviation = np.abs(converted - expected).max(axis=1)
+            value_range, largest = float(np.ptp(expected, axis=0).max()), float(np.abs(expected).max())
+            allowed = _VALUES_FIT * value_range + _ROUNDED * largest + 1e-6
+        if deviation.max() > allowed:
+            size = size_of(float(deviation.max()), name == "rotation")
             return Finding(_MISFITS[name], name_of(item.owner), path, arguments=(size,))
     return None

@@ -17,7 +17,7 @@ from .conversion import Conversion
 from .fits import Evaluate, fit
 from .items import orientations
 
-_PLACES = np.arange(1, 128) / 128.0
+_COMPARED = np.arange(1, 128) / 128.0
 """Positions in each segment at which motion is compared."""
 _FOLLOWED = 24
 """Samples per segment at which Euler angles follow a rotation, to keep full turns."""
@@ -28,7 +28,7 @@ _LEAST_RANGE = 1e-3
 """Fraction of the largest value within which rounding hides differences between values."""
 _ROUNDED = 1e-6
 """Smallest range, in units. A smaller range is only rounding."""
-_WHOLE = 1e-4
+_WHOLE_FRAME = 1e-4
 """Distance in frames. Keys within this distance of a whole frame snap to the whole frame."""
 _NEXT_KEY = 0.02
 """Distance in frames, slightly more than Blender's minimum distance between keys."""
@@ -47,8 +47,8 @@ class Timing:
         """Return frames as Blender stores them, snapped to whole frames because files store times as float32."""
         frames = times * self.rate + self.start
         whole = np.round(frames)
-        near = np.abs(frames - whole) < _WHOLE
-        result: Float64Array = np.where(near, whole, frames).astype(np.float32).astype(np.float64)
+        is_near = np.abs(frames - whole) < _WHOLE_FRAME
+        result: Float64Array = np.where(is_near, whole, frames).astype(np.float32).astype(np.float64)
         return result
 
     def evaluated(self, track: Track) -> Evaluate:
@@ -109,40 +109,53 @@ def play_values(
     track : Track
         The file's track.
     convert : callable
-        Function that converts the file's values (m, 3) to Blender's, in the same way as `matrix` and `shift`.
+        Function that converts the file's values (m, 3) to Blender's.
+    matrix : ndarray, shape (3, 3)
+    shift : ndarray, shape (3,)
+        The same conversion, as a matrix that multiplies the values from the left, and a vector that is added.
     timing : Timing
     tolerance : float or None
         Keys are added where a channel's error exceeds this fraction of the range. If None, only the file's keys are
         used.
     """
-    of_file = timing.evaluated(track)
+    evaluate_file = timing.evaluated(track)
 
     def evaluate(frames: Float64Array) -> Float64Array:
-        return convert(of_file(frames))
+        return convert(evaluate_file(frames))
 
-    exact: list[Curve | None] = [None] * 3
-    if track.curves is not None:
-        curves = [timing.curve(curve) for curve in track.curves]
-        exact = [combined(matrix[row], curves, float(shift[row])) for row in range(3)]
-        exact = [None if curve is None else _with_early_steps(curve, tolerance is not None) for curve in exact]
-        exact = [curve if curve is not None and _can_be_played(curve) else None for curve in exact]
-    # Channels whose file curves are constant need no additional keys.
-    exact = [None if curve is None else _shortest(curve) for curve in exact]
     frames = timing.frames(track.times)
-    every = evaluate(np.concatenate((_compared(frames), frames)))
-    largest = float(np.abs(every).max(initial=0.0))
-    span = max(float(np.ptp(every, axis=0).max(initial=0.0)), _LEAST_RANGE * largest, _ROUNDED)
-    to_fit = [row for row in range(3) if exact[row] is None]
+    values = evaluate(np.concatenate((_compared(frames), frames)))
+    largest = float(np.abs(values).max(initial=0.0))
+    value_range = max(float(np.ptp(values, axis=0).max(initial=0.0)), _LEAST_RANGE * largest, _ROUNDED)
+    curves = _exact_curves(track, matrix, shift, timing, can_add_keys=tolerance is not None)
+    to_fit = [row for row in range(3) if row not in curves]
     if to_fit:
         segments = track.interpolation != CONSTANT
-        chosen = None if tolerance is None else max(tolerance * span, 1e-9)
-        fitted = fit(frames, lambda at: evaluate(at)[:, to_fit], segments, None, None, chosen)
+        fit_tolerance = None if tolerance is None else max(tolerance * value_range, 1e-9)
+        fitted = fit(frames, lambda at: evaluate(at)[:, to_fit], segments, None, None, fit_tolerance)
         for row, curve in zip(to_fit, fitted, strict=True):
-            exact[row] = _shortest(_with_steps(curve, frames, track.interpolation))
-    played = [curve for curve in exact if curve is not None]
-    places = _compared(_all_keys(played, frames))
-    off = np.abs(_values(played, places) - evaluate(places)).max(axis=1, initial=0.0)
-    return _result(played, off, places, span)
+            curves[row] = _shortest(_with_steps(curve, frames, track.interpolation))
+    played = [curves[row] for row in range(3)]
+    compared = _compared(_all_keys(played, frames))
+    errors = np.abs(_values(played, compared) - evaluate(compared)).max(axis=1, initial=0.0)
+    return _result(played, errors, compared, value_range)
+
+
+def _exact_curves(
+    track: Track, matrix: Float64Array, shift: Float64Array, timing: Timing, can_add_keys: bool
+) -> dict[int, Curve]:
+    """Return the channels that are sums of the file's curves, by row. Other channels must be fitted."""
+    exact: dict[int, Curve] = {}
+    if track.curves is None:
+        return exact
+    curves = [timing.curve(curve) for curve in track.curves]
+    for row in range(3):
+        curve = combined(matrix[row], curves, float(shift[row]))
+        curve = None if curve is None else _with_early_steps(curve, can_add_keys)
+        if curve is not None and _can_be_played(curve):
+            # Channels whose file curves are constant need no additional keys.
+            exact[row] = _shortest(curve)
+    return exact
 
 
 def play_rotation(
@@ -164,10 +177,10 @@ def play_rotation(
     tolerance : float or None
         Tolerance in radians.
     """
-    of_file = timing.evaluated(track)
+    evaluate_file = timing.evaluated(track)
 
     def evaluate(frames: Float64Array) -> Float64Array:
-        return conversion.rotation(of_file(frames))
+        return conversion.rotation(evaluate_file(frames))
 
     frames = timing.frames(track.times)
     curves = None
@@ -179,9 +192,9 @@ def play_rotation(
         result = _rotation_result(curves, mode, evaluate, frames)
         if result.is_exact or (result.error <= (tolerance or np.inf) and track.curves is not None):
             return result
-    numbers = _numbers(evaluate, frames, mode, first)
+    key_values = _key_values(evaluate, frames, mode, first)
     segments = track.interpolation != CONSTANT
-    fitted = fit(frames, evaluate, segments, mode, numbers, tolerance)
+    fitted = fit(frames, evaluate, segments, mode, key_values, tolerance)
     fitted = [_with_steps(curve, frames, track.interpolation) for curve in fitted]
     return _rotation_result(fitted, mode, evaluate, frames)
 
@@ -194,11 +207,11 @@ def _quaternion_curves(track: Track, conversion: Conversion, first: Float64Array
     start = matrix @ np.array([curve.values[0] for curve in curves])
     if start @ first < 0.0:
         matrix = -matrix
-    found = [combined(row, curves, 0.0) for row in matrix]
+    components = [combined(row, curves, 0.0) for row in matrix]
     # A constant component gets the keys of the other components, because all channels of a rotation are keyed together.
-    times = timing.frames(track.times)
-    whole = [_keyed_at(curve, times, track.interpolation) for curve in found if curve is not None]
-    return whole if len(whole) == 4 else None
+    frames = timing.frames(track.times)
+    keyed = [_keyed_at(curve, frames, track.interpolation) for curve in components if curve is not None]
+    return keyed if len(keyed) == 4 else None
 
 
 def _keyed_at(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[np.uint8]) -> Curve:
@@ -215,34 +228,33 @@ def _euler_curves(
 
     The sums exist if the conversion permutes axes, or if the rotation is about one axis.
     """
-    places = _followed(frames)
-    angles = rotations.follow_euler(evaluate(places), _order(mode), first)
-    own = [timing.curve(curve) for curve in euler.curves]
-    moving = [curve for curve in own if curve.varies]
+    sampled = _followed(frames)
+    angles = rotations.follow_euler(evaluate(sampled), _order(mode), first)
+    moving = [curve for curve in (timing.curve(curve) for curve in euler.curves) if curve.varies]
     if not moving:
         return [Curve.hermite(frames[:1], angles[:1, channel], CONSTANT) for channel in range(3)]
-    known = np.stack([np.ones(len(places)), *(curve(places) for curve in moving)], axis=-1)
-    weights = np.linalg.lstsq(known, angles, rcond=None)[0]
+    columns = np.stack([np.ones(len(sampled)), *(curve(sampled) for curve in moving)], axis=-1)
+    weights = np.linalg.lstsq(columns, angles, rcond=None)[0]
     rounded = np.round(weights[1:])
     weights[1:] = np.where(np.abs(weights[1:] - rounded) < 1e-6, rounded, weights[1:])
-    weights[0] = (angles - known[:, 1:] @ weights[1:]).mean(axis=0)
-    if np.abs(known @ weights - angles).max() > _EXACT_ANGLES:
+    weights[0] = (angles - columns[:, 1:] @ weights[1:]).mean(axis=0)
+    if np.abs(columns @ weights - angles).max() > _EXACT_ANGLES:
         return None
-    found = [combined(weights[1:, channel], moving, float(weights[0, channel])) for channel in range(3)]
-    curves = [_shortest(curve) for curve in found if curve is not None and _can_be_played(curve)]
+    sums = [combined(weights[1:, channel], moving, float(weights[0, channel])) for channel in range(3)]
+    curves = [_shortest(curve) for curve in sums if curve is not None and _can_be_played(curve)]
     return curves if len(curves) == 3 else None
 
 
-def _numbers(evaluate: Evaluate, frames: Float64Array, mode: str, first: Float64Array) -> Float64Array:
+def _key_values(evaluate: Evaluate, frames: Float64Array, mode: str, first: Float64Array) -> Float64Array:
     """Return the channel values of the keys, following the motion between them."""
     q = rotations.unroll_signs(evaluate(_followed(frames)))
-    each = slice(None, None, _FOLLOWED)
+    at_keys = slice(None, None, _FOLLOWED)
     if mode == "QUATERNION":
-        return (q if q[0] @ first >= 0.0 else -q)[each]
+        return (q if q[0] @ first >= 0.0 else -q)[at_keys]
     if mode == "AXIS_ANGLE":
         axes, angles = rotations.follow_axis_angle(q, first[1:], first[0])
-        return np.column_stack((angles, axes))[each]
-    return rotations.follow_euler(q, _order(mode), first)[each]
+        return np.column_stack((angles, axes))[at_keys]
+    return rotations.follow_euler(q, _order(mode), first)[at_keys]
 
 
 def _order(mode: str) -> rotations.Order:
@@ -252,16 +264,16 @@ def _order(mode: str) -> rotations.Order:
 
 def _followed(frames: Float64Array) -> Float64Array:
     """Return the frames of the keys, with additional frames between keys. Every _FOLLOWED-th frame is a key."""
-    share = np.arange(_FOLLOWED) / _FOLLOWED
-    between = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * share).ravel()
-    return np.append(between, frames[-1])
+    fractions = np.arange(_FOLLOWED) / _FOLLOWED
+    in_segments = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * fractions).ravel()
+    return np.append(in_segments, frames[-1])
 
 
 def _can_be_played(curve: Curve) -> bool:
     """Return whether Blender plays the curve unchanged, that is, whether no handles overlap."""
-    cubic = curve.interpolation[:-1] == CUBIC
-    overlap = (curve.reach_after[:-1] + curve.reach_before[1:])[cubic] > _OVERLAP
-    return not overlap.any()
+    is_cubic = curve.interpolation[:-1] == CUBIC
+    total_length = (curve.reach_after[:-1] + curve.reach_before[1:])[is_cubic]
+    return not (total_length > _OVERLAP).any()
 
 
 def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
@@ -271,19 +283,21 @@ def _with_early_steps(curve: Curve, add_keys: bool) -> Curve:
     key. If `add_keys` is true, a key with the second value is added right after the first key. Otherwise, the step
     occurs at the second key.
     """
-    step = curve.interpolation == CONSTANT
-    early = step & (curve.held != curve.values)
-    early[1:] &= ~step[:-1]
-    early[0] = early[-1] = False
-    rows = np.flatnonzero(early)
+    is_step = curve.interpolation == CONSTANT
+    is_early = is_step & (curve.held != curve.values)
+    is_early[1:] &= ~is_step[:-1]
+    is_early[0] = is_early[-1] = False
+    rows = np.flatnonzero(is_early)
     if not rows.size:
         return curve
-    held = np.where(early, curve.values, curve.held)
+    held = np.where(is_early, curve.values, curve.held)
     if not add_keys:
         return replace(curve, held=held)
-    more = {"times": curve.times[rows] + _NEXT_KEY, "values": curve.held[rows], "held": curve.held[rows]}
-    own = {**vars(curve), "held": held}
-    return Curve(**{name: np.insert(column, rows + 1, more.get(name, column[rows])) for name, column in own.items()})
+    added = {"times": curve.times[rows] + _NEXT_KEY, "values": curve.held[rows], "held": curve.held[rows]}
+    columns = {**vars(curve), "held": held}
+    return Curve(
+        **{name: np.insert(column, rows + 1, added.get(name, column[rows])) for name, column in columns.items()}
+    )
 
 
 def _shortest(curve: Curve) -> Curve:
@@ -303,17 +317,17 @@ def _with_steps(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[n
 
 def _all_keys(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:
     """Return the frames of the file's keys and the added keys, except for steps right after a key."""
-    added = union_times(curves)
-    key = frames[np.maximum(np.searchsorted(frames, added, side="right") - 1, 0)]
-    return np.union1d(frames, added[np.abs(added - key - _NEXT_KEY) > 0.1 * _NEXT_KEY])
+    keyed = union_times(curves)
+    previous_key = frames[np.maximum(np.searchsorted(frames, keyed, side="right") - 1, 0)]
+    return np.union1d(frames, keyed[np.abs(keyed - previous_key - _NEXT_KEY) > 0.1 * _NEXT_KEY])
 
 
 def _compared(frames: Float64Array) -> Float64Array:
     """Return frames within each segment. A single frame is returned unchanged."""
     if len(frames) < 2:
         return frames
-    places: Float64Array = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * _PLACES).ravel()
-    return places
+    compared: Float64Array = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * _COMPARED).ravel()
+    return compared
 
 
 def _values(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:
@@ -321,11 +335,11 @@ def _values(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:
 
 
 def _rotation_result(curves: list[Curve], mode: str, evaluate: Evaluate, frames: Float64Array) -> Played:
-    places = _compared(_all_keys(curves, frames))
-    off = rotations.angle_between(orientations(mode, _values(curves, places)), evaluate(places))
-    return _result(curves, off, places, 0.0)
+    compared = _compared(_all_keys(curves, frames))
+    errors = rotations.angle_between(orientations(mode, _values(curves, compared)), evaluate(compared))
+    return _result(curves, errors, compared, 0.0)
 
 
-def _result(curves: list[Curve], off: Float64Array, places: Float64Array, span: float) -> Played:
-    row = int(np.argmax(off))
-    return Played(curves, float(off[row]), float(places[row]), span)
+def _result(curves: list[Curve], errors: Float64Array, frames: Float64Array, value_range: float) -> Played:
+    row = int(np.argmax(errors))
+    return Played(curves, float(errors[row]), float(frames[row]), value_range)

@@ -21,14 +21,14 @@ from ..sampling.transforms import Matrices, TransformSampler, plays
 from .keyed_track import KeyedTrack, Values
 from .points import LOCATIONS, Spot, Vector, moving_tracks
 
-_STEP = 1e-2
+_LOCATION_STEP = 1e-2
 """Location change with which to measure the effect of constraints, small but larger than rounding errors."""
-_TURN = 1e-5
+_ANGLE_STEP = 1e-5
 """Step, in radians, of the finite differences for single angles."""
-_ROUNDS = 6
+_CORRECTIONS = 6
 """Number of attempts to reach the target if constraints or drivers move the point away from its computed position."""
-_STEPS = 30
-_NEAR = 1e-6
+_SOLVER_STEPS = 30
+_ROUNDING = 1e-6
 """Misses smaller than this fraction of the distance from the old position are rounding errors."""
 
 
@@ -46,8 +46,10 @@ def movable_point(spot: Spot) -> MovingPlace | TurningTip:
             return TurningTip(spot, keyed) if track.is_rotation else MovingPlace(spot, keyed)
         except AnimationError as reason:
             reasons.append(reason)
-    # A locked channel is a more helpful reason than another track's missing key.
-    raise next(iter(reasons), None) or AnimationError(Finding("POINT_WITHOUT_KEY", spot.name, frame=spot.frame))
+    if reasons:
+        # A locked channel is a more helpful reason than another track's missing key.
+        raise reasons[0]
+    raise AnimationError(Finding("POINT_WITHOUT_KEY", spot.name, frame=spot.frame))
 
 
 def _is_connected(spot: Spot) -> bool:
@@ -59,22 +61,22 @@ class _World:
     """The transform of the object or bone at the key's frame, for given values of the track."""
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
-        self.spot, self.track = spot, track
-        self.frames = np.array([spot.frame])
+        self._spot, self._track = spot, track
+        self._frames = np.array([spot.frame])
         try:
-            self._at_once: TransformSampler | None = self._sampler()
-            self._at_once.matrices(spot.item, spot.bone)
+            self._initial: TransformSampler | None = self._sampler()
+            self._initial.matrices(spot.item, spot.bone)
         except UnknownMotionError:
-            self._at_once = None
+            self._initial = None
 
     @property
     def is_plain(self) -> bool:
         """Return whether only F-curves and parents move the object or bone."""
-        return self._at_once is not None
+        return self._initial is not None
 
     def initial(self) -> Matrices:
         """Return the matrices from before any change, shape (1, 4, 4)."""
-        return self.matrices() if self._at_once is None else self._at_once.matrices(self.spot.item, self.spot.bone)
+        return self.matrices() if self._initial is None else self._initial.matrices(self._spot.item, self._spot.bone)
 
     def matrices(self, values: Values | None = None) -> Matrices:
         """Return the matrices, shape (1, 4, 4).
@@ -82,46 +84,46 @@ class _World:
         `values` replace the keys' values, and are written into the keys if anything other than F-curves and parents
         moves the object.
         """
-        if self._at_once is None:
+        item, bone = self._spot.item, self._spot.bone
+        if self._initial is None:
             if values is not None:
-                self.track.write(values)
-                if self.track.track.is_baked:
-                    self.track.play()
-            return placed(self.spot.scene, self.spot.item, self.spot.bone, self.frames)
+                self._track.write(values)
+                if self._track.track.is_baked:
+                    self._track.play()
+            return placed(self._spot.scene, item, bone, self._frames)
         if values is None:
-            return self._sampler().matrices(self.spot.item, self.spot.bone)
-        path = self.track.track.path
-        moved = {(self.spot.item.session_uid, path): self.track.played(values)[np.newaxis]}
-        return self._at_once.with_moved(moved).matrices(self.spot.item, self.spot.bone)
+            return self._sampler().matrices(item, bone)
+        moved = {(item.session_uid, self._track.track.path): self._track.played(values)[np.newaxis]}
+        return self._initial.with_moved(moved).matrices(item, bone)
 
     def _sampler(self) -> TransformSampler:
-        return ExactSampler(self.frames, dict(self.spot.defaults))
+        return ExactSampler(self._frames, dict(self._spot.defaults))
 
     def point(self, values: Values | None = None) -> Vector:
         """Return the position of the point. See `matrices` for `values`."""
-        at: Vector = self.spot.followed.at(self.matrices(values), self.spot.tail)[0]
-        return at
+        position: Vector = self._spot.followed.at(self.matrices(values), self._spot.tail)[0]
+        return position
 
-    def nearest(self, target: Vector, away: Vector, values_for: Callable[[Vector], Values]) -> Values:
+    def nearest(self, target: Vector, displacement: Vector, values_for: Callable[[Vector], Values]) -> Values:
         """Write and return the values with which Blender's evaluation brings the point closest to the target.
 
-        `values_for` returns the values for a correction, which is the sum of all previous misses. `away` is the vector
-        from the old position to the target.
+        `values_for` returns the values for a correction, which is the sum of all previous misses. `displacement` is the
+        vector from the old position to the target.
         """
-        missed = np.zeros(3)
-        values = best = values_for(missed)
-        least = np.inf
-        for _ in range(_ROUNDS):
+        correction = np.zeros(3)
+        values = best = values_for(correction)
+        smallest_miss = np.inf
+        for _ in range(_CORRECTIONS):
             miss = target - self.point(values)
-            off = float(np.linalg.norm(miss))
-            if off >= least:
+            size = float(np.linalg.norm(miss))
+            if size >= smallest_miss:
                 break
-            best, least = values, off
-            if off <= _NEAR * (1.0 + float(np.linalg.norm(away))):
+            best, smallest_miss = values, size
+            if size <= _ROUNDING * (1.0 + float(np.linalg.norm(displacement))):
                 break
-            missed = missed + miss
-            values = values_for(missed)
-        self.track.write(best)
+            correction = correction + miss
+            values = values_for(correction)
+        self._track.write(best)
         return best
 
 
@@ -137,7 +139,7 @@ class MovingPlace:
         self._world = _World(spot, track)
         self._values = track.values()
         self._place = spot.followed.at(self._world.initial(), spot.tail)[0]
-        self.effect = self._measured()
+        self.effect = self._measured_effect()
         """The derivative of the point's position with respect to each component of the location, shape (3, 3)."""
         self._inverse = np.linalg.pinv(self.effect, rcond=1e-9)
 
@@ -147,36 +149,36 @@ class MovingPlace:
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
         """Return the point on the ray that is closest to the key's current position."""
-        away = direction / np.linalg.norm(direction)
-        at: Vector = origin + away * float((self._place - origin) @ away)
-        return at
+        unit = direction / np.linalg.norm(direction)
+        closest: Vector = origin + unit * float((self._place - origin) @ unit)
+        return closest
 
     def move_to(self, target: Vector) -> Report:
         """Move the key so that the point reaches the target, or comes as close as possible. Update a live track."""
-        away = target - self._place
-        values = self._values + self._inverse @ away
+        displacement = target - self._place
+        values = self._values + self._inverse @ displacement
         self.track.write(values)
         if not self._world.is_plain:
-            start = values
-            values = self._world.nearest(target, away, lambda miss: start + self._inverse @ miss)
+            computed = values
+            values = self._world.nearest(target, displacement, lambda miss: computed + self._inverse @ miss)
         report = self.track.play()
         if not self._world.is_plain:
             self._values, self._place = values, self._world.point()
         return report
 
-    def _measured(self) -> npt.NDArray[np.float64]:
-        lever = np.zeros((3, 3))
-        step = 1.0 if self._world.is_plain else _STEP
+    def _measured_effect(self) -> npt.NDArray[np.float64]:
+        effect = np.zeros((3, 3))
+        step = 1.0 if self._world.is_plain else _LOCATION_STEP
         start = self._world.point(self._values) if self._world.is_plain else self._place
         recorded = [] if self._world.is_plain else record_tracks([(self.track.datablock, self.track.track)])
         for index in self._free:
-            other = self._values.copy()
-            other[index] += step
-            lever[:, index] = (self._world.point(other) - start) / step
+            changed = self._values.copy()
+            changed[index] += step
+            effect[:, index] = (self._world.point(changed) - start) / step
         if recorded:
             revert_tracks(recorded)
             self.track.refresh()
-        return lever
+        return effect
 
 
 class TurningTip:
@@ -187,7 +189,7 @@ class TurningTip:
 
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track
-        self._axis = spot.followed.point == "AXIS"
+        self._is_axis = spot.followed.point == "AXIS"
         self._length = spot.followed.length
         kind = track.track.kind
         self._representation = rotation_representation(track.track.order if kind == "EULER" else kind)
@@ -202,16 +204,16 @@ class TurningTip:
         self._place = spot.followed.at(matrix, spot.tail)[0]
         scale = _scale(spot)
         self._arm = scale * spot.followed.arm(spot.tail)
-        self._reach = float(np.linalg.norm(self._arm))
+        self._arm_length = float(np.linalg.norm(self._arm))
         scaled = rotations.to_matrix(self._start) * np.where(scale == 0.0, 1.0, scale)
-        self._frame = matrix[0, :3, :3] @ np.linalg.inv(scaled)
+        self._to_world = matrix[0, :3, :3] @ np.linalg.inv(scaled)
         """The transform from the rotation's space to world space, shape (3, 3)."""
-        if self._reach == 0.0 or abs(np.linalg.det(self._frame)) < 1e-12:
+        if self._arm_length == 0.0 or abs(np.linalg.det(self._to_world)) < 1e-12:
             raise track.track.error("NO_TIP", frame=spot.frame)
-        self._into = np.linalg.inv(self._frame)
+        self._to_rotation_space = np.linalg.inv(self._to_world)
         self._origin: Vector = matrix[0, :3, 3]
-        self._now = self._values
-        self.effect = self._measured()
+        self._current_values = self._values
+        self.effect = self._effect()
         """The derivative of the point's position with respect to small rotations about the axes of the rotation's
         space, shape (3, 3)."""
 
@@ -221,38 +223,42 @@ class TurningTip:
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
         """Return the ray's intersection with the tip's sphere, or else the point on the sphere closest to the ray."""
-        into = np.eye(3) if self._axis else self._into
-        radius = self._length if self._axis else self._reach
-        start, along = into @ (origin - self._origin), into @ direction
-        along = along / np.linalg.norm(along)
-        foot = start - along * float(start @ along)
-        off = float(np.linalg.norm(foot))
-        if off >= radius:
-            hits = [foot * (radius / off)]
+        # The tip's sphere is round in world space for an axis, and in the rotation's space for an arm.
+        to_space = np.eye(3) if self._is_axis else self._to_rotation_space
+        radius = self._length if self._is_axis else self._arm_length
+        start, unit = to_space @ (origin - self._origin), to_space @ direction
+        unit = unit / np.linalg.norm(unit)
+        foot = start - unit * float(start @ unit)
+        distance = float(np.linalg.norm(foot))
+        if distance >= radius:
+            candidates = [foot * (radius / distance)]
         else:
-            half = np.sqrt(radius**2 - off**2)
-            hits = [foot - half * along, foot + half * along]
-        tip = into @ (self._predicted(self._now) - self._origin)
-        nearest = min(hits, key=lambda hit: float(np.linalg.norm(hit - tip)))
-        at: Vector = self._origin + np.linalg.inv(into) @ nearest
-        return at
+            half_chord = np.sqrt(radius**2 - distance**2)
+            candidates = [foot - half_chord * unit, foot + half_chord * unit]
+        tip = to_space @ (self._predicted(self._current_values) - self._origin)
+        nearest = min(candidates, key=lambda point: float(np.linalg.norm(point - tip)))
+        in_world: Vector = self._origin + np.linalg.inv(to_space) @ nearest
+        return in_world
 
     def move_to(self, target: Vector) -> Report:
         """Rotate the key by the shortest arc from the old direction to the target, and update a live track."""
-        self._now = self._solved(target)
-        self.track.write(self._now)
+        self._current_values = self._solved(target)
+        self.track.write(self._current_values)
         if not self._world.is_plain or self.track.leaves_keys:
             # Correct the target by the distance by which the previous attempt missed.
-            self._now = self._world.nearest(target, target - self._place, lambda miss: self._solved(target + miss))
+            self._current_values = self._world.nearest(
+                target, target - self._place, lambda miss: self._solved(target + miss)
+            )
         return self.track.play()
 
-    def _measured(self) -> npt.NDArray[np.float64]:
+    def _effect(self) -> npt.NDArray[np.float64]:
         arm = rotations.to_matrix(self._start) @ self._arm
-        effect: npt.NDArray[np.float64] = self._frame @ np.cross(np.eye(3), arm).T
-        if self._axis:
-            away = self._frame @ arm
-            size = float(np.linalg.norm(away))
-            effect = (self._length / size) * (effect - np.outer(away, away @ effect) / size**2)
+        effect: npt.NDArray[np.float64] = self._to_world @ np.cross(np.eye(3), arm).T
+        if self._is_axis:
+            # The displayed axis has a fixed length, so only the part across the axis moves its tip.
+            axis = self._to_world @ arm
+            length = float(np.linalg.norm(axis))
+            effect = (self._length / length) * (effect - np.outer(axis, axis @ effect) / length**2)
         return effect
 
     def _orientation(self, values: Values) -> Values:
@@ -262,57 +268,69 @@ class TurningTip:
 
     def _predicted(self, values: Values) -> Vector:
         """Return the tip's position for these values, computed from F-curves and parents."""
-        away = self._frame @ (rotations.to_matrix(self._orientation(values)) @ self._arm)
-        if self._axis:
-            away = away * (self._length / np.linalg.norm(away))
-        at: Vector = self._origin + away
-        return at
+        arm = self._to_world @ (rotations.to_matrix(self._orientation(values)) @ self._arm)
+        if self._is_axis:
+            arm = arm * (self._length / np.linalg.norm(arm))
+        tip: Vector = self._origin + arm
+        return tip
 
     def _solved(self, target: Vector) -> Values:
         """Return the values that bring the tip to the target, or turn it toward the target."""
-        goal = self._into @ (target - self._origin)
+        goal = self._to_rotation_space @ (target - self._origin)
         size = float(np.linalg.norm(goal))
         if size == 0.0:
-            return self._now
-        if len(self._free) < len(self._now):
+            return self._current_values
+        if len(self._free) < len(self._current_values):
             return self._solved_by_components(target)
-        arm = rotations.to_matrix(self._start) @ (self._arm / self._reach)
+        arm = rotations.to_matrix(self._start) @ (self._arm / self._arm_length)
         turned = rotations.multiply(_shortest_arc(arm, goal / size), self._start)
         # Continue from the values of the last move, so that values do not jump by full turns.
-        before = self._now[:, np.newaxis]
-        start = self._orientation(self._now)[:, np.newaxis]
-        found: Values = self._representation.following(before, start, turned[:, np.newaxis, np.newaxis])[:, 0, 0]
+        values = self._current_values[:, np.newaxis]
+        orientation = self._orientation(self._current_values)[:, np.newaxis]
+        following = self._representation.following(values, orientation, turned[:, np.newaxis, np.newaxis])
+        solved: Values = following[:, 0, 0]
         if self._representation.homogeneous:
-            found = found * float(np.linalg.norm(self._values))
-        return found
+            solved = solved * float(np.linalg.norm(self._values))
+        return solved
 
     def _solved_by_components(self, target: Vector) -> Values:
-        """Return values that bring the tip as close to the target as possible by changing only free components."""
-        values, damping = self._now.copy(), 1e-3
+        """Return values that bring the tip as close to the target as possible by changing only free components.
+
+        The Levenberg-Marquardt method minimizes the miss, relative to the distance of the point from the origin.
+        """
+        values, damping = self._current_values.copy(), 1e-3
         free = self._free
         size = float(np.linalg.norm(self._place - self._origin)) or 1.0
         goal = target
-        if self._axis:
+        if self._is_axis:
             goal = self._origin + (target - self._origin) * (self._length / np.linalg.norm(target - self._origin))
         miss = (goal - self._predicted(values)) / size
-        for _ in range(_STEPS):
-            slopes = np.empty((3, len(free)))
-            for column, index in enumerate(free):
-                ahead, behind = values.copy(), values.copy()
-                ahead[index] += _TURN
-                behind[index] -= _TURN
-                slopes[:, column] = (self._predicted(ahead) - self._predicted(behind)) / (2.0 * _TURN * size)
-            step = np.linalg.solve(slopes.T @ slopes + damping * np.eye(len(free)), slopes.T @ miss)
-            tried = values.copy()
-            tried[free] += step
-            left = (goal - self._predicted(tried)) / size
-            if left @ left < miss @ miss:
-                values, miss, damping = tried, left, damping * 0.1
+        for _ in range(_SOLVER_STEPS):
+            jacobian = self._jacobian(values, size)
+            step = np.linalg.solve(jacobian.T @ jacobian + damping * np.eye(len(free)), jacobian.T @ miss)
+            new_values = values.copy()
+            new_values[free] += step
+            new_miss = (goal - self._predicted(new_values)) / size
+            if new_miss @ new_miss < miss @ miss:
+                values, miss, damping = new_values, new_miss, damping * 0.1
             else:
                 damping *= 10.0
             if float(np.abs(step).max()) < 1e-9:
                 break
         return values
+
+    def _jacobian(self, values: Values, size: float) -> npt.NDArray[np.float64]:
+        """Return the derivative of the tip's position with respect to the free components, shape (3, components).
+
+        Positions are in units of `size`.
+        """
+        jacobian = np.empty((3, len(self._free)))
+        for column, index in enumerate(self._free):
+            ahead, behind = values.copy(), values.copy()
+            ahead[index] += _ANGLE_STEP
+            behind[index] -= _ANGLE_STEP
+            jacobian[:, column] = (self._predicted(ahead) - self._predicted(behind)) / (2.0 * _ANGLE_STEP * size)
+        return jacobian
 
 
 def _rotation_locks(spot: Spot, kind: str) -> list[bool]:
@@ -326,14 +344,14 @@ def _rotation_locks(spot: Spot, kind: str) -> list[bool]:
 
 def _scale(spot: Spot) -> Vector:
     """Return the object's or bone's own scale at the frame."""
-    size = np.ones(3)
-    curves = {(each.data_path, each.array_index): each for each in channels_of(spot.item) if plays(each)}
+    scale = np.ones(3)
+    fcurves = {(curve.data_path, curve.array_index): curve for curve in channels_of(spot.item) if plays(curve)}
     for name in ("scale", "delta_scale"):
-        still = getattr(spot.owner, name, (1.0, 1.0, 1.0))
-        for index, value in enumerate(still):
-            fcurve = curves.get((spot.prefix + name, index))
-            size[index] *= value if fcurve is None else fcurve.evaluate(spot.frame)
-    return size
+        current = getattr(spot.owner, name, (1.0, 1.0, 1.0))
+        for index, value in enumerate(current):
+            fcurve = fcurves.get((spot.prefix + name, index))
+            scale[index] *= value if fcurve is None else fcurve.evaluate(spot.frame)
+    return scale
 
 
 def _shortest_arc(start: Vector, end: Vector) -> Values:
