@@ -56,16 +56,18 @@ def find_dragged(
     `own` contains channels with a common spline, and `every` all channels of the track. Values are at the key. Slopes
     are the derivatives per frame that the handles define.
     """
-    unmoved = {index: _unmoved_keys(track, index, each) for index, each in every.items()}
-    all_unmoved = all(each.all() for each in unmoved.values())
-    sides = {index: _sides_dragged(track, index, each, unmoved[index], all_unmoved) for index, each in own.items()}
-    if not any(rows.any() for each in sides.values() for rows in each):
+    unmoved = {index: _unmoved_keys(track, index, keys) for index, keys in every.items()}
+    all_unmoved = all(mask.all() for mask in unmoved.values())
+    masks = [_sides_dragged(track, index, keys, unmoved[index], all_unmoved) for index, keys in own.items()]
+    # A handle counts as dragged if it was dragged in any of the channels.
+    rows_by_side = [np.flatnonzero(np.any(masks_of_side, axis=0)) for masks_of_side in zip(*masks, strict=True)]
+    if not any(map(len, rows_by_side)):
         return
-    keys = {index: read(track.channels[index]) for index in own}
-    for place, side in enumerate(SIDES):
-        for row in np.flatnonzero(np.any([each[place] for each in sides.values()], axis=0)).tolist():
-            values = {index: float(each.values[row]) for index, each in keys.items()}
-            slopes = {index: _slope(each, row, side) for index, each in keys.items()}
+    keys_now = {index: read(track.channels[index]) for index in own}
+    for side, rows in zip(SIDES, rows_by_side, strict=True):
+        for row in rows.tolist():
+            values = {index: float(keys.values[row]) for index, keys in keys_now.items()}
+            slopes = {index: _slope(keys, row, side) for index, keys in keys_now.items()}
             yield row, side, values, slopes
 
 
@@ -85,12 +87,12 @@ def _sides_dragged(
 ) -> tuple[BoolArray, BoolArray]:
     """Return masks of the channel's keys whose left and right handles were dragged."""
     written, fcurve = written_keys(track, index), track.channels[index]
-    none = np.zeros(own.count, dtype=np.bool_)
+    no_keys = np.zeros(own.count, dtype=np.bool_)
     if written is None or not unmoved.any():
-        return none, none
+        return no_keys, no_keys
     candidates = _sides_that_may_be_dragged(own.keys, unmoved, np.bool_(all_unmoved))
-    if not any(each.any() for each in candidates) or len(fcurve.keyframe_points) != len(written):
-        return none, none
+    if not any(mask.any() for mask in candidates) or len(fcurve.keyframe_points) != len(written):
+        return no_keys, no_keys
     now = read_joined([fcurve], (*SIDES, *(f"{side}_type" for side in SIDES))).keys
     left, right = (
         may_be & _is_moved(now, written, name, placed)
@@ -145,12 +147,12 @@ def _is_moved(keys: Keyframes, written: rows_.Fields, name: str, placed: int) ->
 
 def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32Array) -> BoolArray:
     """Return a mask of the handles with the same direction as `others`, except for rounding. Handles: shape (n, 2)."""
-    one, other = (each.astype(np.float64) - keys for each in (handles, others))
-    rounded = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
-    across = np.abs(one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0])
-    alike: BoolArray = across <= rounded[:, 0] * np.abs(other[:, 1]) + rounded[:, 1] * np.abs(other[:, 0])
-    alike &= (one * other).sum(axis=1) > 0.0
-    return alike
+    offset, other = (positions.astype(np.float64) - keys for positions in (handles, others))
+    rounding = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
+    cross = np.abs(offset[:, 0] * other[:, 1] - offset[:, 1] * other[:, 0])
+    is_same: BoolArray = cross <= rounding[:, 0] * np.abs(other[:, 1]) + rounding[:, 1] * np.abs(other[:, 0])
+    is_same &= (offset * other).sum(axis=1) > 0.0
+    return is_same
 
 
 def _slope(keys: Keyframes, key: int, side: str) -> float:

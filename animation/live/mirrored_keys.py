@@ -7,13 +7,13 @@ on or off.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ..bake.plans.protocol import OwnChannels
 from ..fcurves.frames import ONE_KEY
-from ..fcurves.keyframes import Float64Array, IndexArray
+from ..fcurves.keyframes import BoolArray, Float64Array, IndexArray
 from ..store.own_keys import OwnKeys
 from ..store.table import key_identity
 from ..store.table.key_identity import Identities
@@ -34,16 +34,17 @@ def mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, floa
 
     Source: docs/formulas, "Reversed time".
     """
-    mirrored = mirrored_rows(track, index, own)
-    if not len(mirrored):
+    rows = mirrored_rows(track, index, own)
+    if not len(rows):
         return own
     numbers = own.numbers.copy()
-    filled = np.where(
-        np.isnan(numbers[:, :_PARAMETERS]), [defaults.get(name, 0.0) for name in PARAMETERS], numbers[:, :_PARAMETERS]
-    )
-    reversed_ = filled[:, _REVERSED] * _SIGNS
-    numbers[mirrored, :_PARAMETERS] = np.where(reversed_ == filled, numbers[:, :_PARAMETERS], reversed_)[mirrored]
-    numbers[mirrored, _PARAMETERS:] *= -1.0
+    parameters = numbers[rows, :_PARAMETERS]
+    forward = np.where(np.isnan(parameters), [defaults.get(name, 0.0) for name in PARAMETERS], parameters)
+    backward = forward[:, _REVERSED] * _SIGNS
+    # Keys without parameters of their own get them only if reversing makes a difference.
+    numbers[rows, :_PARAMETERS] = np.where(backward == forward, parameters, backward)
+    # The other numbers are velocities.
+    numbers[rows, _PARAMETERS:] *= -1.0
     return own.with_(numbers=numbers)
 
 
@@ -51,48 +52,65 @@ def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float])
     """Set the parameters for reversed motion on keys that were mirrored in time since the last bake."""
     if track.is_baked:
         return dict(own)
-    return {index: mirrored(track, index, each, defaults) for index, each in own.items()}
+    return {index: mirrored(track, index, keys, defaults) for index, keys in own.items()}
 
 
 def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     """Return the rows of keys that were mirrored in time since they were written, and of copies of these keys."""
-    none = np.empty(0, dtype=np.intp)
+    no_rows = np.empty(0, dtype=np.intp)
     written = written_keys(track, index)
     if written is None or own.identities.tobytes() == written["identity"].tobytes():
-        return none
+        return no_rows
     rows, places = _known(own.identities, written["identity"])
     before = written["co"][places, 0].astype(np.float64)
     now = own.keys.frames[rows].astype(np.float64)
-    moved = np.abs(now - before) > ONE_KEY
+    is_moved = np.abs(now - before) > ONE_KEY
     # If a key has copies, a copy that did not move was not mirrored.
-    kept = moved | (_counts(places) == 1)
-    rows, places, before, now, moved = (each[kept] for each in (rows, places, before, now, moved))
-    is_single, rank = _counts(places) == 1, _ranks(places, now)
-    # Without copies, the first group contains all keys.
-    groups = [is_single, *(is_single | (rank == number) for number in range(int(rank.max(initial=0)) + 1))]
-    for group in groups if not is_single.all() else groups[:1]:
-        expected = _expected_frames(before[group], now[group], before)
-        if expected is not None:
-            break
-    else:
-        return none
-    off = np.abs(expected - now)
+    is_candidate = is_moved | (_counts(places) == 1)
+    rows, places, before, now, is_moved = (numbers[is_candidate] for numbers in (rows, places, before, now, is_moved))
+    is_single = _counts(places) == 1
+    expected = _expected_frames_of_any(_groups(places, now, is_single), before, now)
+    if expected is None:
+        return no_rows
+    error = np.abs(expected - now)
     # The key at the center of the mirror has not moved.
-    mirrored = is_single & (moved | (own.keys.select_control_point[rows] & (off <= ONE_KEY)))
+    is_mirrored = is_single & (is_moved | (own.keys.select_control_point[rows] & (error <= ONE_KEY)))
     # If the original is at the mirrored frame, copies at other frames were made after mirroring.
-    mirrored |= ~is_single & np.isin(places, places[off <= _SNAPPED])
-    result: IndexArray = rows[mirrored]
+    is_mirrored |= ~is_single & np.isin(places, places[error <= _SNAPPED])
+    result: IndexArray = rows[is_mirrored]
     return result
 
 
-def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Array) -> Float64Array | None:
-    """Mirror the frames in `every` in the same way that the keys were mirrored from `before` to `now`.
+def _groups(places: IndexArray, now: Float64Array, is_single: BoolArray) -> list[BoolArray]:
+    """Return masks of keys that may have been mirrored together: one copy of each key, in the order of their frames.
+
+    The first group contains only the keys without copies.
+    """
+    if is_single.all():
+        return [is_single]
+    rank = _ranks(places, now)
+    return [is_single, *(is_single | (rank == number) for number in range(int(rank.max(initial=0)) + 1))]
+
+
+def _expected_frames_of_any(
+    groups: Sequence[BoolArray], before: Float64Array, now: Float64Array
+) -> Float64Array | None:
+    """Return the frames at which all keys are mirrored as the first mirrored group is, or None without such a group."""
+    for group in groups:
+        expected = _expected_frames(before[group], now[group], before)
+        if expected is not None:
+            return expected
+    return None
+
+
+def _expected_frames(before: Float64Array, now: Float64Array, frames: Float64Array) -> Float64Array | None:
+    """Mirror the frames in the same way that the keys were mirrored from `before` to `now`.
 
     Return None if the keys were not mirrored.
     """
-    moved = np.abs(now - before) > ONE_KEY
-    order = np.argsort(before[moved], kind="stable")
-    old, new = before[moved][order], now[moved][order]
+    is_moved = np.abs(now - before) > ONE_KEY
+    order = np.argsort(before[is_moved], kind="stable")
+    old, new = before[is_moved][order], now[is_moved][order]
     if len(old) < 2 or not (np.diff(new) < 0.0).all():
         return None
     if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
@@ -101,16 +119,17 @@ def _expected_frames(before: Float64Array, now: Float64Array, every: Float64Arra
     factor = (new[-1] - new[0]) / (old[-1] - old[0])
     if (np.abs(new[0] + factor * (old - old[0]) - new) > _SNAPPED).any():
         return None
-    expected: Float64Array = new[0] + factor * (every - old[0])
+    expected: Float64Array = new[0] + factor * (frames - old[0])
     return expected
 
 
 def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
     """Return the rows of the identities that occur exactly once in `others`, and the matching rows of `others`."""
-    theirs, theirs_at, counts = np.unique(others, return_index=True, return_counts=True)
-    theirs, theirs_at = (each[(counts == 1) & (theirs != key_identity.NONE)] for each in (theirs, theirs_at))
-    rows = np.flatnonzero(np.isin(names, theirs))
-    return rows, theirs_at[np.searchsorted(theirs, names[rows])]
+    known, rows_of_known, counts = np.unique(others, return_index=True, return_counts=True)
+    is_unique = (counts == 1) & (known != key_identity.NONE)
+    known, rows_of_known = known[is_unique], rows_of_known[is_unique]
+    rows = np.flatnonzero(np.isin(names, known))
+    return rows, rows_of_known[np.searchsorted(known, names[rows])]
 
 
 def _counts(places: IndexArray) -> IndexArray:
@@ -130,5 +149,6 @@ def _ranks(places: IndexArray, frames: Float64Array) -> IndexArray:
 
 
 def written_keys(track: Track, index: int) -> Written | None:
+    """Return the record of the keys that were written on a channel, or None without a record."""
     channel = track.state.channels.get(index) if track.state is not None else None
     return None if channel is None else channel.own

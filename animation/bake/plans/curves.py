@@ -52,37 +52,45 @@ class Curves(Plan):
         """Compose the keys of the fitted curves."""
         notes: list[Finding] = []
         error = 0.0
-        every: list[ComponentKeys] = []
+        component_keys: list[ComponentKeys] = []
         for spline in self.splines:
             fit = next(results.fits)
             notes += [] if fit.reached else [_missed(self.scope.track, fit, spline)]
             error = max(error, fit.error)
             maps = _continuous_maps(fit, spline, self.fits[0].representation)
-            every += self._keys(spline, fit if maps is None else _mapped(fit, spline, maps), maps)
-        return Baked(together(self.scope, every), notes=notes, error=error)
+            component_keys += self._keys(spline, fit if maps is None else _mapped(fit, spline, maps), maps)
+        return Baked(together(self.scope, component_keys), notes=notes, error=error)
 
     def _keys(self, spline: TrackSpline, fit: Fit, maps: Maps | None) -> list[ComponentKeys]:
         """Return the keys of a spline's components, grouped by common frames."""
-        numbers = spline.values if maps is None else maps[0] * spline.values + maps[1]
+        values = spline.values if maps is None else maps.factors * spline.values + maps.terms
         repeats = _repeats(self.scope, spline)
         result = []
         for rows in self._together(fit, repeats):
-            curves = _fitted_curves(fit, spline, numbers, rows)
+            curves = _fitted_curves(fit, spline, values, rows)
             if repeats:
                 curves = _with_cycles(curves, self.scope.sampling, self.fits[0].representation)
             curves.incoming[:, 0], curves.outgoing[:, -1] = curves.outgoing[:, 0], curves.incoming[:, -1]
-            for places, own in alike(self.scope, [spline.components[row] for row in rows]):
-                at = np.searchsorted(spline.frames, own)
-                of_own = None if maps is None else Maps(*(each[at][:, rows].T[places] for each in maps))
-                components = [spline.components[rows[place]] for place in places]
-                values, incoming, outgoing = curves.values[places], curves.incoming[places], curves.outgoing[places]
-                keys = ComponentKeys(components, own, spline, curves.frames, values, incoming, outgoing, of_own)
-                if spline.is_broken:
-                    result.append(keys.take(keys.may_have(keys.frames)))
-                elif self.goes_on and len(own):
-                    result += [self._extrapolated(keys.of([place])) for place in range(len(places))]
-                else:
-                    result.append(keys)
+            result += self._component_keys(spline, curves, rows, maps)
+        return result
+
+    def _component_keys(
+        self, spline: TrackSpline, curves: _BezierKeys, rows: list[int], maps: Maps | None
+    ) -> list[ComponentKeys]:
+        """Return the curves as keys of the spline's components in `rows`, grouped by the animator's keys."""
+        result = []
+        for places, own_frames in alike(self.scope, [spline.components[row] for row in rows]):
+            own_keys = np.searchsorted(spline.frames, own_frames)
+            own_maps = None if maps is None else Maps(*(numbers[own_keys][:, rows].T[places] for numbers in maps))
+            components = [spline.components[rows[place]] for place in places]
+            values, incoming, outgoing = curves.values[places], curves.incoming[places], curves.outgoing[places]
+            keys = ComponentKeys(components, own_frames, spline, curves.frames, values, incoming, outgoing, own_maps)
+            if spline.is_broken:
+                result.append(keys.take(keys.may_have(keys.frames)))
+            elif self.goes_on and len(own_frames):
+                result += [self._extrapolated(keys.of([place])) for place in range(len(places))]
+            else:
+                result.append(keys)
         return result
 
     def _extrapolated(self, keys: ComponentKeys) -> ComponentKeys:
@@ -110,31 +118,31 @@ class Curves(Plan):
         if repeats:
             # The motion may jump in only some components from one cycle to the next.
             return [[channel] for channel in range(len(fit.knots))]
-        alike: dict[bytes, list[int]] = {}
+        channels_by_frames: dict[bytes, list[int]] = {}
         for channel, knots in enumerate(fit.knots):
-            alike.setdefault(knots.frames.tobytes(), []).append(channel)
-        return list(alike.values())
+            channels_by_frames.setdefault(knots.frames.tobytes(), []).append(channel)
+        return list(channels_by_frames.values())
 
 
 def _plan(scope: Scope, splines: Sequence[TrackSpline], tolerance: float) -> Curves:
     track = scope.track
-    held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
+    representation = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
     requests = []
     for spline in splines:
-        others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
-        requests.append(Request(spline.spline, held, spline.values, ~spline.between, tolerance, others))
+        other_keys = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
+        requests.append(Request(spline.spline, representation, spline.values, ~spline.between, tolerance, other_keys))
     return Curves(scope, splines, requests, goes_on(scope, splines))
 
 
-def _continuous_maps(fit: Fit, spline: TrackSpline, held: str | None) -> Maps | None:
+def _continuous_maps(fit: Fit, spline: TrackSpline, representation_name: str | None) -> Maps | None:
     """Return maps, shape (keys, components), that make the channel values continuous, or None if there are no jumps.
 
     Both keys of a segment played by Blender have the same map, because the segment interpolates their values.
     """
     jumps = np.flatnonzero(fit.jumps)
-    if held is None or not len(jumps):
+    if representation_name is None or not len(jumps):
         return None
-    representation = rotation_representation(held)
+    representation = rotation_representation(representation_name)
     maps = Maps(np.ones_like(spline.values), np.zeros_like(spline.values))
     for key in jumps:
         chain = maps.factors[key] * fit.arriving[key] + maps.terms[key]
@@ -146,18 +154,19 @@ def _continuous_maps(fit: Fit, spline: TrackSpline, held: str | None) -> Maps | 
 def _mapped(fit: Fit, spline: TrackSpline, maps: Maps) -> Fit:
     """Apply the maps to a rotation's fit to remove the jumps at keys."""
     factors, terms = maps
-    arriving = np.concatenate((factors[:1], factors[:-1])), np.concatenate((terms[:1], terms[:-1]))
-    knots = []
-    for channel, each in enumerate(fit.knots):
-        rows = np.searchsorted(spline.frames, each.frames, side="right") - 1
+    factors_before = np.concatenate((factors[:1], factors[:-1]))
+    terms_before = np.concatenate((terms[:1], terms[:-1]))
+    mapped_knots = []
+    for channel, knots in enumerate(fit.knots):
+        rows = np.searchsorted(spline.frames, knots.frames, side="right") - 1
         factor, term = factors[rows, channel], terms[rows, channel]
-        knots.append(replace(each, values=each.values * factor + term, derivatives=each.derivatives * factor))
+        mapped_knots.append(replace(knots, values=knots.values * factor + term, derivatives=knots.derivatives * factor))
     return replace(
         fit,
-        knots=tuple(knots),
+        knots=tuple(mapped_knots),
         outgoing=fit.outgoing * factors,
-        incoming=fit.incoming * arriving[0],
-        arriving=fit.arriving * arriving[0] + arriving[1],
+        incoming=fit.incoming * factors_before,
+        arriving=fit.arriving * factors_before + terms_before,
         jumps=np.zeros_like(fit.jumps),
     )
 
@@ -239,30 +248,30 @@ def _repeats(scope: Scope, spline: TrackSpline) -> bool:
     return bool(scope.sampling.low < spline.frames[0] or scope.sampling.high > spline.frames[-1])
 
 
-def _with_cycles(keys: _BezierKeys, sampling: Sampling, held: str | None) -> _BezierKeys:
+def _with_cycles(keys: _BezierKeys, sampling: Sampling, representation_name: str | None) -> _BezierKeys:
     """Return the keys, and their copies in the cycles outside the keys that overlap the sampled range."""
     first, last = float(keys.frames[0]), float(keys.frames[-1])
     before, after = (math.ceil(length / (last - first)) for length in (first - sampling.low, sampling.high - last))
-    earlier = _repeated(keys.reversed(), before, held).reversed()
-    later = _repeated(keys, after, held)
+    earlier = _repeated(keys.reversed(), before, representation_name).reversed()
+    later = _repeated(keys, after, representation_name)
     # Both include the keys themselves.
-    every = earlier.take(slice(len(earlier.frames) - len(keys.frames) + 1)).followed_by(later.take(slice(1, None)))
-    start = max(0, int(np.searchsorted(every.frames, sampling.low, side="right")) - 1)
-    return every.take(slice(start, int(np.searchsorted(every.frames, sampling.high)) + 1))
+    cycles = earlier.take(slice(len(earlier.frames) - len(keys.frames) + 1)).followed_by(later.take(slice(1, None)))
+    start = max(0, int(np.searchsorted(cycles.frames, sampling.low, side="right")) - 1)
+    return cycles.take(slice(start, int(np.searchsorted(cycles.frames, sampling.high)) + 1))
 
 
-def _repeated(keys: _BezierKeys, count: int, held: str | None) -> _BezierKeys:
+def _repeated(keys: _BezierKeys, count: int, representation_name: str | None) -> _BezierKeys:
     """Return the keys, followed by `count` copies.
 
     Where a copy starts with another value than the previous copy ended with, its first key moves by GUARD. Short
     periods need many copies, so all copies are computed together.
     """
     period = float(keys.frames[-1]) - float(keys.frames[0])
-    factors, terms = _continuing(keys.values[:, 0], keys.values[:, -1], count, held)
-    moves = np.arange(count + 1.0)[:, np.newaxis] * period
-    frames = (keys.frames.astype(np.float64) + moves).astype(np.float32)
+    factors, terms = _continuing(keys.values[:, 0], keys.values[:, -1], count, representation_name)
+    offsets = np.arange(count + 1.0)[:, np.newaxis] * period
+    frames = (keys.frames.astype(np.float64) + offsets).astype(np.float32)
     values = keys.values[:, np.newaxis] * factors + terms
-    incoming, outgoing = (each[:, np.newaxis] * factors for each in (keys.incoming, keys.outgoing))
+    incoming, outgoing = (slopes[:, np.newaxis] * factors for slopes in (keys.incoming, keys.outgoing))
     starts, nexts = frames[1:, :2].astype(np.float64).T
     moved = (starts + np.minimum((nexts - starts) / 2, GUARD)).astype(np.float32)
     # After frame 524288, float32 can't represent two frames that are GUARD apart.
@@ -274,35 +283,37 @@ def _repeated(keys: _BezierKeys, count: int, held: str | None) -> _BezierKeys:
         (values[:, 1:, 0], values[:, 1:, 1]),
         (outgoing[:, 1:, 0], incoming[:, 1:, 1]),
     )
-    before = values[:, :-1, -1]
-    off = np.abs(values[:, 1:, 0] - before).max(axis=0)
-    jumps = off > JUMP * np.abs(before).max(axis=0, initial=1.0)
-    line = (value - before) / (moved - starts)
-    outgoing[:, :-1, -1] = np.where(jumps, line, outgoing[:, 1:, 0])
-    frames[1:, 0], values[:, 1:, 0], incoming[:, 1:, 0], outgoing[:, 1:, 0] = moved, value, line, slope
-    remain = np.ones(frames.shape, dtype=np.bool_)
-    remain[1:, 0] = jumps
-    return _BezierKeys(frames[remain], *(each[:, remain] for each in (values, incoming, outgoing)))
+    end_values = values[:, :-1, -1]
+    change = np.abs(values[:, 1:, 0] - end_values).max(axis=0)
+    is_jump = change > JUMP * np.abs(end_values).max(axis=0, initial=1.0)
+    slope_of_jump = (value - end_values) / (moved - starts)
+    outgoing[:, :-1, -1] = np.where(is_jump, slope_of_jump, outgoing[:, 1:, 0])
+    frames[1:, 0], values[:, 1:, 0], incoming[:, 1:, 0], outgoing[:, 1:, 0] = moved, value, slope_of_jump, slope
+    # Without a jump, the last key of the previous copy is also the first key of the next copy.
+    is_needed = np.ones(frames.shape, dtype=np.bool_)
+    is_needed[1:, 0] = is_jump
+    return _BezierKeys(frames[is_needed], *(numbers[:, is_needed] for numbers in (values, incoming, outgoing)))
 
 
 def _continuing(
-    first: Float64Array, last: Float64Array, count: int, held: str | None
+    first: Float64Array, last: Float64Array, count: int, representation_name: str | None
 ) -> tuple[Float64Array, Float64Array]:
     """Return the factors and terms, shape (c, count + 1, 1), of maps that make cycles continuous, with no change first.
 
     The maps preserve the orientation. A cycle goes from the values `first` to the values `last`.
     """
     factors, terms = np.ones((len(first), count + 1, 1)), np.zeros((len(first), count + 1, 1))
-    if held is None:
+    if representation_name is None:
         return factors, terms
+    representation = rotation_representation(representation_name)
     for turn in range(1, min(count, _FOLLOWED) + 1):
-        going = (factors[:, turn - 1, 0] * last + terms[:, turn - 1, 0])[:, np.newaxis]
-        factors[:, turn], terms[:, turn] = rotation_representation(held).map_to_nearest(first[:, np.newaxis], going)
+        previous_end = (factors[:, turn - 1, 0] * last + terms[:, turn - 1, 0])[:, np.newaxis]
+        factors[:, turn], terms[:, turn] = representation.map_to_nearest(first[:, np.newaxis], previous_end)
     # Apart from whole turns, an orientation has two sets of values. From the second cycle on, the cycles therefore
     # repeat one set or alternate between the two sets.
     for turn in range(_FOLLOWED - 1, min(count, _FOLLOWED) + 1):
-        more = np.arange(turn, count + 1, 2)
-        factors[:, more] = factors[:, [turn]]
+        later_turns = np.arange(turn, count + 1, 2)
+        factors[:, later_turns] = factors[:, [turn]]
         gain = terms[:, [turn]] - terms[:, [turn - 2]]
-        terms[:, more] = terms[:, [turn]] + gain * ((more - turn) // 2)[:, np.newaxis]
+        terms[:, later_turns] = terms[:, [turn]] + gain * ((later_turns - turn) // 2)[:, np.newaxis]
     return factors, terms

@@ -11,6 +11,7 @@ import numpy as np
 from ....interp.fitting import Request
 from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
+from ...errors import Finding
 from ...fcurves.cycles_modifier import can_repeat
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
@@ -60,10 +61,10 @@ def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
 
     A single Euler angle can be keyed on its own if the other angles are 0.
     """
-    together = len({each.timing for each in own.values()}) == 1
-    others = [track.component(index) for index in range(len(track.rest)) if index not in own]
-    alone = track.kind == "EULER" and len(own) == 1 and max(map(abs, others), default=0.0) <= STILL
-    return together and (not others or alone)
+    have_same_frames = len({keys.timing for keys in own.values()}) == 1
+    unkeyed_values = [track.component(index) for index in range(len(track.rest)) if index not in own]
+    is_single_angle = track.kind == "EULER" and len(own) == 1 and max(map(abs, unkeyed_values), default=0.0) <= STILL
+    return have_same_frames and (not unkeyed_values or is_single_angle)
 
 
 @record()
@@ -88,24 +89,24 @@ class OwnHandles(Plan):
 
         A request covers the segments on both sides of the keys at these frames.
         """
-        found, first = [], 0
+        requests, first = [], 0
         for run in self.spline.runs:
-            changed = is_among(run.frames, frames)
-            beside = changed | np.append(changed[1:], False)
-            if len(run.frames) > 1 and run.spline.cycle == "LOOP" and changed[[0, -1]].any():
-                beside[[0, -2]] = True
-            beside[-1] = False
-            if beside.any():
+            is_changed = is_among(run.frames, frames)
+            segments = is_changed | np.append(is_changed[1:], False)
+            if len(run.frames) > 1 and run.spline.cycle == "LOOP" and is_changed[[0, -1]].any():
+                segments[[0, -2]] = True
+            segments[-1] = False
+            if segments.any():
                 numbers = self._numbers[first : first + len(run.frames)]
-                found.append((first, self._request(run, numbers, beside)))
+                requests.append((first, self._request(run, numbers, segments)))
             first += len(run.frames)
-        return found
+        return requests
 
     def _request(self, spline: TrackSpline, numbers: Float64Array, segments: BoolArray) -> Request:
         """Return the request to fit the segments. `numbers` contains the keys' values on the curves."""
         track = self.scope.track
-        held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
-        return Request(spline.spline, held, numbers if held else None, segments)
+        representation = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
+        return Request(spline.spline, representation, numbers if representation else None, segments)
 
     @cached_property
     def _numbers(self) -> Float64Array:
@@ -122,6 +123,36 @@ class OwnHandles(Plan):
         """Compose the animator's keys with the fitted handles."""
         fitted = next(results.handles) if self._plays else None
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
+        chosen = self._chosen(rows)
+        keys = self._handle_keys(fitted, chosen, rows)
+        notes = self._notes(fitted)
+        if fitted is None:
+            return Baked(handles=[keys], notes=notes)
+        errors = fitted.errors
+        if chosen is not None:
+            errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, errors)
+        is_far = errors > self.tolerance
+        if np.count_nonzero(is_far):
+            is_far &= ~(errors <= self._rounding(fitted))
+        is_approximate = bool(np.count_nonzero(is_far))
+        reported = np.where(is_far, errors, 0.0) if is_approximate else errors
+        key, channel = divmod(int(reported.argmax()), reported.shape[1])
+        error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])
+        return Baked([], [keys], notes, error, frame, is_approximate)
+
+    def _chosen(self, rows: list[int]) -> EnumArray | None:
+        """Return the flags of handles whose type the animator chose, shape (rows, keys), or None without such handles.
+
+        `rows` are the components with keys.
+        """
+        own = [self.scope.own[self.spline.components[row]] for row in rows]
+        if not any(keys.has_chosen for keys in own):
+            return None
+        chosen = np.array([keys.chosen for keys in own]) & np.uint8(CHOSEN_HANDLES)
+        return chosen if np.count_nonzero(chosen) else None
+
+    def _handle_keys(self, fitted: Handles | None, chosen: EnumArray | None, rows: list[int]) -> HandleKeys:
+        """Return the keys of the components in `rows`."""
         maps = self.maps
         if fitted is not None and np.count_nonzero(fitted.signs < 0):
             # Only quaternions have sign changes, and quaternions have no other maps.
@@ -130,33 +161,20 @@ class OwnHandles(Plan):
         shown = None if maps is None else maps.applied(self.spline.values).T.astype(np.float32)[rows]
         other_numbers = None if maps is None else _bits_of(maps)[rows]
         components = [self.spline.components[row] for row in rows]
-        own = [self.scope.own[component] for component in components]
-        chosen = None
-        if any(each.has_chosen for each in own):
-            chosen = np.array([each.chosen for each in own]) & np.uint8(CHOSEN_HANDLES)
-            chosen = chosen if np.count_nonzero(chosen) else None
         left, right = self._places(fitted, chosen, rows, maps)
         ends = self._repeats, rests_at_ends(self.spline)
-        keys = HandleKeys(components, self.plays, left, right, shown, other_numbers, chosen, *ends)
+        return HandleKeys(components, self.plays, left, right, shown, other_numbers, chosen, *ends)
+
+    def _notes(self, fitted: Handles | None) -> list[Finding]:
+        """Return notes on omitted cycles, shortest paths and jumps of angles."""
         track = self.scope.track
         notes = [track.finding("HANDLES_CYCLE")] if self.scope.cycle != "SINGLE" and not self._repeats else []
         turned = 0 if self.maps is None else _count_turned(self.maps)
         if turned:
             notes.append(track.finding("TURNED_SHORT", turned))
-        if fitted is None:
-            return Baked(handles=[keys], notes=notes)
-        notes += other_turns(track, self.spline.frames[fitted.jumps])
-        errors = fitted.errors
-        if chosen is not None:
-            errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, errors)
-        far = errors > self.tolerance
-        if np.count_nonzero(far):
-            far &= ~(errors <= self._rounding(fitted))
-        is_approximate = bool(np.count_nonzero(far))
-        reported = np.where(far, errors, 0.0) if is_approximate else errors
-        key, channel = divmod(int(reported.argmax()), reported.shape[1])
-        error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])
-        return Baked([], [keys], notes, error, frame, is_approximate)
+        if fitted is not None:
+            notes += other_turns(track, self.spline.frames[fitted.jumps])
+        return notes
 
     def _rounding(self, fitted: Handles) -> Float64Array:
         """Return the error that float32 rounding causes in the segment after each key, shape (keys, channels).
@@ -188,13 +206,13 @@ class OwnHandles(Plan):
 
     def _is_blenders(self, fitted: Handles, chosen: EnumArray, rows: list[int]) -> BoolArray:
         """Return a mask of the segments with a handle whose type the animator chose, shape (keys, channels)."""
-        theirs = np.zeros(fitted.errors.shape, dtype=np.bool_)
-        beside = (chosen & CHOSEN_RIGHT) != 0
-        beside[:, :-1] |= (chosen[:, 1:] & CHOSEN_LEFT) != 0
-        theirs[:, rows] = beside.T
+        is_blenders = np.zeros(fitted.errors.shape, dtype=np.bool_)
+        has_chosen_handle = (chosen & CHOSEN_RIGHT) != 0
+        has_chosen_handle[:, :-1] |= (chosen[:, 1:] & CHOSEN_LEFT) != 0
+        is_blenders[:, rows] = has_chosen_handle.T
         if self.scope.track.is_rotation:
-            theirs |= theirs.any(axis=1, keepdims=True)
-        return theirs
+            is_blenders |= is_blenders.any(axis=1, keepdims=True)
+        return is_blenders
 
     @property
     def _repeats(self) -> bool:
@@ -230,13 +248,13 @@ class OwnHandles(Plan):
         If a key is negated, handles placed by the animator are negated too.
         """
         own = [getattr(self.scope.own[self.spline.components[row]].keys, side) for row in rows]
-        theirs = np.array(own, dtype=np.float32)
+        own_handles = np.array(own, dtype=np.float32)
         # Round the terms to float32, as they will be when read back. Otherwise, each bake would round the handles
         # again.
         own_maps = Maps(maps.factors.T[rows], maps.terms.T[rows].astype(np.float32))
-        theirs[..., 1] = own_maps.applied(theirs[..., 1])
-        negated = own_maps.factors < 0.0
-        result: Float32Array = np.where(np.isnan(places) & negated[..., np.newaxis], theirs, places)
+        own_handles[..., 1] = own_maps.applied(own_handles[..., 1])
+        is_negated = own_maps.factors < 0.0
+        result: Float32Array = np.where(np.isnan(places) & is_negated[..., np.newaxis], own_handles, places)
         return result
 
 
