@@ -51,45 +51,48 @@ def differing(keys: Keyframes, before: Keyframes, channels: int) -> dict[str, Bo
     return masks
 
 
-def played_keys(own: Joined, keys: HandleKeys, ends: BoolArray, goes_on: BoolArray) -> tuple[Keyframes, EnumArray]:
+def played_keys(
+    own: Joined, keys: HandleKeys, keeps_last_interpolation: BoolArray, is_linear: BoolArray
+) -> tuple[Keyframes, EnumArray]:
     """Return the animator's keys in all channels, concatenated, with the handles that play the spline.
 
     The keys of all channels are at the same frames. The second array, shape (channels, n), flags the handles placed by
     the bake, in the same form as in the table.
 
-    `ends` is a mask of the channels whose last key keeps the interpolation chosen by the animator. `goes_on` is a mask
-    of the channels that Blender extrapolates linearly.
+    `keeps_last_interpolation` is a mask of the channels whose last key keeps the interpolation chosen by the animator.
+    `is_linear` is a mask of the channels that Blender extrapolates linearly.
     """
     co = _by_channel(own, "co").copy()
     if keys.shown is not None:
         co[..., 1] = keys.shown
     arrays: Arrays = {name: _by_channel(own, name) for name in (*_BYTES, *_FLOATS)}
-    arrays |= {"co": co, "interpolation": _interpolation(own, keys.plays, ends)} | _played_handles(own, keys)
+    arrays |= {"co": co, "interpolation": _interpolation(own, keys.plays, keeps_last_interpolation)}
+    arrays |= _played_handles(own, keys)
     types, placed = _handle_types(own, keys)
-    placed = _continued(arrays, own, keys, placed, goes_on)
+    placed = _align_outer_handles(arrays, own, keys, placed, is_linear)
     return _flat(arrays | types), _with_other_numbers(own, keys, types, placed)
 
 
-def _interpolation(own: Joined, plays: BoolArray, ends: BoolArray) -> EnumArray:
+def _interpolation(own: Joined, plays: BoolArray, keeps_last_interpolation: BoolArray) -> EnumArray:
     """Return the interpolation, which is Bezier where handles play the spline, shape (channels, n)."""
     interpolation = _by_channel(own, "interpolation").copy()
     interpolation[:, plays] = _BEZIER
     if len(plays) > 1 and plays[-2]:
         # No segment begins at the last key, but exporters read its interpolation.
-        interpolation[~ends, -1] = _BEZIER
+        interpolation[~keeps_last_interpolation, -1] = _BEZIER
     return interpolation
 
 
 def _played_handles(own: Joined, keys: HandleKeys) -> Arrays:
     """Return the positions of both handles. Handles that the spline does not place move with their keys."""
-    places = {}
+    handles_by_side = {}
     for side, placed in zip(SIDES, (keys.left, keys.right), strict=True):
-        moved = _by_channel(own, side)
+        own_handles = _by_channel(own, side)
         if keys.shown is not None:
-            moved = moved.copy()
-            moved[..., 1] += keys.shown - _by_channel(own, "values")
-        places[side] = np.where(np.isnan(placed), moved, placed)
-    return places
+            own_handles = own_handles.copy()
+            own_handles[..., 1] += keys.shown - _by_channel(own, "values")
+        handles_by_side[side] = np.where(np.isnan(placed), own_handles, placed)
+    return handles_by_side
 
 
 def _handle_types(own: Joined, keys: HandleKeys) -> tuple[Arrays, EnumArray]:
@@ -123,20 +126,22 @@ def _with_other_numbers(own: Joined, keys: HandleKeys, types: Arrays, placed: En
     return placed | keys.other_numbers
 
 
-def _continued(arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray, goes_on: BoolArray) -> EnumArray:
+def _align_outer_handles(
+    arrays: Arrays, own: Joined, keys: HandleKeys, placed: EnumArray, is_linear: BoolArray
+) -> EnumArray:
     """Align the outer handles of the first and last keys with the inner handles, and return flags of the moved handles.
 
-    Blender extrapolates linearly along these handles in the channels marked in `goes_on`. If an ease brings the motion
-    to rest at the key, the outer handle is horizontal. Only automatic handles are changed, and only if the animator did
-    not choose their type.
+    Blender extrapolates linearly along these handles in the channels marked in `is_linear`. If an ease brings the
+    motion to rest at the key, the outer handle is horizontal. Only automatic handles are changed, and only if the
+    animator did not choose their type.
     """
-    if not goes_on.any():
+    if not is_linear.any():
         return placed
     placed = placed.copy()
     plays = bool(keys.plays[0]), bool(len(keys.plays) > 1 and keys.plays[-2])
     for side, other, end, bit, is_played in zip(SIDES, SIDES[::-1], (0, -1), _BITS, plays, strict=True):
         own_types = _by_channel(own, f"{side}_type")[:, end]
-        channels = goes_on & is_played & AUTOMATIC[own_types]
+        channels = is_linear & is_played & AUTOMATIC[own_types]
         if keys.chosen is not None:
             channels &= keys.chosen[:, end] == 0
         arrays[side][channels, end] = 2.0 * arrays["co"][channels, end] - arrays[other][channels, end]
@@ -168,7 +173,7 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
     arrays |= {"co": co} | dict.fromkeys(_TYPES, np.full(shape, _FREE, dtype=np.uint8))
     sides = _handles(keys, co)
     if np.count_nonzero(keys.gaps):
-        sides = [places.copy() for places in sides]
+        sides = [handles_of_side.copy() for handles_of_side in sides]
         _leave_to_blender(arrays, sides, own, keys)
     return _flat(arrays | dict(zip(SIDES, sides, strict=True)))
 
@@ -186,20 +191,21 @@ def _handles(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
 def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, keys: ChannelKeys) -> None:
     """Copy the interpolation and handles of the animator's keys to the segments that Blender plays."""
     shape = len(keys.components), len(keys.rows)
-    begins, ends = keys.gaps, np.concatenate(([False], keys.gaps[:-1]))
-    rows = keys.rows[begins]
-    arrays["interpolation"][:, rows] = _by_channel(own, "interpolation")[:, begins]
+    begins_segment, ends_segment = keys.gaps, np.concatenate(([False], keys.gaps[:-1]))
+    rows = keys.rows[begins_segment]
+    arrays["interpolation"][:, rows] = _by_channel(own, "interpolation")[:, begins_segment]
     factors, terms = keys.maps if keys.maps is not None else (np.ones(shape), np.zeros(shape))
     own_values = _by_channel(own, "values")
-    for side, places, at in zip(SIDES, sides, (ends, begins), strict=True):
-        own_places = _by_channel(own, side)[:, at]
+    for side, handles_of_side, mask in zip(SIDES, sides, (ends_segment, begins_segment), strict=True):
+        own_handles = _by_channel(own, side)[:, mask]
+        rows, values = keys.rows[mask], keys.values[:, keys.rows[mask]]
         # The handle keeps its offset from the key, because the key's value on the curve may differ.
-        away = (own_places[..., 1] - own_values[:, at]) * factors[:, at]
-        same = keys.values[:, keys.rows[at]] == own_values[:, at]
-        moved = (keys.values[:, keys.rows[at]] + away).astype(np.float32)
-        is_plain = same & (factors[:, at] == 1.0) & (terms[:, at] == 0.0)
-        places[:, keys.rows[at], 0] = own_places[..., 0]
-        places[:, keys.rows[at], 1] = np.where(is_plain, own_places[..., 1], moved)
+        offset = (own_handles[..., 1] - own_values[:, mask]) * factors[:, mask]
+        moved = (values + offset).astype(np.float32)
+        is_unmapped = (factors[:, mask] == 1.0) & (terms[:, mask] == 0.0)
+        is_unmoved = (values == own_values[:, mask]) & is_unmapped
+        handles_of_side[:, rows, 0] = own_handles[..., 0]
+        handles_of_side[:, rows, 1] = np.where(is_unmoved, own_handles[..., 1], moved)
 
 
 def _by_channel(own: Joined, name: str) -> npt.NDArray[Any]:

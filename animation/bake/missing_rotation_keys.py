@@ -33,8 +33,36 @@ from .plans.sample_frames import APART
 from .plans.splines import values_at
 
 
+def completed(track: Track, own: OwnChannels) -> OwnChannels:
+    """Add missing keys to the channels of a rotation. If no key is missing, return the keys unchanged.
+
+    New keys have no identity yet. Raises AnimationError if Blender would merge keys of different channels.
+    """
+    if not track.is_rotation or is_keyed_whole(track, own):
+        return own
+    frames = _key_frames_of_all(track, own)
+    values = _whole_values(track, own, frames)
+    selected = _selected(own, frames)
+    pattern = next(iter(own.values()))
+    result = {}
+    for index in sorted(values):
+        co = np.stack((frames, values[index]), axis=1).astype(np.float32)
+        new_keys = _new_keys(track, own.get(index, pattern), co, selected)
+        result[index] = _with_missing(own.get(index), new_keys)
+    return with_numbers_beside(result)
+
+
+def _key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
+    """Return the frames of the keys in all channels. Raise AnimationError if Blender would merge two of the keys."""
+    frames = union([keys.keys.frames for keys in own.values()])
+    close_rows = np.flatnonzero(np.diff(frames) <= APART)
+    if len(close_rows):
+        raise track.error("KEYS_TOO_NEAR", APART, frame=float(frames[close_rows[0]]))
+    return frames
+
+
 def _whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[int, Float64Array]:
-    """Return the value of each component at each frame.
+    """Return the value of each component at each frame, shape (n,) per component.
 
     The value comes from the key or, if there is no key, from the motion.
     """
@@ -47,6 +75,7 @@ def _whole_values(track: Track, own: OwnChannels, frames: Float32Array) -> dict[
 
 
 def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Float64Array:
+    """Return the value of a channel at each frame."""
     if not track.is_played_by_handles:
         return values_at(track, index, own, frames)
     fcurve = track.channels[index]
@@ -56,54 +85,27 @@ def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Flo
     return values
 
 
-def _key_frames_of_all(track: Track, own: OwnChannels) -> Float32Array:
-    """Return the frames of the keys in all channels. Raise AnimationError if Blender would merge two of the keys."""
-    frames = union([each.keys.frames for each in own.values()])
-    near = np.flatnonzero(np.diff(frames) <= APART)
-    if len(near):
-        raise track.error("KEYS_TOO_NEAR", APART, frame=float(frames[near[0]]))
-    return frames
-
-
-def completed(track: Track, own: OwnChannels) -> OwnChannels:
-    """Add missing keys to the channels of a rotation. If no key is missing, return the keys unchanged.
-
-    New keys have no identity yet. Raises AnimationError if Blender would merge keys of different channels.
-    """
-    if not track.is_rotation or is_keyed_whole(track, own):
-        return own
-    frames = _key_frames_of_all(track, own)
-    values = _whole_values(track, own, frames)
-    selected = _selected(own, frames)
-    pattern = next(iter(own.values()))
-    whole = {
-        index: _with_missing(own.get(index), _fresh(track, own.get(index, pattern), co, selected))
-        for index, co in ((i, np.stack((frames, values[i]), axis=1).astype(np.float32)) for i in sorted(values))
-    }
-    return with_numbers_beside(whole)
-
-
 def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
     """Return the selection flags at each frame.
 
     A flag is set if it is set on any channel's key at the frame.
     """
     flags = {name: np.zeros(len(frames), dtype=np.bool_) for name in FLAGS}
-    for each in own.values():
-        rows, places = rows_at(each.keys.frames, frames)
+    for channel in own.values():
+        rows, key_rows = rows_at(channel.keys.frames, frames)
         for name, flag in flags.items():
-            flag[rows] |= getattr(each.keys, name)[places]
+            flag[rows] |= getattr(channel.keys, name)[key_rows]
     return flags
 
 
-def _fresh(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[str, BoolArray]) -> OwnKeys:
+def _new_keys(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[str, BoolArray]) -> OwnKeys:
     """Create keys that inherit the interpolation of the previous key, as new keys in Blender do."""
     count = len(co)
     before = source.take(np.maximum(np.searchsorted(source.keys.frames, co[:, 0], side="right") - 1, 0))
     continues = before.ends_spline | (not track.is_played_by_handles)
-    around = np.array([[-1.0, 0.0], [1.0, 0.0]], dtype=np.float32)
+    one_before, one_after = np.array([[-1.0, 0.0], [1.0, 0.0]], dtype=np.float32)
     automatic = np.full(count, HANDLE["AUTO_CLAMPED"], dtype=np.uint8)
-    keys = made_like(before.keys, co, co + around[0], co + around[1]).with_(
+    keys = made_like(before.keys, co, co + one_before, co + one_after).with_(
         handle_left_type=automatic,
         handle_right_type=automatic,
         interpolation=np.where(continues, before.keys.interpolation, np.uint8(INTERPOLATION["BEZIER"])),
@@ -120,10 +122,11 @@ def _fresh(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping[st
     )
 
 
-def _with_missing(own: OwnKeys | None, fresh: OwnKeys) -> OwnKeys:
+def _with_missing(own: OwnKeys | None, new_keys: OwnKeys) -> OwnKeys:
     """Merge new keys into a channel at frames where the channel has no key."""
+    merged = new_keys
     if own is not None:
-        fresh = fresh.take(~is_among(fresh.keys.frames, own.keys.frames))
-    every = fresh if own is None else own_end_to_end([own, fresh])
-    order = np.argsort(every.keys.frames, kind="stable")
-    return every.take(order).with_(rows=np.arange(len(order)), as_read=None)
+        missing = new_keys.take(~is_among(new_keys.keys.frames, own.keys.frames))
+        merged = own_end_to_end([own, missing])
+    order = np.argsort(merged.keys.frames, kind="stable")
+    return merged.take(order).with_(rows=np.arange(len(order)), as_read=None)

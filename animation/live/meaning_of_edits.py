@@ -59,27 +59,26 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
     Edits can imply parameters only if keys have changed since they were written, or if a handle of an unmoved key was
     moved while the key or the handle was selected.
     """
-    places, owns, written = [], [], []
+    track_numbers, own_channels, records = [], [], []
     result = [False] * len(tracks)
     for number, (track, channels) in enumerate(zip(tracks, every, strict=True)):
         if track.is_baked or track.state is None or not track.state.channels:
             continue
-        before = [written_keys(track, index) for index in channels]
-        known = [each for each in before if each is not None]
+        records_of_track = [written for index in channels if (written := written_keys(track, index)) is not None]
         own = [*channels.values()]
-        if len(known) < len(own) or [*map(len, known)] != [each.count for each in own]:
+        if [*map(len, records_of_track)] != [keys.count for keys in own]:
             result[number] = True
             continue
-        places += [number] * len(own)
-        owns += own
-        written += known
-    if places:
-        together, wrote = own_end_to_end(owns), rows_.Columns(rows_.joined(written, OWN))
-        joined = Joined(together.keys, list(map(len, written)))
-        implies = together.identities != wrote["identity"]
-        implies |= may_be_dragged(together, joined, wrote)
-        for row in np.flatnonzero(joined.sums(implies)).tolist():
-            result[places[row]] = True
+        track_numbers += [number] * len(own)
+        own_channels += own
+        records += records_of_track
+    if track_numbers:
+        own_keys, written_columns = own_end_to_end(own_channels), rows_.Columns(rows_.joined(records, OWN))
+        joined = Joined(own_keys.keys, list(map(len, records)))
+        implies = own_keys.identities != written_columns["identity"]
+        implies |= may_be_dragged(own_keys, joined, written_columns)
+        for channel in np.flatnonzero(joined.sums(implies)).tolist():
+            result[track_numbers[channel]] = True
     return result
 
 
@@ -94,12 +93,12 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
         return result, notes
     bends = _bends(track)
     for components in _played_together(track, result):
-        part = {index: result[index] for index in components}
-        goals = _goals(track, part, result, bends)
+        channels = {index: result[index] for index in components}
+        goals = _goals(track, channels, result, bends)
         if goals and bends:
-            result |= _bent(track, part, goals, defaults, notes)
+            result |= _bent(track, channels, goals, defaults, notes)
         elif goals:
-            notes += [_note_on_key(track, part, row, "HANDLE_FIXED") for row in goals]
+            notes += [_note_on_key(track, channels, row, "HANDLE_FIXED") for row in goals]
     return result, notes
 
 
@@ -125,10 +124,10 @@ def are_implied(track: Track, own: OwnChannels) -> bool:
     """
     if not may_imply([track], [own])[0]:
         return False
-    if any(len(mirrored_rows(track, index, each)) for index, each in own.items()):
+    if any(len(mirrored_rows(track, index, keys)) for index, keys in own.items()):
         return True
     groups = _played_together(track, own) if _bends(track) else []
-    return any(_goals(track, {index: own[index] for index in part}, own, bends=True) for part in groups)
+    return any(_goals(track, {index: own[index] for index in group}, own, bends=True) for group in groups)
 
 
 def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
@@ -144,32 +143,29 @@ def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float
     """Return a goal. Rotation channels without a curve are constant."""
     if not track.is_rotation:
         return _Goal(np.array(list(numbers.values())), np.array(list(slopes.values())), dragged)
-    every = range(len(track.rest))
-    held = np.array([numbers.get(index, track.component(index)) for index in every])
-    return _Goal(held, np.array([slopes.get(index, 0.0) for index in every]), dragged)
+    components = range(len(track.rest))
+    values_at_key = np.array([numbers.get(index, track.component(index)) for index in components])
+    return _Goal(values_at_key, np.array([slopes.get(index, 0.0) for index in components]), dragged)
 
 
 def _bent(
     track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[Finding]
 ) -> OwnChannels:
     """Return the animator's keys in channels with a common spline, with the parameters that best fit the goals."""
-    count = max(each.count for each in own.values())
+    count = max(keys.count for keys in own.values())
     # The tangents of the first and last keys depend on the tangents of their neighbors.
-    ends = [row for row in goals if row in (0, count - 1)]
-    for row in [*(row for row in goals if row not in ends), *ends]:
-        sides = goals[row]
+    for row in sorted(goals, key=lambda row: row in (0, count - 1)):
+        goals_of_key = goals[row]
         key = KeyTangents(track, own, dict.fromkeys(own, row), defaults)
-        there = all(side in key.now for side in sides)
-        # A handle that was not dragged stays.
-        found = (
-            key.best_parameters({side: _tangent(key, side, goal) for side, goal in sides.items()}, stays=OTHER_STAYS)
-            if there
-            else None
-        )
-        if any(goal.dragged for goal in sides.values()) and (found is None or not found.is_near):
-            notes.append(_note_on_key(track, own, row, "HANDLE_FIXED" if found is None else "HANDLE_NEAREST"))
-        if found is not None:
-            own = key.with_parameters(found.parameters)
+        best = None
+        if all(side in key.now for side in goals_of_key):
+            tangents = {side: _tangent(key, side, goal) for side, goal in goals_of_key.items()}
+            # A handle that was not dragged stays.
+            best = key.best_parameters(tangents, stays=OTHER_STAYS)
+        if any(goal.dragged for goal in goals_of_key.values()) and (best is None or not best.is_near):
+            notes.append(_note_on_key(track, own, row, "HANDLE_FIXED" if best is None else "HANDLE_NEAREST"))
+        if best is not None:
+            own = key.with_parameters(best.parameters)
     return own
 
 
@@ -183,11 +179,11 @@ def _tangent(key: KeyTangents, side: str, goal: _Goal) -> Float64Array:
     width = key.width(side)
     if not key.track.is_rotation:
         return goal.slopes * width
-    held = rotation_representation(key.track.order if key.track.kind == "EULER" else key.track.kind)
-    tiny = _TURN / max(float(np.abs(goal.slopes).max()), _TURN)
-    around = goal.numbers + np.outer([tiny, -tiny], goal.slopes)
-    ahead, behind = rotations.normalise(held.orientation(around.T).T)
+    representation = rotation_representation(key.track.order if key.track.kind == "EULER" else key.track.kind)
+    step = _TURN / max(float(np.abs(goal.slopes).max()), _TURN)
+    values_around = goal.numbers + np.outer([step, -step], goal.slopes)
+    ahead, behind = rotations.normalise(representation.orientation(values_around.T).T)
     # For small angles, the vector part of the quaternion is half the rotation vector.
     turned = rotations.multiply(ahead, behind * [1.0, -1.0, -1.0, -1.0])
-    velocity: Float64Array = 2.0 * turned[1:] * np.sign(turned[0]) / (2.0 * tiny)
+    velocity: Float64Array = 2.0 * turned[1:] * np.sign(turned[0]) / (2.0 * step)
     return velocity * width

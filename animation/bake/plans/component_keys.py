@@ -104,21 +104,22 @@ def _moving(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
     """
     if len(keys.own):
         return keys
-    still = np.array([[scope.track.component(component)] for component in keys.components])
-    away = np.abs(keys.values - still)
+    current = np.array([[scope.track.component(component)] for component in keys.components])
+    deviation = np.abs(keys.values - current)
     if keys.incoming is not None and keys.outgoing is not None and len(keys.frames) > 1:
         length = np.gradient(keys.frames.astype(np.float64))
-        away = away + np.maximum(np.abs(keys.incoming), np.abs(keys.outgoing)) * length
-    rows = np.flatnonzero(away.max(axis=1, initial=0.0) > STILL).tolist()
+        deviation = deviation + np.maximum(np.abs(keys.incoming), np.abs(keys.outgoing)) * length
+    rows = np.flatnonzero(deviation.max(axis=1, initial=0.0) > STILL).tolist()
     return keys.of(rows) if rows else None
 
 
-def together(scope: Scope, every: Sequence[ComponentKeys]) -> list[ChannelKeys]:
+def together(scope: Scope, keys_of_components: Sequence[ComponentKeys]) -> list[ChannelKeys]:
     """Return the components' keys as channel keys, at the same frames for all components.
 
     If no component moves, only the animator's keys remain.
     """
-    united_keys = _at_common_frames(scope, [keys for each in every if (keys := _moving(scope, each)) is not None])
+    moving_keys = [keys for keys in (_moving(scope, keys) for keys in keys_of_components) if keys is not None]
+    united_keys = _at_common_frames(scope, moving_keys)
     if all(map(_is_still, united_keys)):
         frames = united([scope.key_frames], [])
         united_keys = [keys.take(_are_at(keys.frames, frames)) for keys in united_keys]
@@ -147,15 +148,17 @@ def _is_still(keys: ComponentKeys) -> bool:
     return bool((steepest * length <= rounding).all())
 
 
-def _at_common_frames(scope: Scope, every: Sequence[ComponentKeys]) -> list[ComponentKeys]:
+def _at_common_frames(scope: Scope, keys_of_components: Sequence[ComponentKeys]) -> list[ComponentKeys]:
     """Add keys on the existing curves, so that all components have keys at the same frames."""
-    if len(every) <= 1:
-        return list(every)
-    if len({keys.frames.tobytes() for keys in every}) == 1 and not has_merged(every[0].frames):
-        return list(every)
-    own = [frames for keys in every if len(frames := keys.own)]
-    frames = united(own or [scope.key_frames], [keys.frames for keys in every])
-    return [_with_keys_at(keys, frames[keys.may_have(frames)]) for keys in every]
+    if len(keys_of_components) <= 1:
+        return list(keys_of_components)
+    if len({keys.frames.tobytes() for keys in keys_of_components}) == 1 and not has_merged(
+        keys_of_components[0].frames
+    ):
+        return list(keys_of_components)
+    own_frames = [keys.own for keys in keys_of_components if len(keys.own)]
+    frames = united(own_frames or [scope.key_frames], [keys.frames for keys in keys_of_components])
+    return [_with_keys_at(keys, frames[keys.may_have(frames)]) for keys in keys_of_components]
 
 
 def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
@@ -168,18 +171,18 @@ def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
         values = np.array([np.interp(at, knots, row) for row in keys.values])
         return replace(keys, frames=frames, values=values)
     nearest = nearest_rows(keys.frames, frames)
-    close = np.flatnonzero(np.abs(frames[nearest] - keys.frames) <= APART)
+    close_rows = np.flatnonzero(np.abs(frames[nearest] - keys.frames) <= APART)
     # Find the keys that move to each frame. To preserve the adjacent pieces, the last of these keys begins the next
     # piece, and the first one ends the previous piece.
-    first, end = (np.searchsorted(nearest[close], np.arange(len(frames)), side) for side in ("left", "right"))
+    first, end = (np.searchsorted(nearest[close_rows], np.arange(len(frames)), side) for side in ("left", "right"))
     moves = np.flatnonzero(end > first)
     starts, ends = at.copy(), at.copy()
-    starts[moves], ends[moves] = knots[close[end[moves] - 1]], knots[close[first[moves]]]
+    starts[moves], ends[moves] = knots[close_rows[end[moves] - 1]], knots[close_rows[first[moves]]]
     values, outgoing = _on_pieces(keys, at, np.searchsorted(knots, starts, side="right") - 1)
     _, incoming = _on_pieces(keys, at, np.searchsorted(knots, ends) - 1)
     rows = nearest_rows(frames, keys.frames)
-    same = keys.frames[rows] == frames
-    values[:, same] = keys.values[:, rows[same]]
+    is_same = keys.frames[rows] == frames
+    values[:, is_same] = keys.values[:, rows[is_same]]
     return replace(keys, frames=frames, values=values, incoming=incoming, outgoing=outgoing)
 
 
