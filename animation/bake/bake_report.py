@@ -44,7 +44,7 @@ def _modifier_notes(track: Track) -> list[Finding]:
     for fcurve in [fcurve for fcurve in track.channels.values() if len(fcurve.modifiers)]:
         for kind in sorted(_acting_modifiers(fcurve) - {"CYCLES"}):
             components.setdefault(kind, []).append(str(fcurve.array_index))
-    return [track.finding("MODIFIERS", kind, ", ".join(found)) for kind, found in components.items()]
+    return [track.finding("MODIFIERS", kind, ", ".join(indices)) for kind, indices in components.items()]
 
 
 def _acting_modifiers(fcurve: bpy.types.FCurve) -> set[str]:
@@ -53,14 +53,15 @@ def _acting_modifiers(fcurve: bpy.types.FCurve) -> set[str]:
 
 
 def _handle_error(bake: TrackBake) -> HandleError:
-    track, values = bake.track, [own.values for own in bake.own.values() if own.count]
+    track = bake.track
+    ranges = [float(np.ptp(own.values)) for own in bake.own.values() if own.count]
     return {
         "datablock": track.name,
         "track": track.path,
         "rotation": track.is_rotation,
         "error": math.degrees(bake.baked.error) if track.is_rotation else bake.baked.error,
         "frame": bake.baked.error_frame if math.isfinite(bake.baked.error_frame) else None,
-        "range": 0.0 if track.is_rotation else max((float(np.ptp(each)) for each in values), default=0.0),
+        "range": 0.0 if track.is_rotation else max(ranges, default=0.0),
         "approximate": bake.baked.is_approximate,
     }
 
@@ -76,20 +77,20 @@ def note_of_one_bake(report: Report, bake: TrackBake) -> None:
         report.notes.append(bake.track.finding("HANDLES_APPROXIMATE", error, round(bake.baked.error_frame, 2)))
     if _is_held(bake):
         report.notes.append(bake.track.finding("HELD_OUTSIDE"))
-    if _goes_on_otherwise(bake):
+    if _has_other_slope_outside(bake):
         report.notes.append(bake.track.finding("OTHER_SLOPE_OUTSIDE"))
 
 
-def _goes_on_otherwise(bake: TrackBake) -> bool:
+def _has_other_slope_outside(bake: TrackBake) -> bool:
     """Return whether any curve is extrapolated linearly from baked keys."""
     track = bake.track
     if bake.settings.cycle != "SINGLE" or bake.function is not None:
         return False
-    ends = [keys for keys in bake.baked.channels if not keys.holds_outside]
-    at_ends = [index for keys in ends if not (keys.gaps[0] and keys.gaps[-2]) for index in keys.components]
+    channels = [keys for keys in bake.baked.channels if not keys.holds_outside]
+    baked_ends = [index for keys in channels if not (keys.gaps[0] and keys.gaps[-2]) for index in keys.components]
     return any(
         index in bake.own and track.extrapolation(index) == "LINEAR" and not _acting_modifiers(track.channels[index])
-        for index in at_ends
+        for index in baked_ends
     )
 
 

@@ -71,7 +71,8 @@ def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
     interpolations: set[int] = set()
     handles: set[int] = set()
     methods: set[str] = set()
-    nowhere = np.ones(2, dtype=np.bool_)
+    is_at_end = np.ones(2, dtype=np.bool_)
+    """True for each side on which no key has a segment."""
     for keys in chosen:
         try:
             settings = keys.track.settings
@@ -86,7 +87,7 @@ def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
             names |= _acting(channel, bends, has_ends)
             interpolations |= channel.interpolations
             handles |= channel.handles
-            nowhere &= channel.is_beyond.all(axis=0)
+            is_at_end &= channel.is_beyond.all(axis=0)
     obstacles = []
     if interpolations:
         obstacles.append(Obstacle("INTERPOLATION", _named(_NAME_OF_INTERPOLATION, interpolations)))
@@ -95,7 +96,7 @@ def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
     if methods and not names.issuperset(PARAMETERS[:3]):
         obstacles.append(Obstacle("METHOD", tuple(sorted(methods))))
     elif not names.issuperset(PARAMETERS):
-        obstacles.append(Obstacle("END", ("FIRST" if nowhere[0] else "LAST" if nowhere[1] else "",)))
+        obstacles.append(Obstacle("END", ("FIRST" if is_at_end[0] else "LAST" if is_at_end[1] else "",)))
     return PlayedParameters(frozenset(names), tuple(obstacles))
 
 
@@ -116,28 +117,31 @@ def _acting(channel: _Channel, bends: bool, has_ends: bool) -> set[str]:
 
 def _channels(keys: TrackKeys, cycle: str) -> Iterator[_Channel]:
     """Yield the keys of each channel, or of all channels of a rotation together."""
-    played = keys.track.is_played_by_handles
-    for group in [dict(keys.own)] if keys.track.is_rotation else [{index: own} for index, own in keys.own.items()]:
-        frames = keys.frames[np.any([is_among(keys.frames, own.keys.frames) for own in group.values()], axis=0)]
+    is_by_handles = keys.track.is_played_by_handles
+    groups = [dict(keys.own)] if keys.track.is_rotation else [{index: own} for index, own in keys.own.items()]
+    for group in groups:
+        channels = [*group.values()]
+        frames = keys.frames[np.any([is_among(keys.frames, own.keys.frames) for own in channels], axis=0)]
         if not len(frames):
             continue
         kinds = np.full((len(frames), 2), SPLINE, np.uint8)
-        if any(b"\1" in own.ends for own in group.values()):
+        if any(b"\1" in own.ends for own in channels):
             kinds = kinds_beside(keys.track, group, frames)
-        ends = [min(own.keys.frames[0] for own in group.values()), max(own.keys.frames[-1] for own in group.values())]
+        ends = [min(own.keys.frames[0] for own in channels), max(own.keys.frames[-1] for own in channels)]
         is_beyond = np.abs(frames[:, np.newaxis] - np.array(ends)) <= SAME_FRAME
         # In a loop, the tangents of the first and last keys depend on both segments, but each of these keys has its own
         # ease.
         is_spline = (kinds == SPLINE) & ~(is_beyond & (cycle != "LOOP"))
         is_free = np.zeros((len(frames), 2), dtype=np.bool_)
         handles: set[int] = set()
-        for own in group.values():
-            there = is_among(frames, own.keys.frames)
-            rows = np.searchsorted(own.keys.frames, frames[there] - np.float32(SAME_FRAME))
-            chosen = (own.chosen[rows, np.newaxis] & _BITS) != 0 if played else np.zeros((len(rows), 2), dtype=np.bool_)
-            is_free[there] |= ~chosen
+        for own in channels:
+            has_key = is_among(frames, own.keys.frames)
+            rows = np.searchsorted(own.keys.frames, frames[has_key] - np.float32(SAME_FRAME))
+            is_chosen = (own.chosen[rows, np.newaxis] & _BITS) != 0 if is_by_handles else np.zeros((len(rows), 2), bool)
+            is_free[has_key] |= ~is_chosen
             for side, name in enumerate(_SIDES):
-                handles |= {*getattr(own.keys, name)[rows][chosen[:, side] & is_spline[there, side]].tolist()}
+                handle_types = getattr(own.keys, name)[rows]
+                handles |= {*handle_types[is_chosen[:, side] & is_spline[has_key, side]].tolist()}
         interpolations = frozenset(kinds[~is_spline & ~is_beyond].tolist())
         acts = is_spline & is_free & ~is_beyond
         yield _Channel(is_spline, is_beyond, acts, interpolations, frozenset(handles))

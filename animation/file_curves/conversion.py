@@ -21,11 +21,13 @@ from ...interp.keys import Float64Array
 
 _PRIOR = 1e-6
 """The weight of the prior relative to the poses. The prior affects only directions in which the poses do not move."""
-_ROUNDS = 3
+_ITERATIONS = 3
+"""The prior turn is replaced by the turn found, and the turn is found again, this many times."""
 _SNAPPED = 2e-5
 """Within this tolerance, elements of a turn snap to 0 or 1, and sizes snap to powers of ten. The tolerance covers
 float32 rounding."""
-_LEAST = 1e-9
+_SMALLEST = 1e-9
+"""Smaller lengths are 0 except for rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ class Conversion:
 def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> Conversion:
     """Return the conversion that fits the poses best. `prior` is the expected rotation, as a quaternion."""
     turn = prior
-    for _ in range(_ROUNDS):
+    for _ in range(_ITERATIONS):
         turn = _turn(file, blender, turn)
     matrix = _snapped(rotations.to_matrix(turn))
     turn = _near(rotations.from_matrix(matrix), turn)
@@ -102,14 +104,15 @@ def _near(q: Float64Array, other: Float64Array) -> Float64Array:
 def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
     """Return the turn that aligns the file's motion with Blender's, completed by the prior where nothing moves."""
     covariance = np.zeros((3, 3))
-    for own, other in zip(_motions(file), _motions(blender), strict=True):
-        lengths = np.sqrt((own**2).sum() * (other**2).sum())
-        if lengths > _LEAST:
-            covariance += other.T @ own / lengths
+    for in_file, in_blender in zip(_motions(file), _motions(blender), strict=True):
+        lengths = np.sqrt((in_file**2).sum() * (in_blender**2).sum())
+        if lengths > _SMALLEST:
+            covariance += in_blender.T @ in_file / lengths
     covariance += _PRIOR * rotations.to_matrix(prior)
+    # Kabsch's algorithm. The signs exclude reflections.
     left, _, right = np.linalg.svd(covariance)
-    sense = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
-    return _near(rotations.from_matrix(left @ sense @ right), prior)
+    signs = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
+    return _near(rotations.from_matrix(left @ signs @ right), prior)
 
 
 def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
@@ -117,22 +120,21 @@ def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
 
     Displacements and axes rotate with the space of the poses.
     """
-    moved = poses.translation - poses.translation.mean(axis=0)
-    if np.abs(moved).max() < 1e-6 * np.abs(poses.translation).max(initial=_LEAST):
-        moved = np.zeros_like(moved)
+    displacements = poses.translation - poses.translation.mean(axis=0)
+    if np.abs(displacements).max() < 1e-6 * np.abs(poses.translation).max(initial=_SMALLEST):
+        displacements = np.zeros_like(displacements)
     turns = rotations.multiply(poses.rotation, rotations.conjugate(poses.rotation[0]))
     # The product of vector and scalar part is equal for both signs, and 0 for half turns, whose axis has no direction.
-    vectors = turns[:, 1:] * turns[:, :1]
-    if np.abs(vectors).max() < 1e-5:
-        vectors = np.zeros_like(vectors)
-    return moved, vectors
+    axes = turns[:, 1:] * turns[:, :1]
+    if np.abs(axes).max() < 1e-5:
+        axes = np.zeros_like(axes)
+    return displacements, axes
 
 
 def _snapped(matrix: Float64Array) -> Float64Array:
     """Return the rotation matrix, snapped to the axes if the rows are nearly aligned with the axes."""
     rounded = np.round(matrix)
-    near = np.abs(matrix - rounded).max() < _SNAPPED
-    return rounded if near else matrix
+    return rounded if np.abs(matrix - rounded).max() < _SNAPPED else matrix
 
 
 def _mean(q: Float64Array) -> Float64Array:
@@ -144,14 +146,15 @@ def _mean(q: Float64Array) -> Float64Array:
 
 def _size(turned: Float64Array, location: Float64Array) -> float:
     """Return the scale factor from rotated translations to locations."""
-    own, other = (each - each.mean(axis=0) for each in (turned, location))
-    square = float((own**2).sum())
-    if np.abs(own).max() < 1e-6 * np.abs(turned).max(initial=_LEAST) or square <= _LEAST**2:
-        own, other = turned, location
-        square = float((own**2).sum())
-        if square <= _LEAST**2 or (other**2).sum() <= _LEAST**2:
+    in_file, in_blender = (positions - positions.mean(axis=0) for positions in (turned, location))
+    square = float((in_file**2).sum())
+    if np.abs(in_file).max() < 1e-6 * np.abs(turned).max(initial=_SMALLEST) or square <= _SMALLEST**2:
+        # A node that does not move still has a distance from the origin.
+        in_file, in_blender = turned, location
+        square = float((in_file**2).sum())
+        if square <= _SMALLEST**2 or (in_blender**2).sum() <= _SMALLEST**2:
             return 1.0
-    return _rounded_size(float((own * other).sum()) / square)
+    return _rounded_size(float((in_file * in_blender).sum()) / square)
 
 
 def _rounded_size(size: float) -> float:
@@ -168,10 +171,10 @@ def _factors(own: Float64Array, file: Float64Array, blender: Float64Array) -> Fl
     The node's own rotation swaps the axes. A node that never rotates or moves does not determine this rotation. The
     scales of such a node show which axes were swapped.
     """
-    order = tuple(np.abs(own).argmax(axis=0).tolist())
-    orders = [order] if len(set(order)) == 3 else []
-    candidates = [_factors_by_axis(file, blender, each) for each in (*orders, *permutations(range(3)))]
-    allowed = _SNAPPED * np.abs(blender).max(initial=_LEAST)
+    largest = tuple(np.abs(own).argmax(axis=0).tolist())
+    orders = [largest] if len(set(largest)) == 3 else []
+    candidates = [_factors_by_axis(file, blender, order) for order in (*orders, *permutations(range(3)))]
+    allowed = _SNAPPED * np.abs(blender).max(initial=_SMALLEST)
     # Use the first matrix that fits, because a node with equal scales along all axes fits any matrix.
     return min(candidates, key=lambda factors: max(allowed, float(np.abs(file @ factors.T - blender).max())))
 
@@ -182,6 +185,6 @@ def _factors_by_axis(file: Float64Array, blender: Float64Array, order: tuple[int
     for axis in range(3):
         scales = file[:, order[axis]]
         square = float((scales**2).sum())
-        factor = float((scales * blender[:, axis]).sum()) / square if square > _LEAST**2 else 1.0
+        factor = float((scales * blender[:, axis]).sum()) / square if square > _SMALLEST**2 else 1.0
         factors[axis, order[axis]] = _rounded_size(factor) if factor > 0.0 else factor
     return factors

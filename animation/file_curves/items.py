@@ -79,10 +79,12 @@ class Item:
         path, columns = self.path(name), []
         for index, rest in enumerate(self.rest(name).tolist()):
             fcurve = fcurves.get((path, index))
-            values = None if fcurve is None else [fcurve.evaluate(frame) for frame in frames.tolist()]
-            columns.append(np.full(len(frames), rest) if values is None else np.array(values))
-        values_of_all = np.stack(columns, axis=-1)
-        return orientations(self.mode, values_of_all) if name == "rotation" else values_of_all
+            if fcurve is None:
+                columns.append(np.full(len(frames), rest))
+            else:
+                columns.append(np.array([fcurve.evaluate(frame) for frame in frames.tolist()]))
+        values = np.stack(columns, axis=-1)
+        return orientations(self.mode, values) if name == "rotation" else values
 
 
 def orientations(mode: str, numbers: Float64Array) -> Float64Array:
@@ -102,35 +104,36 @@ def items_of(objects: Iterable[bpy.types.Object]) -> Iterator[Item]:
 def _with_parents(item: bpy.types.Object, known: dict[object, Item]) -> Iterator[Item]:
     """Yield an object that was not yielded before, preceded by its parents and followed by its bones."""
     chain: list[bpy.types.Object] = []
-    above: bpy.types.Object | None = item
-    while above is not None and above not in known:
-        chain.append(above)
-        above = above.parent
-    for each in reversed(chain):
+    ancestor: bpy.types.Object | None = item
+    while ancestor is not None and ancestor not in known:
+        chain.append(ancestor)
+        ancestor = ancestor.parent
+    for owner in reversed(chain):
         parent: Item | None = None
-        if each.parent is not None:
-            parent = known.get((each.parent, each.parent_bone)) if each.parent_type == "BONE" else None
-            parent = parent or known[each.parent]
-        known[each] = Item(each, each, "", parent, _rotation_of(each.matrix_parent_inverse))
-        yield known[each]
-        for bone in each.pose.bones if each.pose is not None else ():
-            yield from _bones(each, bone, known)
+        if owner.parent is not None:
+            parent = known.get((owner.parent, owner.parent_bone)) if owner.parent_type == "BONE" else None
+            parent = parent or known[owner.parent]
+        known[owner] = Item(owner, owner, "", parent, _rotation_of(owner.matrix_parent_inverse))
+        yield known[owner]
+        for bone in owner.pose.bones if owner.pose is not None else ():
+            yield from _bones(owner, bone, known)
 
 
 def _bones(owner: bpy.types.Object, bone: Any, known: dict[object, Item]) -> Iterator[Item]:
     """Yield a bone that was not yielded before, after its parents."""
     chain = []
-    above = bone
-    while above is not None and (owner, above.name) not in known:
-        chain.append(above)
-        above = above.parent
-    for each in reversed(chain):
-        rest = each.bone.matrix_local
-        if each.parent is not None:
-            rest = each.parent.bone.matrix_local.inverted_safe() @ rest
-        parent = known[(owner, each.parent.name)] if each.parent is not None else known[owner]
-        known[(owner, each.name)] = Item(owner, each, f"{bone_path(each)}.", parent, _rotation_of(rest))
-        yield known[(owner, each.name)]
+    ancestor = bone
+    while ancestor is not None and (owner, ancestor.name) not in known:
+        chain.append(ancestor)
+        ancestor = ancestor.parent
+    for pose_bone in reversed(chain):
+        rest, parent = pose_bone.bone.matrix_local, known[owner]
+        if pose_bone.parent is not None:
+            rest = pose_bone.parent.bone.matrix_local.inverted_safe() @ rest
+            parent = known[(owner, pose_bone.parent.name)]
+        bone_item = Item(owner, pose_bone, f"{bone_path(pose_bone)}.", parent, _rotation_of(rest))
+        known[(owner, pose_bone.name)] = bone_item
+        yield bone_item
 
 
 def _rotation_of(matrix: Any) -> Float64Array:

@@ -152,9 +152,8 @@ def _at_common_frames(scope: Scope, keys_of_components: Sequence[ComponentKeys])
     """Add keys on the existing curves, so that all components have keys at the same frames."""
     if len(keys_of_components) <= 1:
         return list(keys_of_components)
-    if len({keys.frames.tobytes() for keys in keys_of_components}) == 1 and not has_merged(
-        keys_of_components[0].frames
-    ):
+    first = keys_of_components[0].frames
+    if len({keys.frames.tobytes() for keys in keys_of_components}) == 1 and not has_merged(first):
         return list(keys_of_components)
     own_frames = [keys.own for keys in keys_of_components if len(keys.own)]
     frames = united(own_frames or [scope.key_frames], [keys.frames for keys in keys_of_components])
