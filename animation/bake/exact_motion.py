@@ -64,7 +64,7 @@ class _SplineCache:
         cached = self._cached.get(key)
         if cached is None or cached[0] != inputs:
             # A `TrackSpline` refers to F-curves, which can become invalid when Blender continues.
-            splines = [(each.components, each.spline) for each in _splines_to_play(track, defaults)]
+            splines = [(spline.components, spline.spline) for spline in _splines_to_play(track, defaults)]
             cached = self._cached[key] = inputs, splines
         self._cached.move_to_end(key)
         while len(self._cached) > _MOST_TRACKS:
@@ -99,7 +99,7 @@ def leaves_keys(track: Track) -> bool:
     """Return whether the exact motion of the track does not pass through its keys."""
     has_splines = track.is_baked or is_inexact(track)
     splines = _valid_splines(track, read_own_keys(track), {}) if has_splines else []
-    return any(not each.spline.interpolating for each in splines)
+    return any(not spline.spline.interpolating for spline in splines)
 
 
 def channel_values(track: Track, own: OwnChannels, frame: float, defaults: Mapping[str, float]) -> Float64Array:
@@ -108,12 +108,12 @@ def channel_values(track: Track, own: OwnChannels, frame: float, defaults: Mappi
     Raises AnimationError or KeysError if the keys do not define a motion.
     """
     values = np.array([track.component(index) for index in range(len(track.rest))], dtype=np.float64)
-    for each in track_splines(track, track.settings, own, defaults):
-        at_frame = each.spline(np.array([frame]))
+    for spline in track_splines(track, track.settings, own, defaults):
+        at_frame = spline.spline(np.array([frame]))
         if track.is_rotation:
-            nearest_key = int(np.argmin(np.abs(each.frames - frame)))
-            at_frame = followed(track, at_frame, each.values[nearest_key])
-        values[each.components] = at_frame[0]
+            nearest_key = int(np.argmin(np.abs(spline.frames - frame)))
+            at_frame = followed(track, at_frame, spline.values[nearest_key])
+        values[spline.components] = at_frame[0]
     return values
 
 
@@ -158,7 +158,7 @@ class ExactSampler(TransformSampler):
         """Return the exact values of the owner's property. The list is empty if its F-curves play the exact motion."""
         item = owner.id_data
         tracks = self._fingerprints.inexact(item, path.removesuffix("."))
-        track = next((each for each in tracks if each.path == path + name), None)
+        track = next((track for track in tracks if track.path == path + name), None)
         if track is None:
             return []
         self._dependencies |= _timing_sources()

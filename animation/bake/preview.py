@@ -186,17 +186,16 @@ class _Group:
     def __init__(self, members: Sequence[_Member]) -> None:
         self._drafts = HandleDrafts([member.request for member in members])
         self._parameters = self._drafts.parameters.copy()
-        self._counts = [len(member.request.spline.keys) for member in members]
-        self._first = np.cumsum(self._counts) - self._counts
-        """Row of the first key of each request."""
-        shape = sum(self._counts), len(members[0].bases)
+        counts = [len(member.request.spline.keys) for member in members]
+        first_rows = np.cumsum(counts) - counts
+        shape = sum(counts), len(members[0].bases)
         self._rows = np.full(shape, -1)
         """Row in the preview's arrays for each key and component, or -1 without an F-curve."""
         self._signs = np.ones(len(self._rows))
         """Signs of quaternion keys on the curves, relative to the requests."""
         dragged_rows, sources = [], []
         is_chosen = {flag: np.zeros(shape, dtype=np.bool_) for flag in (CHOSEN_LEFT, CHOSEN_RIGHT)}
-        for member, first, count in zip(members, self._first.tolist(), self._counts, strict=True):
+        for member, first, count in zip(members, first_rows.tolist(), counts, strict=True):
             rows, rows_in_channel = slice(first, first + count), slice(member.offset, member.offset + count)
             for component, (base, own) in enumerate(zip(member.bases, member.own, strict=True)):
                 if own is None:
@@ -209,10 +208,10 @@ class _Group:
                     for flag, mask in is_chosen.items():
                         mask[rows, component] = (own.chosen[rows_in_channel] & flag) != 0
             frames = member.request.spline.keys.frames.astype(np.float32)
-            changed = np.flatnonzero(is_among(frames, member.dragged.frames))
-            dragged_rows.append(first + changed)
-            places = np.searchsorted(member.dragged.frames, frames[changed] - np.float32(SAME_FRAME))
-            sources.append(member.dragged.start + places)
+            rows_in_request = np.flatnonzero(is_among(frames, member.dragged.frames))
+            dragged_rows.append(first + rows_in_request)
+            dragged_keys = np.searchsorted(member.dragged.frames, frames[rows_in_request] - np.float32(SAME_FRAME))
+            sources.append(member.dragged.start + dragged_keys)
         self._dragged_rows, self._sources = np.concatenate(dragged_rows), np.concatenate(sources)
         """Rows of the keys whose parameters change, and the index of each among the dragged keys of all tracks."""
         begin = self._drafts.segments

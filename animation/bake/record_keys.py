@@ -24,7 +24,7 @@ def add_rows(jobs: Sequence[BakeJob]) -> None:
             _move_to_local_copy(job)
         for bake in job.tracks:
             bake.state = _state_of(bake)
-    named, rows = recorded(
+    recorded_keys, rows = recorded(
         [
             OwnChannel(bake.state.identity, index, own, index in bake.state.channels)
             for job in jobs
@@ -32,29 +32,30 @@ def add_rows(jobs: Sequence[BakeJob]) -> None:
             for index, own in bake.own.items()
         ]
     )
-    owns, fresh = iter(named), iter(rows)
+    next_keys, next_rows = iter(recorded_keys), iter(rows)
     for job in jobs:
-        own_rows = []
+        rows_of_job = []
         for bake in job.tracks:
-            as_read, bake.own = bake.own, {index: next(owns) for index in bake.own}
+            as_read, bake.own = bake.own, {index: next(next_keys) for index in bake.own}
             bake.is_settled = all(
                 own.identities.tobytes() == as_read[index].identities.tobytes() for index, own in bake.own.items()
             )
-            own_rows += [next(fresh) for _ in bake.own]
-        job.rows = joined(own_rows)
+            rows_of_job += [next(next_rows) for _ in bake.own]
+        job.rows = joined(rows_of_job)
 
 
 def _move_to_local_copy(job: BakeJob) -> None:
     """Move the job to the override's local copy of its linked action."""
     job.channels = editable_channels(job.datablocks[0], job.notes)
-    for other in job.datablocks[1:]:
-        assign(other, job.channels.action, job.channels.slot_handle)
+    for user in job.datablocks[1:]:
+        assign(user, job.channels.action, job.channels.slot_handle)
     tracks = {track.path: track for track in find_tracks(job.datablocks[0], job.channels)}
     for bake in job.tracks:
         bake.track, bake.channels = tracks[bake.track.path], job.channels
 
 
 def _state_of(bake: TrackBake) -> TrackState:
+    """Return the track's entry in the table, or a new entry."""
     track, channels = bake.track, bake.channels
     if track.state is not None:
         return track.state

@@ -49,14 +49,13 @@ def write_tracks(jobs: Sequence[BakeJob], reports: Sequence[Report], write: Writ
     by_handles = [bake for bake in bakes if bake.baked.is_by_handles]
     in_own_space = [bake for bake in bakes if not bake.baked.is_by_handles and not bake.options.in_world]
     for job in jobs:
-        free_tracks(
-            job.channels, [bake.track for bake in job.tracks if bake.baked.is_by_handles and bake.track.is_baked]
-        )
+        baked_before = [bake.track for bake in job.tracks if bake.baked.is_by_handles and bake.track.is_baked]
+        free_tracks(job.channels, baked_before)
     states = dict(zip(by_handles, write_handles(by_handles, write), strict=True))
     states |= zip(in_own_space, write_bakes(in_own_space, write), strict=True)
     for job, report in zip(jobs, reports, strict=True):
         in_world = [bake for bake in job.tracks if bake not in states]
-        for bake in sorted(in_world, key=lambda each: depth(job.datablocks[0], each.track)):
+        for bake in sorted(in_world, key=lambda bake: depth(job.datablocks[0], bake.track)):
             # Write one track at a time, because children depend on the new motion of their parents.
             try:
                 bake.baked = WorldMotion(job.datablocks[0], bake.track, bake.own, bake.options).baked()

@@ -42,21 +42,23 @@ def kinds_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array)
     last key, unless the track cycles.
     """
     kinds = np.full((len(frames), 2), SPLINE, np.uint8)
-    there = np.full((len(frames), 2), _cycles(track))
+    has_segment = np.full((len(frames), 2), _cycles(track))
     for index in sorted(own, reverse=True):
         channel = own[index]
         before = np.searchsorted(channel.keys.frames, frames - np.float32(SAME_FRAME)) - 1
         after = np.searchsorted(channel.keys.frames, frames + np.float32(SAME_FRAME), side="right") - 1
         for side, begin in enumerate((before, after)):
-            ends = (begin >= 0) & (begin < len(channel.keys) - 1)
-            there[:, side] |= ends
-            ends[ends] = channel.ends_spline[begin[ends]]
+            is_inside = (begin >= 0) & (begin < len(channel.keys) - 1)
+            has_segment[:, side] |= is_inside
+            is_blenders = is_inside.copy()
+            is_blenders[is_inside] = channel.ends_spline[begin[is_inside]]
             if not track.is_rotation:
                 # Ignore the keys of later channels.
-                kinds[before < after, side] = SPLINE
-                ends &= before < after
-            kinds[ends, side] = channel.keys.interpolation[begin[ends]]
-    kinds[~there] = NOTHING
+                has_key = before < after
+                kinds[has_key, side] = SPLINE
+                is_blenders &= has_key
+            kinds[is_blenders, side] = channel.keys.interpolation[begin[is_blenders]]
+    kinds[~has_segment] = NOTHING
     return kinds
 
 
@@ -95,9 +97,9 @@ def key_near(track: Track, frame: float) -> ShownKey | None:
     if not len(frames):
         return None
     row = max(0, int(np.searchsorted(frames, frame + AT)) - 1)
-    found = float(frames[row])
-    where = "AT" if abs(found - frame) <= AT else "BEFORE" if found < frame else "AFTER"
-    return ShownKey(found, row + 1, len(frames), where)
+    key_frame = float(frames[row])
+    where = "AT" if abs(key_frame - frame) <= AT else "BEFORE" if key_frame < frame else "AFTER"
+    return ShownKey(key_frame, row + 1, len(frames), where)
 
 
 def values_now(track: Track, frame: float) -> dict[int, float]:

@@ -42,10 +42,11 @@ def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
     measured = [jumps(spline.spline, track.is_rotation) for spline in splines]
     orders = zip(*measured, strict=False)
     return Smoothness(
-        min((continuity(found) for found in measured), key=_rank),
+        min(map(continuity, measured), key=_rank),
         [max(of_order, key=lambda jump: (jump.is_seen, jump.size)) for of_order in orders],
     )
 
 
-def _rank(found: str) -> int:
-    return int(found[1:]) if found else -1
+def _rank(name: str) -> int:
+    """Return the order of a continuity, or -1 for a jump in the value."""
+    return int(name[1:]) if name else -1

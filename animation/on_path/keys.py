@@ -41,17 +41,17 @@ def insert_key(spot: Spot) -> None:
     tracks = moving_tracks(spot.item, spot.bone, spot.followed)
     if not tracks:
         raise AnimationError(Finding("POINT_WITHOUT_TRACK", spot.name, frame=spot.frame))
-    without = []
+    tracks_to_key = []
     for track in tracks:
         # `writable` may have copied the action.
-        _, found = writable(spot.item, track)
-        check_times(spot.item, found, spot.frame)
-        if not (np.abs(key_frames(found) - spot.frame) <= SAME_FRAME).any():
-            without.append(found)
-    if not without:
+        _, writable_track = writable(spot.item, track)
+        check_times(spot.item, writable_track, spot.frame)
+        if not (np.abs(key_frames(writable_track) - spot.frame) <= SAME_FRAME).any():
+            tracks_to_key.append(writable_track)
+    if not tracks_to_key:
         raise tracks[0].error("KEY_AT_FRAME", frame=spot.frame)
-    exact_values = {track.path: values for track in without if (values := _exact_values(spot, track)) is not None}
-    for track in without:
+    exact_values = {track.path: values for track in tracks_to_key if (values := _exact_values(spot, track)) is not None}
+    for track in tracks_to_key:
         make_key(spot.item, track, spot.frame)
     for keyed in keyed_tracks(spot):
         if keyed.track.path in exact_values:
@@ -76,13 +76,14 @@ def delete_key(spot: Spot) -> None:
     Raises AnimationError, without changing anything, if the key is a channel's only key, or if a track can't be
     changed.
     """
-    keyed = keyed_tracks(spot)
-    for each in keyed:
-        if each.is_last_of_a_channel:
-            raise each.track.error("LAST_KEY", frame=spot.frame)
-    for each in keyed:
-        points = own_points(each.track)
-        keys = {index: points[index][1] for index in each.keyed}
-        write_own_curves(each.channels, each.track, {i: own.take(~each.is_at(own)) for i, own in keys.items()})
-        if not each.track.is_baked:
-            each.play()
+    keyed_tracks_of_spot = keyed_tracks(spot)
+    for keyed in keyed_tracks_of_spot:
+        if keyed.is_last_of_a_channel:
+            raise keyed.track.error("LAST_KEY", frame=spot.frame)
+    for keyed in keyed_tracks_of_spot:
+        points = own_points(keyed.track)
+        keys = {index: points[index][1] for index in keyed.keyed}
+        remaining = {index: own.take(~keyed.is_at(own)) for index, own in keys.items()}
+        write_own_curves(keyed.channels, keyed.track, remaining)
+        if not keyed.track.is_baked:
+            keyed.play()

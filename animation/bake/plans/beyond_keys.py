@@ -11,7 +11,7 @@ from ...fcurves.keyframes import Float32Array, Float64Array
 from .protocol import Scope
 from .splines import TrackSpline
 
-_ASIDE = 1.0 / 256.0
+_DIFFERENCE = 1.0 / 256.0
 """Slopes at the ends of a motion are finite differences over this distance in frames."""
 
 
@@ -27,8 +27,8 @@ def goes_on(scope: Scope, splines: Sequence[TrackSpline]) -> bool:
 def frames_aside(keys: Float32Array) -> Float64Array:
     """Return frames close to the first and last keys, from which to compute the slopes at these keys, shape (4,)."""
     first, last = float(keys[0]), float(keys[-1])
-    aside = min(_ASIDE, (last - first) / 4.0)
-    return np.array([first + aside, first + 2.0 * aside, last - 2.0 * aside, last - aside])
+    step = min(_DIFFERENCE, (last - first) / 4.0)
+    return np.array([first + step, first + 2.0 * step, last - 2.0 * step, last - step])
 
 
 def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -> tuple[Float64Array, Float64Array]:
@@ -36,12 +36,13 @@ def slopes_at_ends(at: Float64Array, values: Float64Array, keys: Float32Array) -
 
     `at` must include the frames returned by `frames_aside`.
     """
-    aside = frames_aside(keys)
+    frames = frames_aside(keys)
     first, last = np.searchsorted(at, [float(keys[0]), float(keys[-1])])
-    one, two, minus_two, minus_one = (values[:, row] for row in np.searchsorted(at, aside))
-    step = aside[0] - float(keys[0])
-    start = (4.0 * one - two - 3.0 * values[:, first]) / (2.0 * step)
-    end = (3.0 * values[:, last] - 4.0 * minus_one + minus_two) / (2.0 * step)
+    one_after, two_after, two_before, one_before = (values[:, row] for row in np.searchsorted(at, frames))
+    step = frames[0] - float(keys[0])
+    # One-sided differences of second order.
+    start = (4.0 * one_after - two_after - 3.0 * values[:, first]) / (2.0 * step)
+    end = (3.0 * values[:, last] - 4.0 * one_before + two_before) / (2.0 * step)
     return start, end
 
 
@@ -65,12 +66,12 @@ def extrapolated(
     for row, component in enumerate(spline.components):
         if component not in scope.own or scope.track.extrapolation(component) != "LINEAR":
             continue
-        for outside, key, slope, rest in (
+        for is_outside, key, slope, rest in (
             (frames < first, first, slopes[0][row], rests[0]),
             (frames > last, last, slopes[1][row], rests[1]),
         ):
-            if outside.any():
-                at = values[row, np.searchsorted(frames, key)]
-                away = frames[outside].astype(np.float64) - float(key)
-                result[row, outside] = at + (0.0 if rest else slope) * away
+            if is_outside.any():
+                key_value = values[row, np.searchsorted(frames, key)]
+                distance = frames[is_outside].astype(np.float64) - float(key)
+                result[row, is_outside] = key_value + (0.0 if rest else slope) * distance
     return result

@@ -20,7 +20,7 @@ FOLLOWED = np.pi / 3
 about a single axis, and lower for rotation about several axes."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
 """Minimum and maximum number of parts into which a segment is divided to unwrap its angles."""
-_SHORT = 1.0
+_SMALL_CHANGE = 1.0
 """Tolerance in radians, or in units of an axis. Neighboring keys that differ by less than this keep their own
 values."""
 
@@ -43,7 +43,7 @@ def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
 
     Return None if the keys' angles are continuous. The signs of quaternions are chosen together with the handles.
     """
-    if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SHORT).all():
+    if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SMALL_CHANGE).all():
         return None
     return continuous(track, spline, *_densely_sampled(spline))[1]
 
@@ -61,8 +61,8 @@ def _densely_sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
 def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray]:
     """Return the orientations at the keys and at points between them, and the rows of the keys."""
     keys = spline.frames.astype(np.float64)
-    way = np.arange(parts) / parts
-    frames = np.append(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * way, keys[-1])
+    fractions = np.arange(parts) / parts
+    frames = np.append(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * fractions, keys[-1])
     return spline.spline(frames), np.arange(len(keys)) * parts
 
 
@@ -77,30 +77,31 @@ def continuous(
     Both keys of a segment played by Blender have the same map, because the segment interpolates their values.
     """
     representation = rotation_representation(track.order if track.kind == "EULER" else track.kind)
-    numbers = followed(track, quaternions, spline.values[0], int(key_rows[0]))
-    next_rows = np.minimum(key_rows + 1, len(numbers) - 1)
-    done = 0
+    values = followed(track, quaternions, spline.values[0], int(key_rows[0]))
+    next_rows = np.minimum(key_rows + 1, len(values) - 1)
+    next_key = 0
     while True:
-        maps = _nearest(representation, spline.values, numbers[key_rows])
+        maps = _nearest(representation, spline.values, values[key_rows])
         for run in run_slices(spline.between)[1:]:
-            for each in maps:
-                each[run.start] = each[run.start - 1]
+            for numbers in maps:
+                numbers[run.start] = numbers[run.start - 1]
         shown = maps.applied(spline.values)
-        apart = np.flatnonzero(np.abs(shown - numbers[key_rows]).max(axis=1) > JUMP)
-        apart = apart[apart >= done]
-        turns = _nearest(representation, numbers[next_rows[apart]], shown[apart])
-        turned = np.flatnonzero(turns.changed.any(axis=1))
-        if not len(turned):
-            return numbers, maps if maps.changed.any() else None
+        differing_keys = np.flatnonzero(np.abs(shown - values[key_rows]).max(axis=1) > JUMP)
+        differing_keys = differing_keys[differing_keys >= next_key]
+        maps_of_samples = _nearest(representation, values[next_rows[differing_keys]], shown[differing_keys])
+        changed = np.flatnonzero(maps_of_samples.changed.any(axis=1))
+        if not len(changed):
+            return values, maps if maps.changed.any() else None
         # The values of this key, such as an axis without rotation, continue in another way than the samples before it.
-        done = int(apart[turned[0]]) + 1
-        after = numbers[key_rows[done - 1] + 1 :]
-        after[:] = after * turns.factors[turned[0]] + turns.terms[turned[0]]
+        key, row = int(differing_keys[changed[0]]), changed[0]
+        next_key = key + 1
+        samples_after = values[key_rows[key] + 1 :]
+        samples_after[:] = samples_after * maps_of_samples.factors[row] + maps_of_samples.terms[row]
 
 
 def _nearest(representation: RotationRepresentation, values: Float64Array, others: Float64Array) -> Maps:
     """Return maps that bring the values closest to the others, shape (n, components)."""
-    return Maps(*(each.T.copy() for each in representation.map_to_nearest(values.T, others.T)))
+    return Maps(*(numbers.T.copy() for numbers in representation.map_to_nearest(values.T, others.T)))
 
 
 def followed(track: Track, quaternions: Float64Array, start: Float64Array, row: int = 0) -> Float64Array:
@@ -112,6 +113,7 @@ def followed(track: Track, quaternions: Float64Array, start: Float64Array, row: 
 
 
 def _followed_onward(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:
+    """Convert samples to continuous channel values, with the first sample's values closest to `start`."""
     if track.kind == "QUATERNION":
         chain = rotations.unroll_signs(quaternions)
         return -chain if chain[0] @ start < 0.0 else chain
