@@ -105,7 +105,7 @@ def _write_changes(
 def _channel_record(member: TrackBake, index: int, extrapolation: Extrapolation, written: Written) -> Channel:
     """Return the record of a channel's written keys."""
     before = member.state.channels.get(index)
-    # `edited` tells a restore to update automatic handles, as Blender does when the extrapolation changes.
+    # If `edited` is true, a restore updates automatic handles, as Blender does when the extrapolation changes.
     is_edited = before is not None and (before.edited or before.extrapolation != extrapolation)
     return Channel(extrapolation, member.own[index].edited or is_edited, written)
 
