@@ -27,10 +27,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interp import Keys
 from interp.rotations.orientations import OrientationSpline
 from interp.splines import METHODS
-from tools.api_pages import CITED, anchor, formula_link, formula_pages, sections, splines_of, text_of
+from tools.api_pages import splines_of
+from tools.docstring_markdown import CITED, DocstringMarkdown, anchor, formula_pages
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "splines"
+MARKDOWN = DocstringMarkdown(docs="..", level=3)
 TITLES = {
     "tcb": "TCB of 3D Studio and 3ds Max",
     "lightwave_kochanek_bartels": "TCB of LightWave, and of Kochanek and Bartels",
@@ -99,7 +101,7 @@ def page(name: str, module: ModuleType) -> str:
     parts = [
         f"# {TITLES[name]}\n\n{GENERATED}\n",
         f"`interp.splines.{name}`, in the package `tcb_splines.splines.{name}`. [All splines](README.md).\n",
-        text_of(module),
+        MARKDOWN.text_of(module),
         f"![The splines of this page and their velocities]({name}.png)\n\n{CAPTION}\n",
         "## Formulas\n",
         "[Notation](../formulas/README.md#notation) defines the common symbols.\n",
@@ -107,7 +109,7 @@ def page(name: str, module: ModuleType) -> str:
         "## Accuracy\n",
         *_accuracy(name, classes),
         "## Classes\n",
-        *sections(classes),
+        *MARKDOWN.sections(classes),
     ]
     text = "\n".join(part for part in parts if part)
     return text.rstrip("\n") + "\n"
@@ -143,13 +145,15 @@ def _formulas(heading: str) -> str:
             shown.append(f"{_linked(introduction)}\n")
             is_table = formula.startswith("|")
             shown.append(f"{formula}\n" if is_table else f"```text\n{textwrap.dedent(formula)}\n```\n")
-    return "\n".join([f"**{formula_link(heading)}**\n", *shown]) if shown else ""
+    return "\n".join([f"**{MARKDOWN.formula_link(heading)}**\n", *shown]) if shown else ""
 
 
 def _linked(paragraph: str) -> str:
     """Return a paragraph of docs/formulas with links that are valid in docs/splines, including quoted headings."""
     text = re.sub(r"\]\((?=[\w.]+\.md)", "](../formulas/", paragraph)
-    return re.sub(r'"([^"]+)"', lambda name: formula_link(name[1]) if name[1] in formula_pages() else name[0], text)
+    return re.sub(
+        r'"([^"]+)"', lambda name: MARKDOWN.formula_link(name[1]) if name[1] in formula_pages() else name[0], text
+    )
 
 
 def _accuracy(name: str, classes: dict[str, Any]) -> Iterator[str]:

@@ -180,3 +180,14 @@ def test_the_pages_of_the_mathematics_have_every_name_with_an_example():
         if not inspect.ismodule(each):
             text = sections[name]
             assert not (inspect.isfunction(each) or inspect.isclass(each)) or ">>>" in text, name
+
+
+@pytest.mark.parametrize("name", all_sections(MATHEMATICS))
+def test_each_heading_of_the_mathematics_can_be_imported(name):
+    module, _, item = name.rpartition(".")
+    package = "interp.fitting" if module in FITS or name == "Request" else "interp"
+    assert hasattr(importlib.import_module(f"{package}.{module}".rstrip(".")), item)
+
+
+def test_signatures_of_methods_have_no_self():
+    assert [page for page, text in (SCRIPTS | MATHEMATICS).items() if re.search(r"\(self\b", text)] == []
