@@ -20,7 +20,7 @@ from .verbs.edit import apply, bake, enable, free, remove, restore
 from .verbs.info import changes_since, list_tracks, snapshot
 from .verbs.reduce import reduce
 from .verbs.restore_curves import restore_curves
-from .verbs.rotations import list_or_repair
+from .verbs.rotations import process_rotations
 from .verbs.tables import export_keys, import_keys, write_velocities
 from .verbs.three_ds import export_file, import_file, open_scene
 from .workers import Answer
@@ -36,7 +36,7 @@ _VERBS: dict[str, Callable[[Job, Outcome], bytes | None]] = {
     "curves": restore_curves,
     "info": list_tracks,
     "check": check_motion,
-    "rotations": list_or_repair,
+    "rotations": process_rotations,
     "import": import_file,
     "export": export_file,
     "import-table": import_keys,

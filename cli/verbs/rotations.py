@@ -3,54 +3,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import bpy
 
 from ... import animation
 from ...animation import Finding
+from ...animation.edit.fix_rotations import Turns
 from ..arguments import Job
 from ..choosing import named
 from ..file_outcome import Outcome
 
 
-def list_or_repair(job: Job, outcome: Outcome) -> None:
-    """Add the faults to the outcome. Key all channels first, and repair the faults, if requested."""
+def process_rotations(job: Job, outcome: Outcome) -> None:
+    """Key all rotation channels if requested, add the faults to the outcome, and repair them if requested.
+
+    The report counts keyed and repaired tracks, or tracks with faults if neither was requested.
+    """
     given, report = job.given, outcome.report
+    datablocks = _of_objects(given.objects, outcome) if given.objects else []
+    keyed: list[bpy.types.ID] = []
     if given.key_whole:
-        report.add(_key_whole(job, outcome))
-    chosen = _chosen(job, outcome)
+        to_key = datablocks if given.objects else animation.of_file()
+        # Without --objects, datablocks that can't be edited are skipped.
+        keyed = _key_whole(to_key, report, lists_refusals=bool(given.objects))
+    if not given.objects:
+        # Keying can replace linked actions with local copies.
+        datablocks = _local_actions(report)
     faults: list[animation.RotationFault] = []
-    for datablock in chosen:
+    for datablock in datablocks:
         try:
             faults += animation.find_rotation_faults(datablock, turns=given.turns)
         except animation.AnimationError as refusal:
-            # Repairs report it as an error.
-            report.notes += [] if given.repair else refusal.findings
+            # `fix_rotations_many` reports the same refusal as an error.
+            if not given.repair:
+                report.notes += refusal.findings
     outcome.results["faults"] = [fault.to_dict() for fault in faults]
     if given.repair:
-        report.add(animation.fix_rotations_many(chosen, turns=given.turns))
+        # A datablock that is keyed and repaired counts once.
+        counted_twice = animation.Report.on(
+            [datablock for datablock in keyed if _is_repairable(datablock, given.turns)]
+        )
+        report.add(animation.fix_rotations_many(datablocks, turns=given.turns))
+        report.datablocks -= counted_twice.datablocks
+        report.objects -= counted_twice.objects
     elif not given.key_whole:
         report.tracks = len({(fault.action, fault.datablock, fault.track) for fault in faults})
 
 
-def _key_whole(job: Job, outcome: Outcome) -> animation.Report:
-    """Key all rotation channels of the requested objects, or of all local datablocks of the file."""
-    every = _chosen(job, outcome) if job.given.objects else animation.of_file()
-    report = animation.Report()
-    for datablock in [datablock for datablock in every if datablock.library is None]:
-        try:
-            done = animation.key_whole(datablock)
-        except animation.AnimationError as refusal:
-            report.errors += refusal.findings if job.given.objects else ()
-        else:
-            report.add(done if done.tracks else animation.Report(errors=done.errors, notes=done.notes))
-    return report
+def _of_objects(patterns: list[str], outcome: Outcome) -> list[bpy.types.ID]:
+    """Return the datablocks of the requested objects."""
+    objects = named(patterns, outcome)
+    return list(dict.fromkeys(datablock for obj in objects for datablock in animation.of_object(obj)))
 
 
-def _chosen(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
-    """Return the datablocks of the requested objects, or else the file's local actions, used or not."""
-    if job.given.objects:
-        objects = named(job.given.objects, outcome)
-        return list(dict.fromkeys(part for obj in objects for part in animation.of_object(obj)))
+def _local_actions(report: animation.Report) -> list[bpy.types.ID]:
+    """Return the local actions of the file, used or not, and add notes on linked actions."""
     linked = [action for action in bpy.data.actions if action.library is not None]
-    outcome.report.notes += [Finding("LEFT_TO_OWN_FILE", action.name) for action in linked]
+    report.notes += [Finding("LEFT_TO_OWN_FILE", action.name) for action in linked]
     return [action for action in bpy.data.actions if action.library is None]
+
+
+def _key_whole(
+    datablocks: Iterable[bpy.types.ID], report: animation.Report, *, lists_refusals: bool
+) -> list[bpy.types.ID]:
+    """Key all rotation channels of the local datablocks, and return the datablocks with new keys."""
+    keyed = []
+    local = [datablock for datablock in datablocks if datablock.library is None]
+    for datablock in local:
+        try:
+            result = animation.key_whole(datablock)
+        except animation.AnimationError as refusal:
+            if lists_refusals:
+                report.errors += refusal.findings
+            continue
+        if result.tracks:
+            report.add(result)
+            keyed.append(datablock)
+        else:
+            report.add(animation.Report(errors=result.errors, notes=result.notes))
+    return keyed
+
+
+def _is_repairable(datablock: bpy.types.ID, turns: Turns) -> bool:
+    return any(fault.repairable for fault in animation.find_rotation_faults(datablock, turns=turns))
