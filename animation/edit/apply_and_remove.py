@@ -26,7 +26,7 @@ from ..store.record_rows import remove_traces
 from ..store.table import key_identity
 from ..store.tracks import Track, looks_baked
 from .free_and_restore import count_key_frames, restore_played_tracks
-from .work_on_tracks import Done, Task, work_on
+from .work_on_tracks import Task, TrackResult, work_on
 
 
 @checked
@@ -62,27 +62,27 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     return work_on(datablock, Task(_apply, "NO_TCB_TRACK", prefixes, _make_plain, takes_edited=True))
 
 
-def _apply(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
+def _apply(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
     return [_apply_track(channels, datablock, track) for track in tracks]
 
 
-def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> Done | None:
+def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> TrackResult | None:
     if not track.enabled and track.frame_curve is None:
         return None
     _remove_function(channels, datablock, track)
     if not track.channels:
-        return Done(0, "CHANNELS_GONE")
-    bake, kept = track.bake, read_own_keys(track)
+        return TrackResult(0, "CHANNELS_GONE")
+    bake, own_keys = track.bake, read_own_keys(track)
     for index, fcurve in track.channels.items():
         remove_cycles(fcurve)
         if bake is not None:
             _make_generated_plain(fcurve)
             remove_traces(fcurve)
         else:
-            remove_traces(fcurve, kept.get(index))
+            remove_traces(fcurve, own_keys.get(index))
     if bake is not None:
         unlock(track.channels[index] for index in bake.channels if index in track.channels)
-    return Done(count_key_frames(kept.values()), "")
+    return TrackResult(count_key_frames(own_keys.values()), "")
 
 
 def _make_plain(_channels: Channels, track: Track) -> str:
@@ -139,31 +139,31 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
     F-curves to search.
     """
 
-    def work(channels: Channels, owner: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
+    def work(channels: Channels, owner: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
         curves = [track.frame_curve for track in tracks]
         for track in tracks:
             track.frame_curve = None
-        done = _remove(channels, owner, tracks)
+        results = _remove(channels, owner, tracks)
         for track, curve in zip(tracks, curves, strict=True):
             track.frame_curve = curve
             if curve is not None:
                 give_name(owner, track.path)
-        return done
+        return results
 
     return work_on(datablock, Task(work, "", None, _strip, paths=paths), only)
 
 
-def _remove(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
-    done = restore_played_tracks(channels, datablock, tracks)
+def _remove(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
+    results = restore_played_tracks(channels, datablock, tracks)
     for number, track in enumerate(tracks):
-        if done[number] is None and (track.enabled or track.frame_curve is not None):
-            done[number] = Done(len(key_frames(track)), "")
+        if results[number] is None and (track.enabled or track.frame_curve is not None):
+            results[number] = TrackResult(len(key_frames(track)), "")
         _remove_function(channels, datablock, track)
     enabled = [track for track in tracks if track.enabled]
-    for track, every in zip(enabled, read_all_own_keys(enabled), strict=True):
-        for index, own in every.items():
+    for track, own_keys in zip(enabled, read_all_own_keys(enabled), strict=True):
+        for index, own in own_keys.items():
             remove_traces(track.channels[index], own)
-    return done
+    return results
 
 
 def _remove_function(channels: Channels, datablock: bpy.types.ID, track: Track) -> None:
@@ -195,10 +195,10 @@ def _remove_generated(channels: Channels, track: Track) -> None:
     generated = {index: _are_generated(keys) for index, keys in locked.items()}
     frames = union([keys.frames[~generated[index]] for index, keys in locked.items()])
     for index, keys in locked.items():
-        needed = np.isin(keys.frames, frames) & (track.is_rotation | generated[index].all())
-        kept = ~generated[index] | needed
-        if kept.any():
-            write(track.channels[index], _with_plain(keys, generated[index]).take(kept))
+        is_needed = np.isin(keys.frames, frames) & (track.is_rotation | generated[index].all())
+        is_kept = ~generated[index] | is_needed
+        if is_kept.any():
+            write(track.channels[index], _with_plain(keys, generated[index]).take(is_kept))
         else:
             channels.remove(track.channels.pop(index))
 

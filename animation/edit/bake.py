@@ -167,15 +167,15 @@ def bake_many(
     """
     selected = by_datablock(datablocks, prefixes)
     options = Options() if options is None else options
-    only = {datablock: own for datablock, own in selected.items() if own is not None}
+    limits = {datablock: starts for datablock, starts in selected.items() if starts is not None}
     # With default parameters, baking plain tracks directly is faster than enabling the tracks first.
     to_enable = selected if enable else plain_among(selected) if keep_look or path is not None else {}
-    before = {place for datablock in to_enable for place, track in _tracks(datablock) if track.enabled}
+    enabled_before = {place for datablock in to_enable for place, track in _tracks(datablock) if track.enabled}
     enabled = enable_many(to_enable, None, keep_look, options.defaults, max_change, path)
     try:
-        report = bake_selected(selected, options, only, progress)
+        report = bake_selected(selected, options, limits, progress)
     finally:
-        _remove_unbaked(to_enable, before)
+        _remove_unbaked(to_enable, enabled_before)
     # Omit errors that the bake reports too.
     baked_errors = {(error.object, error.track) for error in report.errors}
     report.errors += [error for error in enabled.errors if (error.object, error.track) not in baked_errors]
@@ -185,11 +185,11 @@ def bake_many(
     return report
 
 
-def _remove_unbaked(enabled: Iterable[bpy.types.ID], before: Set[tuple[Hashable, str]]) -> None:
-    """Make tracks plain again unless they were TCB `before` or are now played by the bake."""
-    for datablock in enabled:
+def _remove_unbaked(datablocks: Iterable[bpy.types.ID], enabled_before: Set[tuple[Hashable, str]]) -> None:
+    """Make tracks plain again unless they were in `enabled_before` or are now played by the bake."""
+    for datablock in datablocks:
         for place, track in _tracks(datablock):
-            if track.enabled and not track.is_played and place not in before:
+            if track.enabled and not track.is_played and place not in enabled_before:
                 with suppress(AnimationError):
                     remove_tracks(datablock, [track.path], place[0])
 

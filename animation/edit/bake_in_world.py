@@ -71,28 +71,31 @@ def bake_in_world(
     >>> animation.bake_in_world(ball).samples
     222
     """
-    too_near = too_near_keys(step)
-    if too_near:
-        raise AnimationError(too_near.on(item.name))
+    step_error = too_near_keys(step)
+    if step_error:
+        raise AnimationError(step_error.on(item.name))
     options = Options(step=step, defaults=defaults or {}, in_world=True).as_kept()
     editable_channels(item)
     child: Any = item
-    known = child.pose.bones if child.pose else {}
+    pose_bones = child.pose.bones if child.pose else {}
     for bone in bones:
-        if bone not in known:
+        if bone not in pose_bones:
             raise AnimationError(Finding("NO_BONE", item.name, arguments=(bone,)))
     if not bones and child.parent is None:
         raise AnimationError(Finding("WORLD_NO_PARENT", item.name))
     tracks = [track for bone in bones or [""] for track in _tracks(child, bone)]
     for track in tracks:
+        # Raise errors before anything is changed.
         WorldMotion(child, track, read_own_keys(track), options).sampled()
     paths = {track.path for track in tracks}
-    others = [track.path for track in find_tracks(item, channels_of(item)) if track.enabled and track.path not in paths]
+    all_tracks = find_tracks(item, channels_of(item))
+    others = [track.path for track in all_tracks if track.enabled and track.path not in paths]
     report = bake([item], Options(step=step, defaults=defaults or {}), {item: others}) if others else Report.on([item])
     channels = channels_of(item)
     (users,) = users_of_channels([channels])
-    present = [track for track in find_tracks(item, channels) if track.path in paths]
-    report.add(rebake(users, channels, present, options, anew=True))
+    # The bake of the other tracks may have replaced the F-curves.
+    current_tracks = [track for track in find_tracks(item, channels) if track.path in paths]
+    report.add(rebake(users, channels, current_tracks, options, anew=True))
     if report.errors and not report.tracks:
         raise AnimationError(*report.errors)
     return report
@@ -104,14 +107,14 @@ def _tracks(item: Any, bone: str) -> list[Track]:
     Raise AnimationError if neither track can be interpolated in world space.
     """
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
-    found = [
+    tracks = [
         track
         for track in find_tracks(item, channels_of(item), [prefix])
         if "." not in track.path.removeprefix(prefix) and is_in_world(track, item) and track.enabled
     ]
-    for reason in blocking_reasons(found):
+    for reason in blocking_reasons(tracks):
         if reason:
             raise AnimationError(reason)
-    if not found:
+    if not tracks:
         raise AnimationError(Finding("WORLD_NO_TRACK", bone or item.name))
-    return found
+    return tracks

@@ -39,24 +39,24 @@ def moved(
     values: npt.ArrayLike | None = None,
 ) -> Keyframes:
     """Return the keys, ordered by frame, with new frames or values in the given rows. Handles move with their keys."""
-    places = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
+    coordinates = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
     for column, targets in enumerate((frames, values)):
         if targets is None:
             continue
         shifts = np.asarray(targets, dtype=np.float32) - keys.co[rows, column]
         for side in SIDES:
-            places[side][rows, column] += shifts
-        places["co"][rows, column] = targets
-    every = keys.with_(**places)
-    return every if frames is None else every.take(np.argsort(every.frames, kind="stable"))
+            coordinates[side][rows, column] += shifts
+        coordinates["co"][rows, column] = targets
+    changed = keys.with_(**coordinates)
+    return changed if frames is None else changed.take(np.argsort(changed.frames, kind="stable"))
 
 
 def with_values(track: Track, own: OwnKeys, points: Keyframes, rows: IndexArray, values: Numbers) -> Keyframes:
     """Return a channel's keys from `own_points`, with new values for the animator's keys in the given rows."""
-    shown = points.values[rows]
+    current = points.values[rows]
     negated = np.zeros(len(rows), dtype=np.bool_) if track.is_baked else (own.placed[rows] & NEGATED) != 0
-    after = values_shown(values.astype(np.float32), own.keys.values[rows], shown, negated)
-    return moved(points, rows, values=after)
+    new_values = values_shown(values.astype(np.float32), own.keys.values[rows], current, negated)
+    return moved(points, rows, values=new_values)
 
 
 def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:

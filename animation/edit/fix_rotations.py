@@ -7,7 +7,7 @@ The pose at every key is preserved. Fix Rotations works on plain and TCB tracks,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -40,6 +40,8 @@ from .free_and_restore import restore_if_played
 
 Turns = Literal["KEEP", "SHORTEST"]
 Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
+_SampledKeys = tuple[Float32Array, Mapping[int, Float64Array | Float32Array], BoolArray]
+"""Frames, values by component, and a mask of the keys followed by motion."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def find_rotation_faults(
     """
     return [
         fault
-        for channels, owners in _places(datablock, channels_of)
+        for channels, owners in _channels_and_owners(datablock, channels_of)
         for examined in _examine(channels, owners, prefixes, turns)
         for fault in examined.faults
     ]
@@ -153,37 +155,38 @@ def fix_rotations(
     1
     """
     report = Report()
-    for channels, owners in _places(datablock, check_editable):
-        every = list(_examine(channels, owners, prefixes, turns))
-        if channels.action.library is not None and any(examined.keys.any() for examined in every):
+    for channels, owners in _channels_and_owners(datablock, check_editable):
+        examined_tracks = list(_examine(channels, owners, prefixes, turns))
+        if channels.action.library is not None and any(examined.to_repair.any() for examined in examined_tracks):
             # A library override gets a local copy of its linked action.
             channels, owners = editable_channels(datablock, report.notes), [datablock]
-            every = list(_examine(channels, owners, prefixes, turns))
-        written = False
-        for examined in every:
+            examined_tracks = list(_examine(channels, owners, prefixes, turns))
+        tracks_before = report.tracks
+        for examined in examined_tracks:
             report.errors += [fault.reason for fault in examined.faults if fault.reason][:1]
             report.notes += [
                 examined.track.finding("REPAIRED", fault.finding.on("")) if fault.repairable else fault.finding
                 for fault in examined.faults
                 if not fault.reason
             ]
-            if examined.keys.any():
+            if examined.to_repair.any():
                 report.add(_repair(channels, owners, examined))
                 report.tracks += 1
-                report.keys += int(examined.keys.sum())
-                written = True
-        if written:
+                report.keys += int(examined.to_repair.sum())
+        if report.tracks > tracks_before:
             report.add(Report.on(owners))
             evaluate_anew(channels.action)
     return report
 
 
-def _places(datablock: bpy.types.ID, channels_for: Any) -> Iterator[tuple[Channels, list[bpy.types.ID]]]:
+def _channels_and_owners(
+    datablock: bpy.types.ID, channels_for: Callable[[bpy.types.ID], Channels]
+) -> Iterator[tuple[Channels, list[bpy.types.ID]]]:
     """Yield each set of F-curves, with the datablocks that it animates directly or through NLA strips."""
     if not isinstance(datablock, bpy.types.Action):
         channels = channels_for(datablock)
         owners = users_of_each([channels.action], in_strips=True)[channels.action]
-        yield channels, [datablock, *(each for each in _in_slot(channels, owners) if each != datablock)]
+        yield channels, [datablock, *(owner for owner in _in_slot(channels, owners) if owner != datablock)]
         return
     reason = layered_reason(datablock)
     if not reason and not datablock.is_editable and channels_for is not channels_of:
@@ -220,82 +223,89 @@ class _Examined:
     indices: list[int]
     """Components with keys, in the same order as the columns of the maps."""
     maps: Maps
-    keys: BoolArray
+    to_repair: BoolArray
     """Mask of the keys to repair. All false if the track can't be edited."""
 
 
 def _examine(
     channels: Channels, owners: Sequence[bpy.types.ID], prefixes: Iterable[str] | None, turns: Turns
 ) -> Iterator[_Examined]:
+    """Yield the rotations that have faults."""
     starts = None if prefixes is None else tuple(prefixes)
-    tracks = find_tracks(owners[0], channels, starts) if owners else []
-    every = [*tracks, *rotations_without_owner(channels, tracks)]
-    rotating = [track for track in every if track.is_rotation and track.path.startswith(starts or "")]
-    names = {track.path: _name_of(track) for track in rotating}
+    owned = find_tracks(owners[0], channels, starts) if owners else []
+    tracks = [*owned, *rotations_without_owner(channels, owned)]
+    rotations = [track for track in tracks if track.is_rotation and track.path.startswith(starts or "")]
+    modes = {track.path: _mode_of(track) for track in rotations}
     for owner in owners[1:]:
         others = {track.path: track for track in find_tracks(owner, channels, starts)}
-        for track in rotating:
+        for track in rotations:
             if track.kind == "EULER" and track.path in others and is_of_another_mode(others[track.path], track):
-                names[track.path] = UNKNOWN_ORDER
-    for track, own in zip(rotating, read_all_own_keys(rotating), strict=True):
-        examined = _faults_of(channels, owners, track, own, names[track.path], turns)
+                modes[track.path] = UNKNOWN_ORDER
+    for track, own_keys in zip(rotations, read_all_own_keys(rotations), strict=True):
+        examined = _examine_track(channels, owners, track, own_keys, modes[track.path], turns)
         if examined is not None:
             yield examined
 
 
-def _name_of(track: Track) -> str:
+def _mode_of(track: Track) -> str:
     """Return the name of the rotation representation that the track uses."""
     if track.kind != "EULER":
         return track.kind
     return track.order if track.in_use else UNKNOWN_ORDER
 
 
-def _faults_of(
+def _examine_track(
     channels: Channels,
     owners: Sequence[bpy.types.ID],
     track: Track,
-    own: Mapping[int, OwnKeys],
-    name: str,
+    own_keys: Mapping[int, OwnKeys],
+    mode: str,
     turns: Turns,
 ) -> _Examined | None:
     """Find the faults of a track. Return None if the track has no faults."""
-    own = {index: own[index] for index in sorted(own) if own[index].count}
-    if not own or error_of_numbers(track, own) is not None:
+    own_keys = {index: own_keys[index] for index in sorted(own_keys) if own_keys[index].count}
+    if not own_keys or error_of_numbers(track, own_keys) is not None:
         return None
-    reason, indices = None, list(own)
-    frames = own[indices[0]].frames
-    columns = {index: each.values for index, each in own.items()}
-    if all(_are_at(frames, each.frames) for each in own.values()):
-        moves: BoolArray = ~np.logical_and.reduce([each.keys.stepped for each in own.values()], axis=0)
-    else:
-        reason = track.finding("KEYED_APART")
-        frames = union([each.frames for each in own.values()])
-        columns = {index: _played(track.channels[index], frames) for index in indices}
-        moves = np.ones(len(frames), dtype=np.bool_)
-    if len(own) < len(track.rest):
+    reason, indices = None, list(own_keys)
+    sampled = _keys_at_same_frames(own_keys)
+    if sampled is None:
+        reason, sampled = track.finding("KEYED_APART"), _evaluated_keys(track, own_keys)
+    if len(own_keys) < len(track.rest):
         if track.kind == "EULER":
-            name = UNKNOWN_ORDER  # Whole turns in one angle do not depend on the other angles.
+            mode = UNKNOWN_ORDER  # Whole turns in one angle do not depend on the other angles.
         else:
             reason, indices = track.finding("NOT_REPAIRED_PARTLY"), list(range(len(track.rest)))
+    frames, columns, moves = sampled
     values = np.stack([columns.get(i, np.full(len(frames), track.component(i))) for i in indices], axis=1)
-    found = find_faults(name, frames, values, moves)
+    key_faults = find_faults(mode, frames, values, moves)
     repairs_turns = turns == "SHORTEST"
-    wanted = found.repaired(repairs_turns)
-    keys: BoolArray = np.logical_or.reduce(wanted.changed, axis=1)
-    if keys.any():
+    maps = key_faults.repaired(repairs_turns)
+    changed: BoolArray = np.logical_or.reduce(maps.changed, axis=1)
+    if changed.any():
         reason = reason or _reason_against(channels, owners, track)
-    faults = list(_listed(channels, track, found, frames, found.to_repair(repairs_turns), reason))
+    faults = list(_list_faults(channels, track, key_faults, frames, key_faults.to_repair(repairs_turns), reason))
     if not faults:
         return None
-    return _Examined(track, faults, indices, wanted, keys & (reason is None))
+    return _Examined(track, faults, indices, maps, changed & (reason is None))
 
 
-def _are_at(frames: Float32Array, own: Float32Array) -> bool:
-    return len(frames) == len(own) and bool(np.abs(frames - own).max(initial=0.0) <= SAME_FRAME)
+def _keys_at_same_frames(own_keys: Mapping[int, OwnKeys]) -> _SampledKeys | None:
+    """Return the keys of channels with keys at the same frames, or None if the frames differ."""
+    frames = next(iter(own_keys.values())).frames
+    for own in own_keys.values():
+        if len(own.frames) != len(frames) or np.abs(frames - own.frames).max(initial=0.0) > SAME_FRAME:
+            return None
+    is_stepped = np.logical_and.reduce([own.keys.stepped for own in own_keys.values()], axis=0)
+    return frames, {index: own.values for index, own in own_keys.items()}, ~is_stepped
 
 
-def _played(fcurve: bpy.types.FCurve, frames: Float32Array) -> Float64Array:
-    return np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
+def _evaluated_keys(track: Track, own_keys: Mapping[int, OwnKeys]) -> _SampledKeys:
+    """Return the values of all channels at each frame at which any channel has a key."""
+    frames = union([own.frames for own in own_keys.values()])
+    columns = {
+        index: np.array([track.channels[index].evaluate(frame) for frame in frames.tolist()]) for index in own_keys
+    }
+    return frames, columns, np.ones(len(frames), dtype=np.bool_)
 
 
 def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: Track) -> Finding | None:
@@ -318,36 +328,43 @@ def _changes_values(modifier: Any) -> bool:
 
     Every modifier can change the pose, except a Cycles modifier without an offset.
     """
-    if modifier.mute or modifier.type != "CYCLES":
-        return not modifier.mute
+    if modifier.mute:
+        return False
+    if modifier.type != "CYCLES":
+        return True
     return "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
 
 
-def _listed(
+def _list_faults(
     channels: Channels,
     track: Track,
-    found: KeyFaults,
+    key_faults: KeyFaults,
     frames: Float32Array,
     to_repair: BoolArray,
     reason: Finding | None,
 ) -> Iterator[RotationFault]:
     """Yield the faults of a track, one per kind. `to_repair` is a mask of the keys that the options repair."""
-    kept = found.turns & ~found.jumps
-    masks: dict[Kind, BoolArray] = {"FLIP": found.flips, "JUMP": found.jumps, "TURN": kept, "GIMBAL": found.gimbal}
+    masks: dict[Kind, BoolArray] = {
+        "FLIP": key_faults.flips,
+        "JUMP": key_faults.jumps,
+        "TURN": key_faults.turns & ~key_faults.jumps,
+        "GIMBAL": key_faults.gimbal,
+    }
     for kind, mask in masks.items():
         if not mask.any():
             continue
-        at = tuple(frames[mask].tolist())
+        fault_frames = tuple(frames[mask].tolist())
         # Gimbal lock remains, even at a key with another fault.
-        is_wanted = kind != "GIMBAL" and bool((mask & to_repair).any())
-        finding = track.finding("FLIP_EULER" if kind == "FLIP" and track.kind == "EULER" else kind, at)
-        why = reason if is_wanted else None
-        if why:
-            finding = track.finding("NOT_REPAIRED", finding.on(""), why.on(""))
-        elif kind == "TURN" and not is_wanted:
+        is_requested = kind != "GIMBAL" and bool((mask & to_repair).any())
+        finding = track.finding("FLIP_EULER" if kind == "FLIP" and track.kind == "EULER" else kind, fault_frames)
+        obstacle = reason if is_requested else None
+        if obstacle:
+            finding = track.finding("NOT_REPAIRED", finding.on(""), obstacle.on(""))
+        elif kind == "TURN" and not is_requested:
             finding = track.finding("TURN_KEPT_TCB" if _keeps_turns(track) else "TURN_KEPT", finding.on(""))
-        repairable = is_wanted and not why
-        yield RotationFault(track.name, channels.action.name, track.path, kind, at, repairable, why, finding)
+        repairable = is_requested and not obstacle
+        action = channels.action.name
+        yield RotationFault(track.name, action, track.path, kind, fault_frames, repairable, obstacle, finding)
 
 
 def _keeps_turns(track: Track) -> bool:
@@ -361,7 +378,7 @@ def _keeps_turns(track: Track) -> bool:
 def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:
     """Write equivalent values into keys and handles. Update the track if it is played by handles."""
     track, changed = examined.track, examined.maps.changed
-    played = track.settings.options
+    bake_options = track.settings.options
     if track.is_played:
         restore_if_played(channels, track)
     for column, index in enumerate(examined.indices):
@@ -372,15 +389,15 @@ def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Exami
         keys = read(fcurve)
         write(fcurve, _mapped(keys, rows, factors, terms))
         place_automatic(fcurve, keys.frames)
-    if played is None:
+    if bake_options is None:
         return Report()
-    report = rebake(owners, channels, [track], played)
+    report = rebake(owners, channels, [track], bake_options)
     return Report(errors=report.errors, notes=report.notes)
 
 
 def _mapped(keys: Keyframes, rows: BoolArray, factors: Float64Array, terms: Float64Array) -> Keyframes:
     """Return the keys, with the values and handles of the given rows scaled and shifted."""
-    places = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
-    for place in places.values():
-        place[rows, 1] = factors * place[rows, 1] + terms
-    return keys.with_(**places)
+    coordinates = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
+    for array in coordinates.values():
+        array[rows, 1] = factors * array[rows, 1] + terms
+    return keys.with_(**coordinates)

@@ -26,7 +26,7 @@ from ..store.table.custom_property import read_table, update
 from ..store.table.stored_bake_options import Options
 from ..store.table.track_records import Bake
 from ..store.tracks import Track
-from .work_on_tracks import Done, Task, work_on
+from .work_on_tracks import Task, TrackResult, work_on
 
 
 @checked
@@ -81,15 +81,15 @@ def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report:
             if track.is_played_by_handles and track.state is not None and not track.state.channels
         ]
         if tracks:
-            done = rebake([datablock], channels, tracks, Options(output="HANDLES"))
-            report.errors += done.errors
-            report.notes += done.notes
+            rebaked = rebake([datablock], channels, tracks, Options(output="HANDLES"))
+            report.errors += rebaked.errors
+            report.notes += rebaked.notes
 
 
-def _free(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
-    done = [Done(_count_saved(track.bake), "") if track.bake is not None else None for track in tracks]
+def _free(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
+    results = [TrackResult(_count_saved(track.bake), "") if track.bake is not None else None for track in tracks]
     free_tracks(channels, [track for track in tracks if track.is_baked])
-    return done
+    return results
 
 
 def _count_saved(bake: Bake) -> int:
@@ -133,11 +133,13 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     return work_on(datablock, Task(restore_played_tracks, "NOTHING_PLAYED", prefixes))
 
 
-def restore_played_tracks(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[Done | None]:
+def restore_played_tracks(
+    channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]
+) -> list[TrackResult | None]:
     """Restore the tracks that a bake or handles play. Return their results, and None for other tracks."""
     played = [track.is_played for track in tracks]
-    every = iter(restore_tracks(channels, list(compress(tracks, played))))
-    return [Done(count_key_frames(next(every).values()), "") if is_played else None for is_played in played]
+    restored = iter(restore_tracks(channels, list(compress(tracks, played))))
+    return [TrackResult(count_key_frames(next(restored).values()), "") if is_played else None for is_played in played]
 
 
 def restore_if_played(channels: Channels, track: Track) -> None:
@@ -148,6 +150,6 @@ def restore_if_played(channels: Channels, track: Track) -> None:
         update(channels.action, states=[track.state])
 
 
-def count_key_frames(own: Iterable[OwnKeys]) -> int:
+def count_key_frames(own_keys: Iterable[OwnKeys]) -> int:
     """Return the number of frames at which the channels have keys."""
-    return len(union([each.keys.frames for each in own]))
+    return len(union([own.keys.frames for own in own_keys]))

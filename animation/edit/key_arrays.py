@@ -141,18 +141,20 @@ def set_keys(  # noqa: PLR0913
         interpolation,
         dialect,
     )
-    found = _property(datablock, track)
+    keyed_property = _property(datablock, track)
     size = given.values.shape[1]
-    if size != len(found.rest):
-        raise ValueError(rpt_("values of {:s} must have {:d} components, not {:d}", track, len(found.rest), size))
-    parameters = given.tcb_parameters(found.is_rotation)
+    if size != len(keyed_property.rest):
+        raise ValueError(
+            rpt_("values of {:s} must have {:d} components, not {:d}", track, len(keyed_property.rest), size)
+        )
+    parameters = given.tcb_parameters(keyed_property.is_rotation)
     keys = (given if parameters is None else given.without_parameters()).keyframes()
-    _check_handles(found, keys)
-    report = _write(datablock, found, keys)
+    _check_handles(keyed_property, keys)
+    report = _write(datablock, keyed_property, keys)
     if parameters is not None:
         _enable(datablock, track, given, parameters, report)
     elif given.bends_tangents() and not given.has_tangents:
-        report.notes.append(found.finding("STAYS_PLAIN"))
+        report.notes.append(keyed_property.finding("STAYS_PLAIN"))
     return report
 
 
@@ -186,27 +188,29 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     >>> keys.interpolation
     ['BEZIER', 'BEZIER', 'BEZIER']
     """
-    found = find_track(datablock, track)
-    own = read_own_keys(found)
-    if any(len(fcurve.sampled_points) for fcurve in found.channels.values()):
-        raise found.error("SAMPLED_CURVE")
-    if not own:
-        raise found.error("NO_KEYS")
-    indices = sorted(own)
-    keyed = [own[index].keys for index in indices]
-    frames = keyed[0].frames
-    if any(keys.frames.tobytes() != frames.tobytes() for keys in keyed):
-        raise found.error("KEYED_APART")
-    differs = np.any([keys.interpolation != keyed[0].interpolation for keys in keyed], axis=0)
-    if differs.any():
-        raise found.error("INTERPOLATION_APART", frame=float(frames[np.argmax(differs)]))
-    values = np.tile(np.array([found.component(index) for index in range(len(found.rest))]), (len(frames), 1))
-    values[:, indices] = np.stack([keys.values for keys in keyed], axis=-1)
-    numbers = np.nan_to_num(given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64))
+    keyed_track = find_track(datablock, track)
+    own_keys = read_own_keys(keyed_track)
+    if any(len(fcurve.sampled_points) for fcurve in keyed_track.channels.values()):
+        raise keyed_track.error("SAMPLED_CURVE")
+    if not own_keys:
+        raise keyed_track.error("NO_KEYS")
+    indices = sorted(own_keys)
+    channel_keys = [own_keys[index].keys for index in indices]
+    frames = channel_keys[0].frames
+    if any(keys.frames.tobytes() != frames.tobytes() for keys in channel_keys):
+        raise keyed_track.error("KEYED_APART")
+    is_different = np.any([keys.interpolation != channel_keys[0].interpolation for keys in channel_keys], axis=0)
+    if is_different.any():
+        raise keyed_track.error("INTERPOLATION_APART", frame=float(frames[np.argmax(is_different)]))
+    values = np.tile(
+        np.array([keyed_track.component(index) for index in range(len(keyed_track.rest))]), (len(frames), 1)
+    )
+    values[:, indices] = np.stack([keys.values for keys in channel_keys], axis=-1)
+    numbers = np.nan_to_num(given_numbers(own_keys, frames)[:, : len(PARAMETERS)].astype(np.float64))
     tangents_in = tangents_out = None
-    if not found.enabled:
+    if not keyed_track.enabled:
         tangents_in, tangents_out = np.zeros_like(values), np.zeros_like(values)
-        for index, keys in zip(indices, keyed, strict=True):
+        for index, keys in zip(indices, channel_keys, strict=True):
             tangents_in[:, index] = _slopes(keys.co, keys.handle_left)
             tangents_out[:, index] = _slopes(keys.co, keys.handle_right)
     return KeyArrays(
@@ -215,7 +219,7 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
         **dict(zip(PARAMETERS, np.ascontiguousarray(numbers.T), strict=True)),
         tangents_in=tangents_in,
         tangents_out=tangents_out,
-        interpolation=[_NAMES[number] for number in keyed[0].interpolation.tolist()],
+        interpolation=[_NAMES[number] for number in channel_keys[0].interpolation.tolist()],
         dialect="3DS",
     )
 
@@ -223,19 +227,21 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
 def _property(datablock: bpy.types.ID, path: str) -> Track:
     """Return the property as a track. Raise AnimationError if the property can't be keyed."""
     check_can_have_keys(datablock)
-    found = Properties(datablock).track(path)
-    if found is None:
+    track = Properties(datablock).track(path)
+    if track is None:
         raise AnimationError(Finding("PROPERTY_UNKNOWN", name_of(datablock), path))
-    check_can_be_keyed(datablock, found, range(len(found.rest)))
-    return found
+    check_can_be_keyed(datablock, track, range(len(track.rest)))
+    return track
 
 
 def _check_handles(track: Track, keys: Sequence[Keyframes]) -> None:
     """Raise AnimationError if Blender could not evaluate the handles in float32."""
-    handles = np.concatenate([side for each in keys for side in (each.handle_left, each.handle_right)], axis=1)
-    too_long = ~(np.abs(handles) <= LARGEST_VALUE).all(axis=1)
-    if too_long.any():
-        raise track.error("HANDLES_TOO_LONG", frame=float(keys[0].frames[np.argmax(too_long)]))
+    handles = np.concatenate(
+        [side for component in keys for side in (component.handle_left, component.handle_right)], axis=1
+    )
+    is_too_large = ~(np.abs(handles) <= LARGEST_VALUE).all(axis=1)
+    if is_too_large.any():
+        raise track.error("HANDLES_TOO_LONG", frame=float(keys[0].frames[np.argmax(is_too_large)]))
 
 
 def _write(datablock: bpy.types.ID, track: Track, keys: Sequence[Keyframes]) -> Report:
@@ -256,7 +262,7 @@ def _enable(
     """Enable TCB on the new keys with these parameters, and play the keys with handles."""
     channels = ensured_channels(datablock)
     plain = find_track(datablock, path)
-    numbers = {name: np.where(own != 0.0, own, np.nan) for name, own in parameters.items()}
+    numbers = {name: np.where(values != 0.0, values, np.nan) for name, values in parameters.items()}
     enable_tracks(channels, [plain], [default_settings(plain)], [numbers])
     kinds = given.interpolation
     for kind in np.unique(kinds[kinds != INTERPOLATION["BEZIER"]]).tolist():

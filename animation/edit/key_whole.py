@@ -63,44 +63,49 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
     report = Report.on([datablock])
     channels = editable_channels(datablock, report.notes)
     rotations = [track for track in find_tracks(datablock, channels, prefixes) if track.is_rotation and track.in_use]
-    keyed = [(track, read_own_keys(track)) for track in rotations]
+    keys_of_tracks = [(track, read_own_keys(track)) for track in rotations]
     # If the table is damaged, generated keys look like the animator's keys.
-    ragged = [(track, own) for track, own in keyed if track.table.error or (own and not is_keyed_whole(track, own))]
-    reasons = blocking_reasons([track for track, _ in ragged])
-    for (track, own), reason in zip(ragged, reasons, strict=True):
+    incomplete = [
+        (track, own_keys)
+        for track, own_keys in keys_of_tracks
+        if track.table.error or (own_keys and not is_keyed_whole(track, own_keys))
+    ]
+    reasons = blocking_reasons([track for track, _ in incomplete])
+    for (track, own_keys), reason in zip(incomplete, reasons, strict=True):
         if reason:
             report.errors.append(reason)
             continue
         try:
-            report.add(_key(datablock, channels, track, own))
+            report.add(_key_track(datablock, channels, track, own_keys))
         except AnimationError as error:
             report.errors += error.findings
     evaluate_anew(channels.action)
     return report
 
 
-def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Report:
+def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_keys: Mapping[int, OwnKeys]) -> Report:
     """Key one track, and bake the track again if it was played.
 
     Raises AnimationError, without changing anything, if keys of different channels are too close together.
     """
-    whole = completed(track, own)
-    played = track.settings.options
+    complete_keys = completed(track, own_keys)
+    bake_options = track.settings.options
     restore_if_played(channels, track)
     new_frames: set[float] = set()
-    for index, whole_channel in whole.items():
-        missing = ~is_among(whole_channel.frames, own[index].frames if index in own else whole_channel.frames[:0])
-        new_frames.update(whole_channel.frames[missing].tolist())
-        _insert(channels, track, index, whole_channel.keys.co[missing])
+    for index, complete in complete_keys.items():
+        keyed_frames = own_keys[index].frames if index in own_keys else complete.frames[:0]
+        is_missing = ~is_among(complete.frames, keyed_frames)
+        new_frames.update(complete.frames[is_missing].tolist())
+        _insert(channels, track, index, complete.keys.co[is_missing])
     if track.enabled:
 
         def numbers(index: int, _own: OwnKeys, _there: BoolArray) -> dict[str, Numbers]:
-            return dict(zip(NAMES, whole[index].numbers.T.astype(np.float64), strict=True))
+            return dict(zip(NAMES, complete_keys[index].numbers.T.astype(np.float64), strict=True))
 
-        write_numbers([Change(channels, track, next(iter(whole.values())).frames, numbers)])
+        write_numbers([Change(channels, track, next(iter(complete_keys.values())).frames, numbers)])
     report = Report(tracks=1, keys=len(new_frames))
-    if played is not None:
-        baked = rebake([datablock], channels, [track], played)
+    if bake_options is not None:
+        baked = rebake([datablock], channels, [track], bake_options)
         report.errors += baked.errors
         report.notes += baked.notes
     return report

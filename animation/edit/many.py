@@ -29,7 +29,7 @@ from .track_settings import choose
 _P = ParamSpec("_P")
 
 
-def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
+def _process_each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., Report]) -> Report:
     """Call the function for each datablock with its prefixes, and add up the reports. List failures in `errors`.
 
     F-curves that several datablocks share are processed with the first of these datablocks. It is therefore not an
@@ -46,18 +46,18 @@ def _each(datablocks: dict[bpy.types.ID, list[str] | None], work: Callable[..., 
     return report
 
 
-def _described(function: Callable[_P, Report]) -> Callable[_P, Report]:
+def _with_common_sections(function: Callable[_P, Report]) -> Callable[_P, Report]:
     """Insert the sections that all these functions have in common after the first paragraph of a docstring."""
-    _, *others = map(str, inspect.signature(function).parameters.values())
-    names = [re.split("[:=]", each)[0] for each in others]
-    which = ", or a mapping from each datablock to its prefixes" if "prefixes" in names else " with the track"
+    _, *parameters = map(str, inspect.signature(function).parameters.values())
+    names = [re.split("[:=]", parameter)[0] for parameter in parameters]
+    description = ", or a mapping from each datablock to its prefixes" if "prefixes" in names else " with the track"
     summary, rest = (inspect.getdoc(function) or "\n\n").split("\n\n", 1)
     function.__doc__ = f"""{summary}
 
 Parameters
 ----------
 datablocks : iterable of bpy.types.ID
-    The datablocks{which}.
+    The datablocks{description}.
 {", ".join(names)}
     See `{function.__name__.removesuffix("_many")}`.
 
@@ -71,7 +71,7 @@ Report
 
 
 @checked
-@_described
+@_with_common_sections
 def fix_rotations_many(
     datablocks: Datablocks, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
 ) -> Report:
@@ -82,11 +82,11 @@ def fix_rotations_many(
     >>> animation.fix_rotations_many([ball, rig]).tracks
     0
     """
-    return _each(by_datablock(datablocks, prefixes), partial(fix_rotations, turns=turns))
+    return _process_each(by_datablock(datablocks, prefixes), partial(fix_rotations, turns=turns))
 
 
 @checked
-@_described
+@_with_common_sections
 def free_many(
     datablocks: Datablocks, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default
 ) -> Report:
@@ -98,11 +98,11 @@ def free_many(
     >>> animation.free_many([ball, rig]).tracks
     3
     """
-    return _each(by_datablock(datablocks, prefixes), partial(free, discard_edits=discard_edits))
+    return _process_each(by_datablock(datablocks, prefixes), partial(free, discard_edits=discard_edits))
 
 
 @checked
-@_described
+@_with_common_sections
 def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
     """Restore the F-curves of several datablocks (see `restore`).
 
@@ -112,11 +112,11 @@ def restore_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) 
     >>> animation.restore_many([ball, rig]).tracks
     3
     """
-    return _each(by_datablock(datablocks, prefixes), restore)
+    return _process_each(by_datablock(datablocks, prefixes), restore)
 
 
 @checked
-@_described
+@_with_common_sections
 def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
     """Restore and remove the TCB tracks of several datablocks (see `remove`).
 
@@ -126,11 +126,11 @@ def remove_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -
     >>> animation.remove_many([ball, rig]).tracks
     3
     """
-    return _each(by_datablock(datablocks, prefixes), remove)
+    return _process_each(by_datablock(datablocks, prefixes), remove)
 
 
 @checked
-@_described
+@_with_common_sections
 def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
     """Convert the F-curves of several datablocks to plain animation (see `apply`).
 
@@ -140,11 +140,11 @@ def apply_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) ->
     >>> animation.apply_many([ball, rig]).tracks
     3
     """
-    return _each(by_datablock(datablocks, prefixes), apply)
+    return _process_each(by_datablock(datablocks, prefixes), apply)
 
 
 @checked
-@_described
+@_with_common_sections
 def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None) -> Report:
     """Key all rotation channels of several datablocks (see `key_whole`).
 
@@ -154,11 +154,11 @@ def key_whole_many(datablocks: Datablocks, prefixes: Iterable[str] | None = None
     >>> animation.key_whole_many([ball, rig]).keys
     0
     """
-    return _each(by_datablock(datablocks, prefixes), key_whole)
+    return _process_each(by_datablock(datablocks, prefixes), key_whole)
 
 
 @checked
-@_described
+@_with_common_sections
 def key_set_many(
     datablocks: Iterable[bpy.types.ID],
     track: str,
@@ -188,11 +188,11 @@ def key_set_many(
         report.tracks = 1
         return report
 
-    return _each(dict.fromkeys(datablocks), set_on)
+    return _process_each(dict.fromkeys(datablocks), set_on)
 
 
 @checked
-@_described
+@_with_common_sections
 def choose_many(datablocks: Iterable[bpy.types.ID], track: str, **choices: str) -> Report:
     """Change settings of the same track on several datablocks (see `choose`).
 
@@ -206,4 +206,4 @@ def choose_many(datablocks: Iterable[bpy.types.ID], track: str, **choices: str) 
     >>> animation.choose_many([ball], "location", cycle="LOOP").tracks
     1
     """
-    return _each(dict.fromkeys(datablocks), lambda datablock, _prefixes: choose(datablock, track, **choices))
+    return _process_each(dict.fromkeys(datablocks), lambda datablock, _prefixes: choose(datablock, track, **choices))

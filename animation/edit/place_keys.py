@@ -23,8 +23,8 @@ def values_of(keys: TrackKeys) -> dict[int, Numbers]:
     result = {}
     for index, own in keys.own.items():
         numbers = np.full(len(keys), np.nan)
-        rows, there = _rows(own, keys.frames)
-        numbers[there] = own.keys.values[rows[there]]
+        rows, has_key = _rows(own, keys.frames)
+        numbers[has_key] = own.keys.values[rows[has_key]]
         result[index] = numbers
     return result
 
@@ -40,12 +40,12 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
     outside = ~(np.abs(targets) <= LAST_FRAME)
     if outside.any():
         raise track.error("NO_SUCH_FRAME", frame=float(targets[outside][0]))
-    every = np.concatenate([own.keys.frames for own in keys.own.values()])
-    others = every[~is_among(every, keys.frames)]
-    taken = np.concatenate((others, targets))
+    all_frames = np.concatenate([own.keys.frames for own in keys.own.values()])
+    other_frames = all_frames[~is_among(all_frames, keys.frames)]
+    occupied = np.concatenate((other_frames, targets))
     for number, target in enumerate(targets.tolist()):
-        distances = np.abs(taken - np.float32(target))
-        distances[len(others) + number] = np.inf
+        distances = np.abs(occupied - np.float32(target))
+        distances[len(other_frames) + number] = np.inf  # the key itself
         if distances.min(initial=np.inf) < ONE_KEY:
             raise track.error("KEY_IN_THE_WAY", frame=target)
     return targets
@@ -60,8 +60,8 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
     channels, track = writable(keys.datablock, keys.track)
     moved_keys: dict[int, Keyframes] = {}
     for index, (own, points) in own_points(track).items():
-        rows, there = _rows(own, keys.frames)
-        moved_keys[index] = moved(points, rows[there], frames=targets[there])
+        rows, has_key = _rows(own, keys.frames)
+        moved_keys[index] = moved(points, rows[has_key], frames=targets[has_key])
     write_own_curves(channels, track, moved_keys)
 
 
@@ -72,11 +72,12 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
     changed.
     """
     channels, track = writable(keys.datablock, keys.track)
-    wanted = np.broadcast_to(np.asarray(values, dtype=np.float64), len(keys))
+    new_values = np.broadcast_to(np.asarray(values, dtype=np.float64), len(keys))
     channel = own_points(track).get(component)
     if channel is not None:
-        rows, there = _rows(channel[0], keys.frames)
-        write_own_curves(channels, track, {component: with_values(track, *channel, rows[there], wanted[there])})
+        rows, has_key = _rows(channel[0], keys.frames)
+        new_keys = with_values(track, *channel, rows[has_key], new_values[has_key])
+        write_own_curves(channels, track, {component: new_keys})
 
 
 def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:

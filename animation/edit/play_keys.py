@@ -32,13 +32,13 @@ def free_handles(keys: TrackKeys) -> None:
     bake_again(channels, [track])
     track = find_track(keys.datablock, track.path)
     for index, (own, points) in own_points(track).items():
-        there = is_among(own.keys.frames, keys.frames)
-        types = {}
-        for name, bit in _SIDES:
-            kinds = getattr(points, name).copy()
-            kinds[own.rows[there & ((own.chosen & bit) != 0)]] = _FREE
-            types[name] = kinds
-        write(track.channels[index], points.with_(**types))
+        is_chosen = is_among(own.keys.frames, keys.frames)
+        types_by_side = {}
+        for name, flag in _SIDES:
+            types = getattr(points, name).copy()
+            types[own.rows[is_chosen & ((own.chosen & flag) != 0)]] = _FREE
+            types_by_side[name] = types
+        write(track.channels[index], points.with_(**types_by_side))
     bake_again(channels, [find_track(keys.datablock, track.path)])
 
 
@@ -49,6 +49,6 @@ def make_bezier(keys: TrackKeys) -> None:
     """
     frames = [keys.frames]
     for own in keys.own.values():
-        before = np.searchsorted(own.keys.frames, keys.frames - np.float32(SAME_FRAME)) - 1
-        frames.append(own.keys.frames[before[before >= 0]])
+        previous_rows = np.searchsorted(own.keys.frames, keys.frames - np.float32(SAME_FRAME)) - 1
+        frames.append(own.keys.frames[previous_rows[previous_rows >= 0]])
     set_parameters(replace(keys, frames=union(frames)), {}, interpolation="BEZIER")

@@ -24,11 +24,7 @@ from .track_keys import TrackKeys, keys_on_paths
 
 def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
     """Return the animator's selected keys on the F-curves shown in an editor, for each track that has any."""
-    result = []
-    for keys in keys_among(visible, only_selected=True):
-        if keys.selected.any():
-            result.append(keys.take(keys.selected))
-    return result
+    return [keys.take(keys.selected) for keys in keys_among(visible, only_selected=True) if keys.selected.any()]
 
 
 def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False) -> Iterator[TrackKeys]:
@@ -37,8 +33,8 @@ def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False)
     If `only_selected` is true, F-curves without selected keys are ignored, and tracks without other F-curves are
     omitted.
     """
-    wanted = [fcurve for fcurve in visible if not only_selected or _has_selected(fcurve)]
-    for datablock, channels, pointers in _users_of(wanted):
+    fcurves = [fcurve for fcurve in visible if not only_selected or _has_selected(fcurve)]
+    for datablock, channels, pointers in _users_of(fcurves):
         paths = {fcurve.data_path for fcurve in channels if fcurve.as_pointer() in pointers}
         yield from keys_on_paths(datablock, channels, paths, pointers)
 
@@ -58,8 +54,8 @@ def baked_tracks_among(fcurves: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.ty
     """Return the baked tracks to which the F-curves belong, and their actions."""
     baked = []
     for datablock, channels, pointers in _users_of(fcurves):
-        asked = [fcurve for fcurve in channels if fcurve.as_pointer() in pointers]
-        tracks = tracks_among(datablock, channels, asked)
+        given_fcurves = [fcurve for fcurve in channels if fcurve.as_pointer() in pointers]
+        tracks = tracks_among(datablock, channels, given_fcurves)
         baked += [(channels.action, track) for track in tracks if track.is_baked]
     return baked
 
@@ -82,14 +78,14 @@ def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
     """Yield one datablock animated by each slot of the action, with the slot's F-curves."""
     # This function is called on every redraw, and slots list their users quickly.
     users = [user for slot in action.slots for user in slot.users()] if HAS_SLOTS else users_of(action)
-    seen = set()
+    yielded = set()
     for user in users:
         try:
             channels = channels_of(user)
         except AnimationError:
             continue
-        if channels.action == action and channels.identity not in seen:
-            seen.add(channels.identity)
+        if channels.action == action and channels.identity not in yielded:
+            yielded.add(channels.identity)
             yield user, channels
 
 

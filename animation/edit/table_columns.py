@@ -24,13 +24,11 @@ from ..store.find_tracks import Properties
 from ..store.paths import split
 from ..store.tracks import EULER_ORDERS, Track, rotation_property
 
-_SHEARED = 1e-4
+_MAX_SHEAR = 1e-4
 """Maximum cosine of the angles between a matrix's axes. Above this limit, the matrix has shear, which scale can't
 represent."""
-_UNSCALED = 1e-5
+_MAX_UNKEYED_DEVIATION = 1e-5
 """Maximum deviation of a scale from 1 that creates no keys. Numbers in text files have few digits."""
-
-
 _UNKNOWN = ("COLUMN_UNKNOWN", "COLUMN_OWNER_EMPTY", "COLUMN_NOT_ANIMATABLE", "COLUMN_NOTHING_ROTATES")
 """Codes of the errors about columns that do not name a property."""
 
@@ -61,7 +59,7 @@ def keys_of_columns(
         if datablock not in converters:
             converters[datablock] = _Converter(Properties(datablock), table, frames, report)
         try:
-            found = list(converters[datablock].keys(columns, path))
+            property_keys = list(converters[datablock].keys(columns, path))
         except AnimationError as refusal:
             (reason,) = refusal.findings
             if not (known_only and reason.code in _UNKNOWN):
@@ -69,10 +67,10 @@ def keys_of_columns(
             report.notes.append(replace(reason, code="COLUMN_LEFT_OUT", arguments=(reason.on(""),)))
             continue
         is_any_known = True
-        if found:
-            keys.setdefault(datablock, []).extend(found)
-    for each in keys.values():
-        _check_no_component_twice(each)
+        if property_keys:
+            keys.setdefault(datablock, []).extend(property_keys)
+    for keys_of_datablock in keys.values():
+        _check_no_component_twice(keys_of_datablock)
     if not keys:
         raise AnimationError(Finding("COLUMNS_EMPTY" if is_any_known else "COLUMNS_UNKNOWN", name_of(item)))
     return keys
@@ -80,10 +78,10 @@ def keys_of_columns(
 
 def _check_no_component_twice(keys: Iterable[ComponentKeys]) -> None:
     seen: set[tuple[str, int]] = set()
-    for each in keys:
-        components = {(each.track.path, index) for index in each.components}
+    for component_keys in keys:
+        components = {(component_keys.track.path, index) for index in component_keys.components}
         if components & seen:
-            raise each.track.error("COLUMNS_TWICE")
+            raise component_keys.track.error("COLUMNS_TWICE")
         seen |= components
 
 
@@ -118,9 +116,9 @@ class _Rows:
 
     def frames(self) -> Float32Array:
         """Return the frames of the rows. Raise AnimationError if Blender can't have keys at these frames."""
-        beyond = ~(np.abs(self.exact_frames) <= LAST_FRAME)
-        first = float(self.exact_frames[np.argmax(beyond)])
-        self.check(beyond, Finding("ROW_BEYOND", arguments=(first, LAST_FRAME)))
+        is_outside = ~(np.abs(self.exact_frames) <= LAST_FRAME)
+        first_outside = float(self.exact_frames[np.argmax(is_outside)])
+        self.check(is_outside, Finding("ROW_BEYOND", arguments=(first_outside, LAST_FRAME)))
         frames = self.exact_frames.astype(np.float32)
         self.check(np.append(np.diff(frames) <= APART, False), Finding("ROWS_TOO_NEAR", arguments=(APART,)))
         return frames
@@ -134,7 +132,7 @@ class _Rows:
 class _Converter:
     """Converter from table columns to keys of one datablock's properties. The methods raise AnimationError."""
 
-    owned: Properties
+    properties: Properties
     table: Table
     exact_frames: Float64Array
     report: Report
@@ -142,18 +140,18 @@ class _Converter:
     def keys(self, columns: Property, path: str) -> Iterator[ComponentKeys]:
         """Yield the keys of the property at the path."""
         if columns.form == "VALUE":
-            yield from self._values(columns, self._known(path))
+            yield from self._values(columns, self._track(path))
             return
-        given = ~np.isnan(columns.values).any(axis=1)
-        if not given.any():
+        is_complete = ~np.isnan(columns.values).any(axis=1)
+        if not is_complete.any():
             return
-        rows = self._rows(path, given)
-        frames, values = rows.frames(), columns.values[given].astype(np.float64)
+        rows = self._rows(path, is_complete)
+        frames, values = rows.frames(), columns.values[is_complete].astype(np.float64)
         rows.check_size(values)
         owner = path.removesuffix("matrix" if columns.form == "MATRIX" else "rotation")
         if columns.form == "MATRIX":
             scale = f"{columns.path.removesuffix('matrix')}scale"
-            has_scale = any(each.path == scale for each in self.table.properties)
+            has_scale = any(other.path == scale for other in self.table.properties)
             yield from self._matrices(owner, values, frames, rows, has_scale)
         elif columns.form == "QUATERNION":
             yield self._quaternions(owner, values, frames, rows)
@@ -168,41 +166,42 @@ class _Converter:
                 raise track.error("COLUMN_BEYOND", size, index)
         if columns.is_single and size > 1:
             raise track.error("COLUMN_WITHOUT_COMPONENT", size, columns.path)
-        given = ~np.isnan(columns.values)
-        alike: dict[bytes, list[int]] = {}
+        has_value = ~np.isnan(columns.values)
+        groups: dict[bytes, list[int]] = {}
         for column in range(len(columns.components)):
-            alike.setdefault(given[:, column].tobytes(), []).append(column)
-        for group in alike.values():
-            is_row = given[:, group[0]]
-            if is_row.any():
-                rows = self._rows(track.path, is_row)
-                values = columns.values[is_row][:, group].astype(np.float64)
+            groups.setdefault(has_value[:, column].tobytes(), []).append(column)
+        for group in groups.values():
+            is_keyed = has_value[:, group[0]]
+            if is_keyed.any():
+                rows = self._rows(track.path, is_keyed)
+                values = columns.values[is_keyed][:, group].astype(np.float64)
                 rows.check_size(values)
-                yield ComponentKeys(track, tuple(columns.components[each] for each in group), rows.frames(), values)
+                components = tuple(columns.components[column] for column in group)
+                yield ComponentKeys(track, components, rows.frames(), values)
 
     def _quaternions(self, owner: str, values: Float64Array, frames: Float32Array, rows: _Rows) -> ComponentKeys:
         rows.check((values == 0.0).all(axis=1), Finding("ZERO_QUATERNION"))
         unrolled = rotations.unroll_signs(values)
         negated = int((unrolled != values).any(axis=1).sum())
         if negated:
-            note = Finding("ROWS_NEGATED", self.owned.name, rows.path, arguments=(negated, len(values)))
+            note = Finding("ROWS_NEGATED", self.properties.name, rows.path, arguments=(negated, len(values)))
             self.report.notes.append(note)
         return self._rotation(owner, unrolled, frames)
 
     def _angles(self, owner: str, values: Float64Array, frames: Float32Array, order: str, path: str) -> ComponentKeys:
         """Return the keys for Euler angles in the given order, or in the owner's order if `order` is empty."""
         mode = self._mode(owner)
-        given: Any = order or (mode if mode in EULER_ORDERS else "XYZ")
-        if mode == given:
-            return ComponentKeys(self._known(f"{owner}rotation_euler"), (0, 1, 2), frames, values)
+        order_of_angles: Any = order or (mode if mode in EULER_ORDERS else "XYZ")
+        if mode == order_of_angles:
+            return ComponentKeys(self._track(f"{owner}rotation_euler"), (0, 1, 2), frames, values)
         if np.abs(np.diff(values, axis=0)).max(initial=0.0) > np.pi:
-            self.report.notes.append(Finding("ROWS_SHORTER", self.owned.name, path, arguments=(mode,)))
-        return self._rotation(owner, rotations.unroll_signs(rotations.from_euler(values, given)), frames)
+            self.report.notes.append(Finding("ROWS_SHORTER", self.properties.name, path, arguments=(mode,)))
+        return self._rotation(owner, rotations.unroll_signs(rotations.from_euler(values, order_of_angles)), frames)
 
     def _rotation(self, owner: str, quaternions: Float64Array, frames: Float32Array) -> ComponentKeys:
         """Convert orientations to values in the owner's rotation mode. Quaternions keep their length."""
         mode: Any = self._mode(owner)
-        track = self._known(owner + rotation_property(mode))
+        track = self._track(owner + rotation_property(mode))
         if mode == "QUATERNION":
             values = quaternions
         elif mode == "AXIS_ANGLE":
@@ -226,43 +225,47 @@ class _Converter:
         rows.check((scale <= 0.0).any(axis=1), Finding("MATRIX_FLAT"))
         unit = axes / scale[:, np.newaxis, :]
         shear = np.abs(np.einsum("nij,nik->njk", unit, unit) - np.eye(3)).max(axis=(1, 2))
-        rows.check(shear > _SHEARED, Finding("MATRIX_SHEARED"))
+        rows.check(shear > _MAX_SHEAR, Finding("MATRIX_SHEARED"))
         sign = np.where(np.linalg.det(unit) < 0.0, -1.0, 1.0)
         quaternions = rotations.unroll_signs(rotations.from_matrix(unit * sign[:, np.newaxis, np.newaxis]))
         scale = scale * sign[:, np.newaxis]
         if size == 4:
-            yield ComponentKeys(self._known(f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
+            yield ComponentKeys(self._track(f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
         yield self._rotation(owner, quaternions, frames)
-        track = self._known(f"{owner}scale")
-        replaces = not has_scale and (bool(track.channels) or np.abs(np.array(track.rest) - 1.0).max() > _UNSCALED)
-        if replaces or np.abs(scale - 1.0).max() > _UNSCALED:
+        track = self._track(f"{owner}scale")
+        replaces = not has_scale and (
+            bool(track.channels) or np.abs(np.array(track.rest) - 1.0).max() > _MAX_UNKEYED_DEVIATION
+        )
+        if replaces or np.abs(scale - 1.0).max() > _MAX_UNKEYED_DEVIATION:
             yield ComponentKeys(track, (0, 1, 2), frames, scale)
 
-    def _rows(self, path: str, given: BoolArray) -> _Rows:
-        return _Rows(self.table, self.owned.name, path, np.flatnonzero(given), self.exact_frames[given])
+    def _rows(self, path: str, has_values: BoolArray) -> _Rows:
+        indices = np.flatnonzero(has_values)
+        return _Rows(self.table, self.properties.name, path, indices, self.exact_frames[indices])
 
     def _mode(self, owner: str) -> str:
         """Return the rotation mode of the owner."""
-        datablock = self.owned.datablock
+        datablock = self.properties.datablock
         try:
-            thing: object = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
+            resolved: object = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
         except ValueError:
-            thing = None
-        if not hasattr(thing, "rotation_mode"):
-            raise AnimationError(Finding("COLUMN_NOTHING_ROTATES", self.owned.name, f"{owner}rotation"))
-        return str(thing.rotation_mode)
+            resolved = None
+        if not hasattr(resolved, "rotation_mode"):
+            raise AnimationError(Finding("COLUMN_NOTHING_ROTATES", self.properties.name, f"{owner}rotation"))
+        return str(resolved.rotation_mode)
 
-    def _known(self, path: str) -> Track:
+    def _track(self, path: str) -> Track:
         """Return the property at the path as a track."""
-        track = self.owned.track(path)
+        track = self.properties.track(path)
         if track is None:
-            raise AnimationError(_reason_unknown(self.owned.datablock, path).on(self.owned.name, path))
-        if not _is_own(self.owned.datablock, path):
-            raise AnimationError(Finding("COLUMN_NOT_ANIMATABLE", self.owned.name, path))
+            raise AnimationError(_reason_unknown(self.properties.datablock, path).on(self.properties.name, path))
+        if not _is_animatable(self.properties.datablock, path):
+            raise AnimationError(Finding("COLUMN_NOT_ANIMATABLE", self.properties.name, path))
         return track
 
 
 def _reason_unknown(datablock: bpy.types.ID, path: str) -> Finding:
+    """Return the reason why the path names no property: an empty pointer before it, or an unknown name."""
     owner = split(path)[0].removesuffix(".")
     try:
         is_empty = bool(owner) and datablock.path_resolve(owner) is None
@@ -273,7 +276,7 @@ def _reason_unknown(datablock: bpy.types.ID, path: str) -> Finding:
     return Finding("COLUMN_UNKNOWN")
 
 
-def _is_own(datablock: bpy.types.ID, path: str) -> bool:
+def _is_animatable(datablock: bpy.types.ID, path: str) -> bool:
     """Return whether keys can animate the property. Animation data and other datablocks can't be animated."""
     owner_path, name = split(path)
     owner: bpy.types.bpy_struct = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import bpy
 import numpy as np
@@ -20,7 +20,7 @@ from ..fcurves.frames import union
 from ..fcurves.keyframes import INTERPOLATION, Float32Array
 from ..report import Report
 from ..store.find_tracks import find_tracks, tracks_shown
-from ..store.own_keys import read_own_keys
+from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.tracks import Track
 
 _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
@@ -56,9 +56,9 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
     >>> table.times.tolist(), [each.path for each in table.properties]
     ([1.0, 20.0, 40.0], ['location', 'rotation'])
     """
-    named = list(_tracks(item, bone))
-    report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in named)))
-    own_keys = [(track, path, read_own_keys(track)) for _, track, path in named]
+    exported = list(_tracks(item, bone))
+    report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in exported)))
+    own_keys = [(track, path, read_own_keys(track)) for _, track, path in exported]
     frames = union([own.keys.frames for _, _, channels in own_keys for own in channels.values()])
     if not len(frames):
         raise AnimationError(Finding("NO_FLOAT_KEYS", name_of(item)))
@@ -66,16 +66,11 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
     for track, path, channels in own_keys:
         if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in channels.values()):
             report.notes.append(track.finding("TABLE_NOT_BEZIER"))
-        values = np.full((len(frames), len(channels)), np.nan, dtype=np.float32)
-        for column, own in enumerate(channels.values()):
-            finite = np.isfinite(own.keys.co).all(axis=1)
-            if not finite.all():
-                raise track.error("VALUE_NOT_FINITE", frame=float(own.keys.frames[np.argmin(finite)]))
-            values[_rows(frames, own.keys.frames), column] = own.keys.values
+        values = _values_at(frames, track, list(channels.values()))
         if track.kind == "QUATERNION" and _changes_sign(values):
             report.notes.append(track.finding("TABLE_SIGNS"))
         properties.append(_property(track, path, tuple(channels), values))
-    report.tracks = len(named)
+    report.tracks = len(exported)
     report.keys = len(frames)
     return Table("FRAME", frames, tuple(properties)), report
 
@@ -99,6 +94,20 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
                 yield datablock, track, prefix + track.path.removeprefix(bone).lstrip("." if bone else "")
 
 
+def _values_at(frames: Float32Array, track: Track, channels: Sequence[OwnKeys]) -> Float32Array:
+    """Return the values of keys, with a row for each frame and a column for each channel. Cells without a key are NaN.
+
+    Raises AnimationError if a value is not finite.
+    """
+    values = np.full((len(frames), len(channels)), np.nan, dtype=np.float32)
+    for column, own in enumerate(channels):
+        is_finite = np.isfinite(own.keys.co).all(axis=1)
+        if not is_finite.all():
+            raise track.error("VALUE_NOT_FINITE", frame=float(own.keys.frames[np.argmin(is_finite)]))
+        values[_rows(frames, own.keys.frames), column] = own.keys.values
+    return values
+
+
 def _rows(frames: Float32Array, keyed: Float32Array) -> npt.NDArray[np.intp]:
     """Return the row for each key's frame. Frames that differ only by rounding share a row."""
     rows = np.clip(np.searchsorted(frames, keyed), 0, len(frames) - 1)
@@ -111,16 +120,17 @@ def _changes_sign(quaternions: Float32Array) -> bool:
 
     Rows with NaN are ignored.
     """
-    whole = quaternions[~np.isnan(quaternions).any(axis=1)]
-    return bool((rotations.unroll_signs(whole) != whole).any())
+    complete = quaternions[~np.isnan(quaternions).any(axis=1)]
+    return bool((rotations.unroll_signs(complete) != complete).any())
 
 
 def _property(track: Track, path: str, components: tuple[int, ...], values: Float32Array) -> Property:
     """Return a rotation property if all components have values in the same rows, and separate channels otherwise."""
     owner, dot, name = path.rpartition(".")
-    empty = np.isnan(values)
-    whole = len(components) == len(track.rest) and bool((empty.all(axis=1) == empty.any(axis=1)).all())
+    is_empty = np.isnan(values)
+    has_complete_rows = bool((is_empty.all(axis=1) == is_empty.any(axis=1)).all())
+    is_complete = len(components) == len(track.rest) and has_complete_rows
     form = _FORMS.get(track.kind)
-    if form is not None and whole and not name.startswith("delta_"):
+    if form is not None and is_complete and not name.startswith("delta_"):
         return Property(f"{owner}{dot}rotation", form, components, values, track.order)
     return Property(path, "VALUE", components, values, is_single=len(track.rest) == 1)

@@ -96,32 +96,31 @@ def import_table(
     rate = how.rate if table.unit == "SECOND" else 1.0
     frames = table.times.astype(np.float64) * rate + how.frame_start
     keys = keys_of_columns(item, table, frames, bone, how.known_only, report)
-    for datablock, each in keys.items():
+    for datablock, keys_of_datablock in keys.items():
         check_can_have_keys(datablock)
-        for component_keys in each:
-            _check(datablock, component_keys, how)
-    run_steps(
-        _write({datablock: _grouped(each) for datablock, each in keys.items()}, how, report), progress, finishes=True
-    )
+        for component_keys in keys_of_datablock:
+            _check_can_write(datablock, component_keys, how)
+    by_path = {datablock: _grouped(keys_of_datablock) for datablock, keys_of_datablock in keys.items()}
+    run_steps(_write(by_path, how, report), progress, finishes=True)
     report.add(Report.on(list(keys)))
     return report
 
 
-def _check(datablock: bpy.types.ID, keys: ComponentKeys, how: TableKeys) -> None:
+def _check_can_write(datablock: bpy.types.ID, keys: ComponentKeys, how: TableKeys) -> None:
     """Raise AnimationError if the keys can't be written."""
     track = keys.track
     # Tracks of another rotation mode may also be locked or driven.
     check_can_be_keyed(datablock, replace(track, in_use=True), keys.components)
-    own = [track.channels[index] for index in keys.components if index in track.channels]
-    if not how.replace and any(len(fcurve.keyframe_points) for fcurve in own):
+    fcurves = [track.channels[index] for index in keys.components if index in track.channels]
+    if not how.replace and any(len(fcurve.keyframe_points) for fcurve in fcurves):
         raise track.error("HAS_KEYS")
 
 
 def _grouped(keys: Iterable[ComponentKeys]) -> dict[str, list[ComponentKeys]]:
     """Return the keys, grouped by the path of their property."""
     by_path: dict[str, list[ComponentKeys]] = {}
-    for each in keys:
-        by_path.setdefault(each.track.path, []).append(each)
+    for component_keys in keys:
+        by_path.setdefault(component_keys.track.path, []).append(component_keys)
     return by_path
 
 
@@ -131,11 +130,11 @@ def _write(
     """Write the keys of all datablocks. Yield the number of written tracks and the total number after each track."""
     total = sum(map(len, by_path.values()))
     for datablock, grouped in by_path.items():
-        for _ in _written(datablock, grouped, how, report):
+        for _ in _write_datablock(datablock, grouped, how, report):
             yield report.tracks, total
 
 
-def _written(
+def _write_datablock(
     datablock: bpy.types.ID, by_path: Mapping[str, list[ComponentKeys]], how: TableKeys, report: Report
 ) -> Iterator[str]:
     """Write the keys of a datablock. Yield the path of each property after its keys are written."""
@@ -143,15 +142,15 @@ def _written(
     channels = channels_to_key(datablock, enabled, report)
     report.notes += [Finding("PARAMETERS_GONE", name_of(datablock), path) for path in enabled]
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
-    for path, parts in by_path.items():
-        for each in parts:
-            for index, values in zip(each.components, each.values.T, strict=True):
+    for path, property_keys in by_path.items():
+        for keys in property_keys:
+            for index, values in zip(keys.components, keys.values.T, strict=True):
                 fcurve = fcurves.get((path, index)) or channels.new(path, index, group_of(path))
-                before = read(fcurve)
-                key_curve(fcurve, each.frames, values)
-                _keep_interpolation(fcurve, before, each.frames)
+                previous = read(fcurve)
+                key_curve(fcurve, keys.frames, values)
+                _keep_interpolation(fcurve, previous, keys.frames)
         report.tracks += 1
-        report.keys += len(union([each.frames for each in parts]))
+        report.keys += len(union([keys.frames for keys in property_keys]))
         yield path
     tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
     report.notes += [track.finding("NOT_IN_USE") for track in tracks if not track.in_use]
@@ -160,13 +159,14 @@ def _written(
     evaluate_anew(channels.action)
 
 
-def _keep_interpolation(fcurve: bpy.types.FCurve, before: Keyframes, frames: Float32Array) -> None:
+def _keep_interpolation(fcurve: bpy.types.FCurve, previous: Keyframes, frames: Float32Array) -> None:
     """Copy the interpolation and easing of previous keys, except Bezier keys, to the new keys at the same frames."""
-    former = before.take((before.interpolation != INTERPOLATION["BEZIER"]) & is_among(before.frames, frames))
-    if not len(former):
+    is_kept = (previous.interpolation != INTERPOLATION["BEZIER"]) & is_among(previous.frames, frames)
+    kept = previous.take(is_kept)
+    if not len(kept):
         return
-    rows = rows_of(former.frames, frames)
+    rows = rows_of(kept.frames, frames)
     for name in ("interpolation", "easing", "back", "amplitude", "period"):
         array = KeyBlock([fcurve.keyframe_points]).read(name)
-        array[rows] = getattr(former, name)
+        array[rows] = getattr(kept, name)
         fcurve.keyframe_points.foreach_set(name, array)

@@ -124,21 +124,21 @@ def retime(  # noqa: PLR0913
         speed = _constant_speed(find_track(of or datablock, by or track), _BETWEEN[shape], defaults or {})
         fcurve = _cleared_curve(datablock, track)
         _write_speed(fcurve, speed)
-        _notify(fcurve)
+        _notify_blender(fcurve)
         return Timing(fcurve, _speed_error(fcurve, speed))
     first, last = _bounds(datablock, track)
     held = (first + last) / 2.0 if frame is None else frame
     if shape == "HOLD" and not first <= held <= last:
         raise AnimationError(Finding("TIMING_OUTSIDE", name_of(datablock), track, arguments=(first, last)))
     fcurve = _cleared_curve(datablock, track)
-    _write_lines(fcurve, _keys(shape, first, last, scale=scale, held=held, length=length))
+    _write_lines(fcurve, _keys_of_shape(shape, first, last, scale=scale, held=held, length=length))
     if shape in _REPEATED:
         _repeat(fcurve, _REPEATED[shape])
     elif shape == "FRACTION":
         _map_fraction(fcurve, first, last)
     else:
         fcurve.extrapolation = "LINEAR"
-    _notify(fcurve)
+    _notify_blender(fcurve)
     return Timing(fcurve)
 
 
@@ -164,17 +164,17 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     >>> timing = animation.retime(ball, "REVERSE", track="location")
     >>> animation.remove_retiming(ball, "location")
     """
-    none = AnimationError(Finding("NO_TIMING", name_of(datablock), track))
+    no_function = AnimationError(Finding("NO_TIMING", name_of(datablock), track))
     if is_without_curves(datablock):
-        raise none
+        raise no_function
     check_editable(datablock)
     path = _curve_path(datablock, track)
     channels = editable_channels(datablock)
     fcurve = channels.find(path)
     if fcurve is None:
-        raise none
+        raise no_function
     _check_unlocked(datablock, track, fcurve)
-    _notify(fcurve)
+    _notify_blender(fcurve)
     channels.remove(fcurve)
     if track:
         take_name(datablock, find_track(datablock, track).path)
@@ -185,17 +185,17 @@ def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
     if isinstance(datablock, bpy.types.Scene) and not track:
         first, last = float(datablock.frame_start), float(datablock.frame_end)
     else:
-        found = [find_track(datablock, track)] if track else find_tracks(datablock, channels_of(datablock))
-        keys = union([key_frames(each) for each in found if each.in_use])
-        if not len(keys):
+        tracks = [find_track(datablock, track)] if track else find_tracks(datablock, channels_of(datablock))
+        frames = union([key_frames(keyed) for keyed in tracks if keyed.in_use])
+        if not len(frames):
             raise AnimationError(Finding("NO_KEYS", name_of(datablock), track))
-        first, last = float(keys[0]), float(keys[-1])
+        first, last = float(frames[0]), float(frames[-1])
     if not first < last:
         raise AnimationError(Finding("TIMING_ONE_KEY", name_of(datablock), track))
     return first, last
 
 
-def _keys(
+def _keys_of_shape(
     shape: str, first: float, last: float, *, scale: float, held: float, length: float
 ) -> Sequence[tuple[float, float]]:
     """Return the keys of a shape other than constant speed, as frames and values."""
@@ -286,8 +286,8 @@ def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
 
 
 def _constant_speed(track: Track, between: Between, defaults: Mapping[str, float]) -> ConstantSpeed:
-    splines = [each.spline for each in track_splines(track, track.settings, read_own_keys(track), defaults)]
-    speed = ConstantSpeed(splines, between)
+    splines = track_splines(track, track.settings, read_own_keys(track), defaults)
+    speed = ConstantSpeed([track_spline.spline for track_spline in splines], between)
     if not speed.arc.length:
         raise track.error("TIMING_STILL")
     return speed
@@ -308,20 +308,22 @@ def _write_speed(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> None:
 
 def _speed_error(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
     """Return the maximum relative error of the distance per frame, at up to `_MEASURED` frames between two keys."""
-    keys = read_coordinates(fcurve)[::2].astype(np.float64)
-    edges = np.clip(np.floor(keys), math.ceil(speed.arc.first), math.floor(speed.arc.last))
-    spans = [np.linspace(*span, min(int(span[1] - span[0]), _MEASURED) + 1).round() for span in pairwise(edges)]
-    frames = np.unique(np.concatenate(spans))
-    ends = np.minimum(frames + 1.0, edges[-1])
-    played = [[fcurve.evaluate(frame) for frame in some.tolist()] for some in (frames, ends)]
-    ways = speed.arc.at(played[1]) - speed.arc.at(played[0])
+    key_frames_of_curve = read_coordinates(fcurve)[::2].astype(np.float64)
+    edges = np.clip(np.floor(key_frames_of_curve), math.ceil(speed.arc.first), math.floor(speed.arc.last))
+    samples = [np.linspace(start, end, min(int(end - start), _MEASURED) + 1).round() for start, end in pairwise(edges)]
+    frames = np.unique(np.concatenate(samples))
+    next_frames = np.minimum(frames + 1.0, edges[-1])
+    played, played_next = (
+        speed.arc.at([fcurve.evaluate(frame) for frame in sampled.tolist()]) for sampled in (frames, next_frames)
+    )
+    distances = played_next - played
     # If a key changes the speed within a frame, the distance must be between the distances at the two speeds.
-    wanted = speed.arc.at(speed(ends)) - speed.arc.at(speed(frames))
-    moves = wanted > 0.0
-    return float(np.abs(ways[moves] / wanted[moves] - 1.0).max(initial=0.0))
+    expected = speed.arc.at(speed(next_frames)) - speed.arc.at(speed(frames))
+    moves = expected > 0.0
+    return float(np.abs(distances[moves] / expected[moves] - 1.0).max(initial=0.0))
 
 
-def _notify(fcurve: bpy.types.FCurve) -> None:
+def _notify_blender(fcurve: bpy.types.FCurve) -> None:
     """Notify Blender, and therefore Live, of the edit."""
     action: Any = fcurve.id_data
     action.update_tag()

@@ -79,14 +79,14 @@ def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
         paths.setdefault(keys.datablock, []).append(keys.track.path)
     tracks = {
         (datablock, track.path): track
-        for datablock, wanted in paths.items()
-        for track in find_tracks(datablock, channels_of(datablock), wanted)
+        for datablock, paths_of_datablock in paths.items()
+        for track in find_tracks(datablock, channels_of(datablock), paths_of_datablock)
     }
-    found = []
+    current_keys = []
     for keys in chosen:
         track = tracks.get((keys.datablock, keys.track.path))
-        found.append(replace(keys, track=track or find_track(keys.datablock, keys.track.path)))
-    return found
+        current_keys.append(replace(keys, track=track or find_track(keys.datablock, keys.track.path)))
+    return current_keys
 
 
 def goes_by_velocities(track: Track) -> bool:
@@ -100,12 +100,13 @@ def goes_by_velocities(track: Track) -> bool:
 def interpolations_of(keys: TrackKeys) -> set[str]:
     """Return the interpolations with which the keys are played. Keys that begin a spline segment have "BEZIER"."""
     names = {number: name for name, number in INTERPOLATION.items()}
-    found = set()
+    numbers: set[int] = set()
     for own in keys.own.values():
-        there = is_among(own.keys.frames, keys.frames)
-        found |= set(own.keys.interpolation[there & own.ends_spline].tolist())
-        found |= {INTERPOLATION["BEZIER"]} if (there & ~own.ends_spline).any() else set()
-    return {names[number] for number in found}
+        is_chosen = is_among(own.keys.frames, keys.frames)
+        numbers.update(own.keys.interpolation[is_chosen & own.ends_spline].tolist())
+        if (is_chosen & ~own.ends_spline).any():
+            numbers.add(INTERPOLATION["BEZIER"])
+    return {names[number] for number in numbers}
 
 
 @checked
@@ -155,17 +156,17 @@ def keys_on_paths(
     tracks = tracks_among(datablock, channels, [fcurve for fcurve in channels if fcurve.data_path in paths])
     for track, own in zip(tracks, read_all_own_keys(tracks), strict=True):
         curves = track.channels.items()
-        shown = [index for index, fcurve in curves if visible is None or fcurve.as_pointer() in visible]
-        yield _keys_read(datablock, track, shown, own)
+        indices = [index for index, fcurve in curves if visible is None or fcurve.as_pointer() in visible]
+        yield _keys_read(datablock, track, indices, own)
 
 
 def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
     """Return the key at `frame`. Raise AnimationError if there is no key."""
     keys = keys_of(datablock, track)
-    found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
-    if not len(found):
+    key = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
+    if not len(key):
         raise track.error("NO_KEY_AT_FRAME", frame=frame)
-    return found
+    return key
 
 
 def _keys_read(datablock: bpy.types.ID, track: Track, visible: Iterable[int], own: Mapping[int, OwnKeys]) -> TrackKeys:

@@ -86,7 +86,7 @@ class Velocities:
 
 
 @record(eq=False)
-class _Moving:
+class _MovingTrack:
     """A TCB track with its splines, and the frame function that retimes it."""
 
     track: Track
@@ -149,54 +149,55 @@ def write_velocities(
     """
     how = how or Velocities()
     if not how.quantities:
-        return _take_away(datablock, prefixes)
+        return _remove_written(datablock, prefixes)
     report = Report.on([datablock])
-    moving = _moving(datablock, prefixes, how, report)
-    written: list[tuple[str, Float64Array, Float64Array]] = []
-    for each in moving:
-        frames = _frames(how.step, each.ends)
-        for kind, values in _measured(each, frames, how, report).items():
+    moving_tracks = _moving_tracks(datablock, prefixes, how, report)
+    properties: list[tuple[str, Float64Array, Float64Array]] = []
+    for moving in moving_tracks:
+        frames = _frames(how.step, moving.ends)
+        for kind, values in _measured(moving, frames, how, report).items():
             if np.abs(values).max(initial=0.0) > LARGEST:
-                raise each.track.error("VELOCITY_TOO_LARGE", Text(_WORDS[kind]))
-            written.append((_path_of(each.track, kind), frames, values))
+                raise moving.track.error("VELOCITY_TOO_LARGE", Text(_WORDS[kind]))
+            properties.append((_path_of(moving.track, kind), frames, values))
     channels = editable_channels(datablock, report.notes)
-    tracks = [each.track for each in moving]
-    _remove(datablock, channels, {_path_of(track, _kind(track, each)) for track in tracks for each in QUANTITIES})
-    for path, frames, values in written:
+    tracks = [moving.track for moving in moving_tracks]
+    previous_paths = {_path_of(track, _kind(track, quantity)) for track in tracks for quantity in QUANTITIES}
+    _remove(datablock, channels, previous_paths)
+    for path, frames, values in properties:
         _write(datablock, channels, path, frames, values)
         report.samples += values.size
-    report.tracks = len(moving)
+    report.tracks = len(tracks)
     if datablock.override_library is not None:
         report.notes.append(Finding("VELOCITY_FORGOTTEN", name_of(datablock)))
     evaluate_anew(channels.action)
     return report
 
 
-def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Velocities, report: Report) -> list[_Moving]:
+def _moving_tracks(
+    datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Velocities, report: Report
+) -> list[_MovingTrack]:
     """Return the TCB tracks in use with their splines. Report tracks that can't be baked.
 
-    Raises AnimationError if no track remains.
+    Raises AnimationError if no track remains, or if there would be too many samples.
     """
-    found = []
+    moving_tracks = []
     for track in find_tracks(datablock, channels_of(datablock), prefixes):
         if not (track.enabled and track.in_use):
             continue
         reason = blocking_reason(track)
-        originals = {} if reason else read_own_keys(track)
-        if reason or not originals:
+        own_keys = {} if reason else read_own_keys(track)
+        if reason or not own_keys:
             report.errors.append(reason or track.finding("NO_KEYS"))
             continue
         with scratch_curves.kept():
-            splines = track_splines(track, track.settings, originals, how.defaults)
-            found.append(_Moving(track, splines, function_of(track)))
-    if not found:
-        if report.errors:
-            raise AnimationError(*report.errors)
-        raise AnimationError(Finding("NO_TCB_TRACK", name_of(datablock)))
-    count = sum(len(each.track.rest) * (each.ends[1] - each.ends[0]) / how.step for each in found)
+            splines = track_splines(track, track.settings, own_keys, how.defaults)
+            moving_tracks.append(_MovingTrack(track, splines, function_of(track)))
+    if not moving_tracks:
+        raise AnimationError(*(report.errors or [Finding("NO_TCB_TRACK", name_of(datablock))]))
+    count = sum(len(moving.track.rest) * (moving.ends[1] - moving.ends[0]) / how.step for moving in moving_tracks)
     if count > SAMPLE_LIMIT:
         raise AnimationError(Finding("TOO_MANY_ROWS", name_of(datablock), arguments=(count, SAMPLE_LIMIT)))
-    return found
+    return moving_tracks
 
 
 def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
@@ -204,43 +205,53 @@ def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
 
     A frame that is too close to the last frame is omitted.
     """
-    low, high = ends
-    frames = low + np.arange(int((high - low) / step * (1.0 + 1e-12)) + 1) * step
+    first, last = ends
+    # The factor keeps the last frame if the division rounds down.
+    frames = first + np.arange(int((last - first) / step * (1.0 + 1e-12)) + 1) * step
     # Round the frames to float32 like key frames, so that values are exact at these frames.
     rounded: Float64Array = frames.astype(np.float32).astype(np.float64)
-    if high - rounded[-1] < 1e-3 * step:
+    gap = last - rounded[-1]
+    if gap < 1e-3 * step:
         return rounded
-    near = len(rounded) > 1 and high - rounded[-1] <= APART < step
-    return np.append(rounded[:-1] if near else rounded, np.float64(np.float32(high)))
+    # Blender would merge two keys this close together.
+    is_too_close = len(rounded) > 1 and gap <= APART < step
+    return np.append(rounded[:-1] if is_too_close else rounded, np.float64(np.float32(last)))
 
 
-def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Report) -> dict[str, Float64Array]:
+def _measured(moving: _MovingTrack, frames: Float64Array, how: Velocities, report: Report) -> dict[str, Float64Array]:
     """Return the quantities by name, shape (samples, components). Add a note on quantities that do not exist."""
-    track = each.track
+    track = moving.track
     measured: dict[str, Float64Array] = {}
-    timing = None if each.function is None else each.function.with_rates(frames)
+    highest_order = min(spline.spline.derivatives for spline in moving.splines)
     for quantity in QUANTITIES:
         if quantity not in how.quantities:
             continue
         order = _ORDER[quantity]
-        highest = min(spline.spline.derivatives for spline in each.splines)
-        if order > highest:
+        if order > highest_order:
             report.notes.append(track.finding("VELOCITY_MISSING", Text(_WORDS[quantity.lower()])))
             continue
-        values = np.zeros((len(frames), 3 if track.is_rotation else len(track.rest)))
-        for spline in each.splines:
-            columns = slice(None) if track.is_rotation else spline.components
-            if timing is None:
-                values[:, columns] = spline.spline(frames, order)
-            else:
-                at, rates, changes = timing
-                values[:, columns] = retiming.retimed(spline.spline, at, order, rates, changes)
+        values = _derivatives(moving, frames, order)
         if how.unit == "SECOND":
             values *= how.rate**order
         if quantity == "SPEED":
             values = np.linalg.norm(values, axis=1, keepdims=True)
         measured[_kind(track, quantity)] = values
     return measured
+
+
+def _derivatives(moving: _MovingTrack, frames: Float64Array, order: int) -> Float64Array:
+    """Return the derivatives of the played motion per frame, shape (samples, components)."""
+    track = moving.track
+    timing = None if moving.function is None else moving.function.with_rates(frames)
+    derivatives = np.zeros((len(frames), 3 if track.is_rotation else len(track.rest)))
+    for spline in moving.splines:
+        columns = slice(None) if track.is_rotation else spline.components
+        if timing is None:
+            derivatives[:, columns] = spline.spline(frames, order)
+        else:
+            played_frames, rates, rate_changes = timing
+            derivatives[:, columns] = retiming.retimed(spline.spline, played_frames, order, rates, rate_changes)
+    return derivatives
 
 
 def _kind(track: Track, quantity: Quantity) -> str:
@@ -260,8 +271,8 @@ def _path_of(track: Track, kind: str) -> str:
 def _owner_and_name(datablock: bpy.types.ID, path: str) -> tuple[Any, str]:
     """Return the owner and the name of a custom property. Raise ValueError if the owner does not exist."""
     owner, name = split(path)
-    thing = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
-    return thing, bpy.utils.unescape_identifier(name[1:-1])
+    resolved = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
+    return resolved, bpy.utils.unescape_identifier(name[1:-1])
 
 
 def _write(datablock: bpy.types.ID, channels: Channels, path: str, frames: Float64Array, values: Float64Array) -> None:
@@ -287,21 +298,23 @@ def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = Non
     `prefixes` limits the tracks as in `write_velocities`.
     """
     try:
-        return any(True for _ in _written(channels_of(datablock), prefixes))
+        return any(True for _ in _written_paths(channels_of(datablock), prefixes))
     except AnimationError:
         return False
 
 
-def _written(channels: Channels, prefixes: Iterable[str] | None) -> Iterator[str]:
-    """Return the paths of the previously written F-curves."""
+def _written_paths(channels: Channels, prefixes: Iterable[str] | None) -> Iterator[str]:
+    """Yield the paths of the previously written F-curves."""
     starts = ("",) if prefixes is None else tuple(prefixes)
-    return (c.data_path for c in channels if c.data_path.startswith(starts) and is_derived(c.data_path))
+    for fcurve in channels:
+        if fcurve.data_path.startswith(starts) and is_derived(fcurve.data_path):
+            yield fcurve.data_path
 
 
-def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
+def _remove_written(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
     """Remove all written properties, even if their tracks no longer exist."""
     channels = editable_channels(datablock)
-    paths = set(_written(channels, prefixes))
+    paths = set(_written_paths(channels, prefixes))
     if not paths:
         raise AnimationError(Finding("NO_VELOCITIES", name_of(datablock)))
     _remove(datablock, channels, paths)

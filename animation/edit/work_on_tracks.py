@@ -33,14 +33,14 @@ from ..store.tracks import Track, looks_baked
 
 
 @record()
-class Done:
+class TrackResult:
     """The result for one track: the number of frames with keys, and the code of a note (empty if none)."""
 
     keys: int
     note: str
 
 
-Work = Callable[[Channels, bpy.types.ID, list[Track]], list[Done | None]]
+Work = Callable[[Channels, bpy.types.ID, list[Track]], list[TrackResult | None]]
 """Function that returns a result for each track, or None for unchanged tracks."""
 Strip = Callable[[Channels, Track], str]
 """Function that removes all traces of TCB from a track, and returns the code of a note on the keys that it keeps."""
@@ -69,14 +69,14 @@ def work_on(datablock: bpy.types.ID, task: Task, only: Hashable = None) -> Repor
     completely.
     """
     report = Report.on([datablock])
-    lost = task.strip is not None and _remove_lost_slots(datablock, report)
+    has_lost_slots = task.strip is not None and _remove_lost_slots(datablock, report)
     sets: list[Channels] = []
     try:
         editable = editable_sets(datablock, takes_plain=False)
         report.errors += editable.refused
         sets = [channels for channels in editable.sets if only in (None, channels.identity)]
     except AnimationError:
-        if not lost:
+        if not has_lost_slots:
             raise
     refused: list[Finding] = []
     refusals = 0
@@ -92,53 +92,60 @@ def work_on(datablock: bpy.types.ID, task: Task, only: Hashable = None) -> Repor
     if task.nothing and not report.tracks:
         raise AnimationError(*(report.errors or [Finding(task.nothing, name_of(datablock))]))
     if task.strip is not None:
-        report.notes += _function_left(datablock)
+        report.notes += _kept_function_note(datablock)
     return report
 
 
-def _work_in(linked: Channels, datablock: bpy.types.ID, report: Report, task: Task) -> None:
+def _work_in(original: Channels, datablock: bpy.types.ID, report: Report, task: Task) -> None:
     """Process the tracks of one set of F-curves, and add the results to the report."""
-    strip = task.strip
-    table = read_table(linked.action)
-    if table.error and (table.newer or strip is None):
+    table = read_table(original.action)
+    if table.error and (table.newer or task.strip is None):
         raise AnimationError(table.error.on(name_of(datablock)))
-    channels = editable_channels(datablock, report.notes) if linked.action.library is not None else linked
+    is_linked = original.action.library is not None
+    channels = editable_channels(datablock, report.notes) if is_linked else original
     action = channels.action
     remove_strays(channels)
     tracks = _tracks_of(datablock, channels, task)
-    if table.error and strip is not None:
-        _remove_damaged(channels, tracks, report, strip)
+    if table.error and task.strip is not None:
+        _remove_damaged(channels, tracks, report, task.strip)
         return
-    before = report.tracks
-    had_state = {track.path: track.state is not None for track in tracks}
-    states: list[TrackState] = []
+    tracks_before = report.tracks
+    had_entry = {track.path for track in tracks if track.state is not None}
+    unlocked = list(_unlocked(tracks, report, task))
     damaged: list[int] = []
-    stripped: dict[str, Done] = {}
-    chosen: list[Track] = []
-    for track in _unlocked(tracks, report, task):
-        done = _stripped(channels, track, strip, damaged) if strip is not None else None
-        if done is not None:
-            stripped[track.path] = done
-        chosen.append(track)
-    worked = iter(task.work(channels, datablock, [track for track in chosen if track.path not in stripped]))
-    for track in chosen:
-        done = stripped[track.path] if track.path in stripped else next(worked)
-        if done is None:
+    states: list[TrackState] = []
+    for track, result in zip(unlocked, _process(channels, datablock, unlocked, task, damaged), strict=True):
+        if result is None:
             continue
-        if had_state[track.path] and track.state is not None:
+        if track.path in had_entry and track.state is not None:
             states.append(track.state)
         report.tracks += 1
-        report.keys += done.keys
-        if done.note:
-            report.notes.append(track.finding(done.note))
-    if report.tracks == before and linked.action != action:
-        assign(datablock, linked.action, linked.slot_handle)
+        report.keys += result.keys
+        if result.note:
+            report.notes.append(track.finding(result.note))
+    if report.tracks == tracks_before and original.action != action:
+        # Nothing was changed, so the local copy of the linked action is not needed.
+        assign(datablock, original.action, original.slot_handle)
         bpy.data.actions.remove(action)
         return
-    _update_table(action, states, damaged, strip is not None)
-    if report.tracks > before and not has_played_tracks(action):
+    _update_table(action, states, damaged, task.strip is not None)
+    if report.tracks > tracks_before and not has_played_tracks(action):
         report.notes += switch_off(action)
     evaluate_anew(action)
+
+
+def _process(
+    channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track], task: Task, damaged: list[int]
+) -> list[TrackResult | None]:
+    """Strip tracks without a valid table entry if the task does so, and call the task's function for all others.
+
+    Append the identities of damaged entries to `damaged`.
+    """
+    strip = task.strip
+    stripped = [None if strip is None else _stripped(channels, track, strip, damaged) for track in tracks]
+    others = [track for track, result in zip(tracks, stripped, strict=True) if result is None]
+    results = iter(task.work(channels, datablock, others))
+    return [next(results) if result is None else result for result in stripped]
 
 
 def _unlocked(tracks: Sequence[Track], report: Report, task: Task) -> Iterator[Track]:
@@ -147,26 +154,27 @@ def _unlocked(tracks: Sequence[Track], report: Report, task: Task) -> Iterator[T
         if is_edited and not task.takes_edited:
             report.errors.append(track.finding("EDITED_OUTSIDE"))
             continue
-        reason = _reason_left(track, task.strip is not None)
-        if reason:
-            report.errors.append(reason)
+        refusal = _refusal_of(track, task.strip is not None)
+        if refusal:
+            report.errors.append(refusal)
         elif not track.locked or track.enabled or looks_baked(track):
             yield track
 
 
-def _stripped(channels: Channels, track: Track, strip: Strip, damaged: list[int]) -> Done | None:
+def _stripped(channels: Channels, track: Track, strip: Strip, damaged: list[int]) -> TrackResult | None:
     """Call `strip` for a track whose table entry is damaged or missing. Return None for other tracks.
 
     Append the identity of a damaged entry to `damaged`.
     """
     if track.table.error:
         strip(channels, track)
-        found = track.table.identity_of.get((track.slot, track.path))
-        damaged += [] if found is None else [found]
-        return Done(len(key_frames(track)), "TABLE_PART_REMOVED")
+        identity = track.table.identity_of.get((track.slot, track.path))
+        if identity is not None:
+            damaged.append(identity)
+        return TrackResult(len(key_frames(track)), "TABLE_PART_REMOVED")
     if track.state is None and looks_baked(track):
         note = strip(channels, track)
-        return Done(len(key_frames(track)), note)
+        return TrackResult(len(key_frames(track)), note)
     return None
 
 
@@ -174,17 +182,17 @@ def _tracks_of(datablock: bpy.types.ID, channels: Channels, task: Task) -> list[
     """Return the tracks to process, including baked tracks that have lost their F-curves."""
     tracks = find_tracks(datablock, channels, task.prefixes)
     if read_table(channels.action).baked:
-        every = tracks if task.prefixes is None else find_tracks(datablock, channels)
+        all_tracks = tracks if task.prefixes is None else find_tracks(datablock, channels)
         starts = "" if task.prefixes is None else tuple(task.prefixes)
-        tracks += [track for track in lost_tracks(datablock, channels, every) if track.path.startswith(starts)]
+        tracks += [track for track in lost_tracks(datablock, channels, all_tracks) if track.path.startswith(starts)]
     return [track for track in tracks if task.paths is None or track.path in task.paths]
 
 
 def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: list[int], removes: bool) -> None:
     """Write the tracks' states to the table, or remove the tracks' entries and damaged entries."""
-    gone = [*(state.identity for state in states), *damaged]
-    if gone and removes:
-        remove_entries(action, gone)
+    identities = [*(state.identity for state in states), *damaged]
+    if identities and removes:
+        remove_entries(action, identities)
     elif states:
         update(action, states=states)
 
@@ -204,22 +212,23 @@ def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
     if datablock.library is not None:
         return False
     data = animation_data(datablock)
-    own = None if data is None else data.action
-    every = [own, *(strip.action for strip in action_strips(datablock))]
-    actions: list[bpy.types.Action] = [action for action in dict.fromkeys(every) if action is not None]
-    found = False
+    assigned = None if data is None else data.action
+    actions = dict.fromkeys([assigned, *(strip.action for strip in action_strips(datablock))])
+    is_any_removed = False
     for action in actions:
-        lost = tracks_of_removed_slots(action) if action.is_editable and not layered_reason(action) else []
+        if action is None or not action.is_editable or layered_reason(action):
+            continue
+        lost = tracks_of_removed_slots(action)
         if not lost:
             continue
-        found = True
+        is_any_removed = True
         remove_entries(action, lost)
         report.tracks += len(lost)
         report.notes.append(Finding("SLOTS_REMOVED", name_of(datablock), arguments=(len(lost),)))
-    return found
+    return is_any_removed
 
 
-def _reason_left(track: Track, removes: bool) -> Finding | None:
+def _refusal_of(track: Track, removes: bool) -> Finding | None:
     """Return the reason why a track is not changed, or None if the track is changed or needs no message."""
     if not removes and track.table.error:
         return track.table.error.on(track.name, track.path)
@@ -238,7 +247,7 @@ def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report,
     evaluate_anew(channels.action)
 
 
-def _function_left(datablock: bpy.types.ID) -> list[Finding]:
+def _kept_function_note(datablock: bpy.types.ID) -> list[Finding]:
     """Return a note if the datablock's last TCB track was removed but the datablock's frame function remains.
 
     The frame function is kept, because it does not belong to a track, and an animator may have edited it. The next bake
