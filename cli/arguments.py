@@ -140,20 +140,13 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     except ValueError as error:
         verb.error(str(error))
     suffix = _RESULTS.get(given.verb, ".blend")
-    _check(verb, given)
+    _check_options(verb, given)
     if given.worker:
         return Job(given.verb, [], given, how, suffix, makes_folder=True)
     files = input_files(verb, given)
     if not _writes(given):
         return Job(given.verb, [(file, None) for file in files], given, how, suffix, makes_folder=False)
-    if given.output is None and not given.in_place:
-        verb.error(
-            rpt_("there is no destination for the result. Use --output DIR or FILE, or --in-place to replace the files")
-        )
-    if given.output is not None and given.in_place:
-        verb.error(rpt_("use either --output or --in-place, not both"))
-    if given.relative_to is not None and given.output is None:
-        verb.error(rpt_("--relative-to requires --output, whose subfolders it preserves"))
+    _check_destination(verb, given)
     into_folder = given.output is not None and (
         len(files) > 1
         or given.relative_to is not None
@@ -170,12 +163,24 @@ def _writes(given: argparse.Namespace) -> bool:
     return given.verb not in ("info", "check")
 
 
-def _check(verb: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+def _check_options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> None:
     """Reject incompatible options."""
     if given.verb == "rotations" and not _writes(given) and (given.output is not None or given.in_place):
         verb.error(rpt_("--output and --in-place require --repair or --key-whole"))
     if given.verb == "import-table" and not os.access(given.table, os.R_OK):
         verb.error(rpt_("--table {:s} cannot be read", given.table))
+
+
+def _check_destination(verb: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """Reject missing and contradicting destinations."""
+    if given.output is None and not given.in_place:
+        verb.error(
+            rpt_("there is no destination for the result. Use --output DIR or FILE, or --in-place to replace the files")
+        )
+    if given.output is not None and given.in_place:
+        verb.error(rpt_("use either --output or --in-place, not both"))
+    if given.relative_to is not None and given.output is None:
+        verb.error(rpt_("--relative-to requires --output, whose subfolders it preserves"))
 
 
 def _targets(

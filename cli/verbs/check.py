@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import argparse
 
 import bpy
 
@@ -18,37 +18,46 @@ from ..file_outcome import Outcome
 def check_motion(job: Job, outcome: Outcome) -> None:
     """Add an error to the outcome for each violation, open joint and failed check."""
     given = job.given
-    chosen: dict[str, Any] = {"frame_range": given.range}
-    objects = named(given.objects, outcome) if given.objects else list(bpy.data.objects)
-    checks = animation.Checks()
-    for scene in bpy.data.scenes:
-        shown = [obj for obj in dict.fromkeys(objects) if scene.objects.get(obj.name) == obj]
-        objects = [obj for obj in objects if obj not in shown]
-        found = animation.check_many(shown, scene=scene, **chosen)
-        checks.objects += found.objects
-        checks.samples += found.samples
-        checks.violations += found.violations
-        checks.errors += found.errors
-        checks.notes += found.notes
-    left = [Finding("NOT_IN_A_SCENE", obj.name) for obj in objects]
-    (checks.errors if given.objects else checks.notes).extend(left)
-    gaps = [gap for name in given.joint if (gap := _measure_joint(name, chosen, checks)) is not None]
-    apart = [gap for gap in gaps if gap.distance > given.joint_tolerance]
+    checks = _check_objects(named(given.objects, outcome) if given.objects else list(bpy.data.objects), given)
+    gaps = [gap for name in given.joint if (gap := _measure_joint(name, given.range, checks)) is not None]
+    open_joints = [gap for gap in gaps if gap.distance > given.joint_tolerance]
+    violations = checks.violations
     report = outcome.report
-    report.errors += [*checks.errors, *(each.finding for each in checks.violations), *(gap.finding for gap in apart)]
-    report.notes += [*checks.notes, *(gap.finding for gap in gaps if gap not in apart)]
+    report.errors += [*checks.errors, *(violation.finding for violation in violations)]
+    report.errors += [gap.finding for gap in open_joints]
+    report.notes += [*checks.notes, *(gap.finding for gap in gaps if gap not in open_joints)]
     report.objects = report.datablocks = checks.objects
     report.samples = checks.samples
     outcome.summary = "" if outcome.nothing_to_do else checks.summary
-    if apart:
-        outcome.summary = rpt_("Joints with a gap: {:,}. {:s}", len(apart), checks.summary)
+    if open_joints:
+        outcome.summary = rpt_("Joints with a gap: {:,}. {:s}", len(open_joints), checks.summary)
     outcome.results = {
-        "violations": [each.to_dict() for each in checks.violations],
+        "violations": [violation.to_dict() for violation in violations],
         "joints": [gap.to_dict() for gap in gaps],
     }
 
 
-def _measure_joint(name: str, chosen: dict[str, Any], checks: animation.Checks) -> animation.Gap | None:
+def _check_objects(objects: list[bpy.types.Object], given: argparse.Namespace) -> animation.Checks:
+    """Check each object in the first scene that contains it."""
+    checks = animation.Checks()
+    unchecked = list(dict.fromkeys(objects))
+    for scene in bpy.data.scenes:
+        in_scene = [obj for obj in unchecked if scene.objects.get(obj.name) == obj]
+        unchecked = [obj for obj in unchecked if obj not in in_scene]
+        result = animation.check_many(in_scene, given.range, scene)
+        checks.objects += result.objects
+        checks.samples += result.samples
+        checks.violations += result.violations
+        checks.errors += result.errors
+        checks.notes += result.notes
+    # An object requested by name must be checked.
+    (checks.errors if given.objects else checks.notes).extend(Finding("NOT_IN_A_SCENE", obj.name) for obj in unchecked)
+    return checks
+
+
+def _measure_joint(
+    name: str, frame_range: tuple[float, float] | None, checks: animation.Checks
+) -> animation.Gap | None:
     """Measure a joint given as an object, or as an armature and a bone. Add failures to the checks."""
     obj, bone = bpy.data.objects.get(name), ""
     if obj is None:
@@ -59,7 +68,7 @@ def _measure_joint(name: str, chosen: dict[str, Any], checks: animation.Checks) 
         return None
     scenes = obj.users_scene
     try:
-        return animation.joint_gap(obj, bone, scene=scenes[0] if scenes else None, **chosen)
+        return animation.joint_gap(obj, bone, scene=scenes[0] if scenes else None, frame_range=frame_range)
     except animation.AnimationError as refusal:
         checks.errors += refusal.findings
         return None

@@ -48,15 +48,14 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
         report.datablocks += 1
         report.objects += isinstance(datablock, bpy.types.Object)
         for channels in sets:
-            found = find_tracks(datablock, channels)
-            tracks = [row for track in found if (row := _row(track, uneditable, outcome)) is not None]
+            rows = [_row(track, uneditable, outcome) for track in find_tracks(datablock, channels)]
             animated.append(
                 {
                     "name": name_of(datablock),
                     "type": datablock.id_type,
                     "action": channels.action.name,
                     "linked": datablock.library is not None,
-                    "tracks": tracks,
+                    "tracks": [row for row in rows if row is not None],
                 }
             )
     outcome.results = {"missing_libraries": missing_libraries(), "animated": animated}
@@ -64,49 +63,46 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
         report.notes.append(Finding("NOT_ANIMATED"))
 
 
-_Seen = dict[tuple[str, str], tuple[str, int, int, int]]
+_Snapshot = dict[tuple[str, str], tuple[str, int, int, int]]
 """The state, keys, samples and key checksum of each track, by datablock name and path."""
 
 
-def snapshot() -> _Seen:
+def snapshot() -> _Snapshot:
     """Return the state of the open file's tracks, for comparison after processing."""
-    seen: _Seen = {}
+    tracks: _Snapshot = {}
     for datablock in animation.of_file():
         for track in tracks_of(datablock):
             try:
-                own = read_own_keys(track)
-                kind = STATES[state(track)]
+                own_keys = read_own_keys(track)
+                state_text = STATES[state(track)]
             except animation.AnimationError:
                 continue
-            keys = len(union([channel.keys.frames for channel in own.values()]))
-            shown = [read(fcurve) for fcurve in track.channels.values()]
-            samples = max(0, sum(map(len, shown)) - sum(len(channel.keys) for channel in own.values()))
-            content = b"".join(places.tobytes() for each in shown for places in (each.co, each.handle_right))
-            seen[track.name, track.path] = kind, keys, samples, zlib.crc32(content)
-    return seen
+            key_count = len(union([own.keys.frames for own in own_keys.values()]))
+            played_keys = [read(fcurve) for fcurve in track.channels.values()]
+            sample_count = max(0, sum(map(len, played_keys)) - sum(len(own.keys) for own in own_keys.values()))
+            content = b"".join(array.tobytes() for keys in played_keys for array in (keys.co, keys.handle_right))
+            tracks[track.name, track.path] = state_text, key_count, sample_count, zlib.crc32(content)
+    return tracks
 
 
-def changes_since(before: _Seen) -> list[dict[str, Any]]:
+def changes_since(before: _Snapshot) -> list[dict[str, Any]]:
     """Return the changed tracks, with their old and new states, keys and samples."""
-    after, none = snapshot(), (None, None, None, None)
-    return [
-        {
-            "object": place[0],
-            "track": place[1],
-            **{
-                name: [before.get(place, none)[part], after.get(place, none)[part]]
-                for part, name in enumerate(("state", "keys", "samples"))
-            },
-        }
-        for place in dict.fromkeys((*before, *after))
-        if before.get(place) != after.get(place)
-    ]
+    after, missing = snapshot(), (None, None, None, None)
+    changes = []
+    for place in dict.fromkeys((*before, *after)):
+        old, new = before.get(place, missing), after.get(place, missing)
+        if old != new:
+            columns = enumerate(("state", "keys", "samples"))
+            values = {name: [old[column], new[column]] for column, name in columns}
+            changes.append({"object": place[0], "track": place[1], **values})
+    return changes
 
 
 def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
     if not job.given.objects:
         return dict.fromkeys(animation.of_file())
-    return dict.fromkeys(part for obj in named(job.given.objects, outcome) for part in animation.of_object(obj))
+    objects = named(job.given.objects, outcome)
+    return dict.fromkeys(datablock for obj in objects for datablock in animation.of_object(obj))
 
 
 def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:
@@ -121,35 +117,35 @@ def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:
 def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str, Any] | None:
     """Return the row of a track. If the track's saved settings cannot be read, add an error and return None."""
     try:
-        kept = read_own_keys(track)
-        frames = union([channel.keys.frames for channel in kept.values()])
-        parameters = read_parameters(track, kept, frames, {})
-        velocities = read_velocities(track, kept, frames)
+        own_keys = read_own_keys(track)
+        frames = union([own.keys.frames for own in own_keys.values()])
+        parameters = read_parameters(track, own_keys, frames, {})
+        velocities = read_velocities(track, own_keys, frames)
         settings = track.settings
-        condition = STATES[state(track)]
+        state_text = STATES[state(track)]
     except animation.AnimationError as refusal:
         outcome.report.errors += refusal.findings
         return None
-    own = sum(len(channel.keys) for channel in kept.values())
-    generated = max(0, sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own)
-    set_on = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
-    set_on["velocity"] = int(velocities.any(axis=1).sum())
+    own_count = sum(len(own.keys) for own in own_keys.values())
+    sample_count = max(0, sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own_count)
+    counts_set = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
+    counts_set["velocity"] = int(velocities.any(axis=1).sum())
     outcome.report.tracks += 1
     outcome.report.keys += len(frames)
-    outcome.report.samples += generated
+    outcome.report.samples += sample_count
     return {
         "track": track.path,
         "kind": track.kind,
         "in_use": track.in_use,
-        "state": condition,
+        "state": state_text,
         "blocked": reason.to_dict() if (reason := blocking_reasons([track])[0] or uneditable) else None,
         **_error_of(track),
         "retimed": function_of(track) is not None,
         "keys": len(frames),
         "first": _finite(frames[0]) if len(frames) else None,
         "last": _finite(frames[-1]) if len(frames) else None,
-        "samples": generated,
-        "parameters": {name: n for name, n in set_on.items() if n},
+        "samples": sample_count,
+        "parameters": {name: count for name, count in counts_set.items() if count},
         "method": settings.method,
         "cycle": settings.cycle,
         "ends": settings.ends,

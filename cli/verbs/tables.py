@@ -26,19 +26,16 @@ def import_keys(job: Job, outcome: Outcome) -> None:
     """Key an object of the file with the rows of the table. Raises AnimationError."""
     path = Path(job.given.table)
     try:
-        read = table.read(path.read_bytes())
+        imported = table.read(path.read_bytes())
     except OSError as error:
         raise unusable("TABLE_NOT_READ", path, error.strerror) from error
     except table.TableError as error:
         raise AnimationError(Finding("TABLE_FAULT", arguments=(str(path), Text(error.text, *error.values)))) from error
     obj = _only_object(job, outcome)
     if obj is not None:
+        how = replace(job.how, rate=frame_rate(bpy.context.scene))
         ticker = Ticker(outcome.file, IMPORT_STEPS)
-        outcome.report.add(
-            import_table(
-                obj, read, replace(job.how, rate=frame_rate(bpy.context.scene)), _bone(obj, job.given.bone), ticker
-            )
-        )
+        outcome.report.add(import_table(obj, imported, how, _bone(obj, job.given.bone), ticker))
 
 
 def export_keys(job: Job, outcome: Outcome) -> bytes | None:
@@ -46,9 +43,9 @@ def export_keys(job: Job, outcome: Outcome) -> bytes | None:
     obj = _only_object(job, outcome)
     if obj is None:
         return None
-    made, report = export_table(obj, _bone(obj, job.given.bone))
+    exported, report = export_table(obj, _bone(obj, job.given.bone))
     outcome.report.add(report)
-    return table.write(made)
+    return table.write(exported)
 
 
 def write_velocities(job: Job, outcome: Outcome) -> None:
@@ -63,13 +60,13 @@ def write_velocities(job: Job, outcome: Outcome) -> None:
 
 def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
     """Return the only requested or existing object, or None if no name matches. Raises AnimationError."""
-    found = named(job.given.objects, outcome) if job.given.objects else list(bpy.data.objects)
+    objects = named(job.given.objects, outcome) if job.given.objects else list(bpy.data.objects)
     if outcome.nothing_to_do:
         return None
-    if len(found) != 1:
-        names = tuple(obj.name for obj in found)
-        raise AnimationError(Finding("ONE_OBJECT_NEEDED", arguments=(len(found), names)))
-    return found[0]
+    if len(objects) != 1:
+        names = tuple(obj.name for obj in objects)
+        raise AnimationError(Finding("ONE_OBJECT_NEEDED", arguments=(len(objects), names)))
+    return objects[0]
 
 
 def _bone(obj: bpy.types.Object, name: str) -> str:

@@ -37,7 +37,7 @@ def open_scene(path: Path) -> Source:
 def import_file(job: Job, outcome: Outcome) -> None:
     """Read the file into the empty scene. Raises AnimationError."""
     try:
-        read = three_ds.read(outcome.file.read_bytes())
+        file_scene = three_ds.read(outcome.file.read_bytes())
     except OSError as error:
         raise unusable("FILE_NOT_READ", error.strerror) from error
     except three_ds.ThreeDSError as error:
@@ -48,11 +48,11 @@ def import_file(job: Job, outcome: Outcome) -> None:
     choices = Choices(given.euler, given.shorter_turns, given.between)
     options = ImportOptions(conversion, choices, output=given.bake, sample_limit=given.sample_limit)
     ticker = Ticker(outcome.file, IMPORT_STEPS)
-    done = import_files({outcome.file.name: read}, context.scene, context.collection, options, ticker)
-    set_range(context.scene, [read], conversion, None if given.keep_time else given.frame_rate)
-    outcome.report.add(done.summed())
-    outcome.report.errors += [*done.damage, *done.baked.refused]
-    outcome.report.notes += [*done.lines(), *done.notes]
+    imported = import_files({outcome.file.name: file_scene}, context.scene, context.collection, options, ticker)
+    set_range(context.scene, [file_scene], conversion, None if given.keep_time else given.frame_rate)
+    outcome.report.add(imported.summed())
+    outcome.report.errors += [*imported.damage, *imported.baked.refused]
+    outcome.report.notes += [*imported.lines(), *imported.notes]
 
 
 def export_file(job: Job, outcome: Outcome) -> bytes | None:
@@ -61,20 +61,21 @@ def export_file(job: Job, outcome: Outcome) -> bytes | None:
     given = job.given
     objects = list(scene.objects)
     if given.objects:
-        asked = set(named(given.objects, outcome))
-        objects = [obj for obj in objects if obj in asked]
+        requested = set(named(given.objects, outcome))
+        objects = [obj for obj in objects if obj in requested]
     if outcome.nothing_to_do:
         return None
     conversion = _conversion(given, scene, 1.0 / given.global_scale)
     try:
         options = ExportOptions(conversion, given.sample_limit)
-        made, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))
-        content = three_ds.write(made)
+        file_scene, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))
+        content = three_ds.write(file_scene)
     except three_ds.ThreeDSError as error:
         raise _not_3ds(error) from error
     counts = report.made
     notes = [*report.lines(), *report.notes]
-    outcome.report.add(Report(len(made.nodes), len(made.nodes), counts["track"], counts["key"], notes=notes))
+    node_count = len(file_scene.nodes)
+    outcome.report.add(Report(node_count, node_count, counts["track"], counts["key"], notes=notes))
     return content
 
 
