@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from formats import three_ds
 from tools import tcb
-from tools.survey import turns
+from tools.survey import angles_between
 from tools.tables import number, table
 
 WAYS = ("DE_CASTELJAU", "SQUAD")
@@ -92,7 +92,7 @@ def is_between(track: three_ds.Track | None, frame: float) -> bool:
 def off(found: Float64Array, saved: Float64Array) -> tuple[float, float]:
     """Return the difference in axes, in degrees, and in origins, relative to the distance from the world's origin."""
     place = np.linalg.norm(found[:3, 3] - saved[:3, 3]) / max(1.0, float(np.linalg.norm(saved[:3, 3])))
-    return float(turns(found[np.newaxis], saved[np.newaxis])[0]), float(place)
+    return float(angles_between(found[np.newaxis], saved[np.newaxis])[0]), float(place)
 
 
 def compare(animation: Any, path: Path) -> tuple[str, ...]:

@@ -38,8 +38,8 @@ from tools.tables import filled, number, table
 Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 
-PLACES = 41
-"""Frames at which the values of a curve, and the matrices of a scene, are compared."""
+MAX_FRAMES = 41
+"""Maximum number of frames at which the values of a curve, and the matrices of a scene, are compared."""
 BLEND_HEADS = {
     "curves": "F-curves",
     "keys": "keys",
@@ -97,7 +97,7 @@ class Curves:
         from tests.animation.curves import bags_in, bits
 
         self.states: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self.played: dict[tuple[Any, ...], Float64Array] = {}
+        self.values: dict[tuple[Any, ...], Float64Array] = {}
         for action in bpy.data.actions:
             if action.library is not None:
                 continue
@@ -107,7 +107,7 @@ class Curves:
                     name = (action.name, slot, fcurve.data_path, fcurve.array_index)
                     name = (*name, sum(other[:4] == name for other in self.states))
                     self.states[name] = bits(fcurve)
-                    self.played[name] = played(fcurve)
+                    self.values[name] = values_of(fcurve)
 
     @property
     def keys(self) -> int:
@@ -117,25 +117,26 @@ class Curves:
         """Return the names of curves that differ, with the names of the differing attributes."""
         from tests.animation.curves import without_identities
 
-        found = [f"{name}: in one only" for name in self.states.keys() ^ other.states.keys()]
+        differences = [f"{name}: in one only" for name in self.states.keys() ^ other.states.keys()]
         for name in self.states.keys() & other.states.keys():
             old, new = self.states[name], other.states[name]
             if not identities:
                 old, new = without_identities([old, new])
             if old != new:
-                found.append(f"{name}: {', '.join(part for part in old if old[part] != new[part])}")
-        return sorted(found)
+                attributes = ", ".join(attribute for attribute in old if old[attribute] != new[attribute])
+                differences.append(f"{name}: {attributes}")
+        return sorted(differences)
 
-    def played_otherwise(self, other: Curves) -> int:
+    def count_of_other_values(self, other: Curves) -> int:
         return sum(
-            name not in other.played or not np.array_equal(values, other.played[name], equal_nan=True)
-            for name, values in self.played.items()
+            name not in other.values or not np.array_equal(values, other.values[name], equal_nan=True)
+            for name, values in self.values.items()
         )
 
 
-def played(fcurve: Any) -> Float64Array:
+def values_of(fcurve: Any) -> Float64Array:
     start, end = fcurve.range()
-    return np.array([fcurve.evaluate(frame) for frame in np.linspace(start - 1.0, end + 1.0, PLACES).tolist()])
+    return np.array([fcurve.evaluate(frame) for frame in np.linspace(start - 1.0, end + 1.0, MAX_FRAMES).tolist()])
 
 
 def of_blend(path: Path, row: Row) -> None:
@@ -153,40 +154,40 @@ def of_blend(path: Path, row: Row) -> None:
     row["looks"] = f"{enabled.looks_changed} of {enabled.looks_kept}"
     refused = Counter(str(refusal) for refusal in enabled.errors)
     after = Curves()
-    told(faults, "enable", before.differing(after, identities=False))
+    note_difference(faults, "enable", before.differing(after, identities=False))
     tracks_of = module("cli.choosing").tracks_of
-    datablocks = [each for each in datablocks if any(track.enabled for track in tracks_of(each))]
+    datablocks = [item for item in datablocks if any(track.enabled for track in tracks_of(item))]
     restored: list[str] = []
-    otherwise = before.played_otherwise(after)
+    other_values = before.count_of_other_values(after)
     for output in ("SAMPLES", "CURVES", "HANDLES"):
         report = animation.bake_many(datablocks, animation.Options(output=output))
         row["tracks"] = report.tracks
         refused |= Counter(str(refusal) for refusal in report.errors)
         if output == "SAMPLES":
-            given = exported(row)
+            export = exported(row)
         for datablock in datablocks:
             with contextlib.suppress(animation.AnimationError):
                 animation.restore(datablock)
         after = Curves()
-        found = before.differing(after, identities=False)
-        told(faults, f"restore of {output.lower()}", found)
-        restored += found
-        otherwise = max(otherwise, before.played_otherwise(after))
+        differences = before.differing(after, identities=False)
+        note_difference(faults, f"restore of {output.lower()}", differences)
+        restored += differences
+        other_values = max(other_values, before.count_of_other_values(after))
     remove(datablocks)
     after = Curves()
     removed = before.differing(after)
-    told(faults, "remove", removed)
+    note_difference(faults, "remove", removed)
     actions: Any = bpy.data.actions
     removed += [f"{action.name}: table" for action in actions if "tcb_animation" in action]
-    otherwise = max(otherwise, before.played_otherwise(after))
-    row |= {"refused": len(refused), "refusals": sorted(refused), "played": otherwise}
+    other_values = max(other_values, before.count_of_other_values(after))
+    row |= {"refused": len(refused), "refusals": sorted(refused), "played": other_values}
     row |= {"restored": len(set(restored)), "removed": len(removed)}
-    if given:
-        content, shown, frames = given
-        again = matrices(imported(content, "SAMPLES")[0], frames)
+    if export:
+        content, before_export, frames = export
+        reimported = matrices(imported(content, "SAMPLES")[0], frames)
         # Names in the file have at most ten characters. Objects with longer names are omitted.
-        pairs = [(shown[name], again[name]) for name in shown.keys() & again.keys()]
-        place, degrees = off(pairs)
+        pairs = [(before_export[name], reimported[name]) for name in before_export.keys() & reimported.keys()]
+        place, degrees = deviations(pairs)
         row |= {"exported": f"{len(pairs)} of {row['nodes']}", "off": number(place), "degrees": number(degrees)}
 
 
@@ -198,7 +199,7 @@ def remove(datablocks: Sequence[Any]) -> None:
             animation.remove(datablock)
 
 
-def told(faults: list[str], step: str, differing: Sequence[str]) -> None:
+def note_difference(faults: list[str], step: str, differing: Sequence[str]) -> None:
     """Add a text with the number of curves that differ after a step, and the first such curve."""
     if differing:
         faults.append(f"{step}: {len(differing)} differ, such as {differing[0]}")
@@ -210,7 +211,7 @@ def exported(row: Row) -> tuple[bytes, dict[str, Float64Array], list[float]] | N
 
     exporting, three_ds = module("exchange.exporting.exporter"), module("formats.three_ds")
     scene: Any = bpy.context.scene
-    frames = places(scene.frame_start, scene.frame_end)
+    frames = frames_between(scene.frame_start, scene.frame_end)
     try:
         written, report = exporting.export_scene(scene.objects, scene, exporting.ExportOptions())
         content = three_ds.write(written)
@@ -238,9 +239,9 @@ def imported(content: bytes, output: str) -> tuple[Any, Any]:
 # Scenes
 
 
-def places(start: float, end: float) -> list[float]:
-    """Return all whole frames, or `PLACES` of them if there are more."""
-    return [float(frame) for frame in np.unique(np.rint(np.linspace(start, max(start, end), PLACES)))]
+def frames_between(start: float, end: float) -> list[float]:
+    """Return all whole frames, or `MAX_FRAMES` of them if there are more."""
+    return [float(frame) for frame in np.unique(np.rint(np.linspace(start, max(start, end), MAX_FRAMES)))]
 
 
 def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
@@ -249,13 +250,13 @@ def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
     A .3ds file contains directions only for spotlights, so other lights are omitted.
     """
     items = [item for item in scene.objects if item.type != "LIGHT" or item.data.type == "SPOT"]
-    found: dict[str, list[Any]] = {item.name: [] for item in items}
+    matrices_by_name: dict[str, list[Any]] = {item.name: [] for item in items}
     with depending_on(items, scene):
         for frame in frames:
             scene.frame_set(int(frame))
             for item in items:
-                found[item.name].append(np.array(item.matrix_world))
-    return {name: np.array(each) for name, each in found.items()}
+                matrices_by_name[item.name].append(np.array(item.matrix_world))
+    return {name: np.array(of_frames) for name, of_frames in matrices_by_name.items()}
 
 
 @contextlib.contextmanager
@@ -274,31 +275,31 @@ def depending_on(items: Sequence[Any], scene: Any) -> Iterator[None]:
         bpy.data.objects.remove(probe)
 
 
-def off(pairs: Sequence[tuple[Float64Array, Float64Array]]) -> tuple[float, float]:
+def deviations(pairs: Sequence[tuple[Float64Array, Float64Array]]) -> tuple[float, float]:
     """Return the largest difference in origins, relative to the size of the scene, and in axes, in degrees."""
     if not pairs:
         return 0.0, 0.0
     origins = np.concatenate([one[:, :3, 3] for one, _ in pairs])
     size = max(float(np.ptp(origins, axis=0).max()), float(np.abs(origins).max()), 1e-6)
-    apart = max(float(np.linalg.norm(one[:, :3, 3] - two[:, :3, 3], axis=1).max()) for one, two in pairs)
-    turned = max(float(turns(one, two).max()) for one, two in pairs)
-    return apart / size, turned
+    distance = max(float(np.linalg.norm(one[:, :3, 3] - two[:, :3, 3], axis=1).max()) for one, two in pairs)
+    angle = max(float(angles_between(one, two).max()) for one, two in pairs)
+    return distance / size, angle
 
 
-def turns(one: Float64Array, two: Float64Array) -> Float64Array:
+def angles_between(one: Float64Array, two: Float64Array) -> Float64Array:
     """Return the angles between the rotations of matrices in degrees, or 0 if a matrix is singular."""
-    left, right = unscaled(one), unscaled(two)
+    left, right = rotations_of(one), rotations_of(two)
     turn = left @ right.transpose(0, 2, 1)
     # For small angles the skew part is more accurate than the trace.
     skew = np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]])
     angles = np.degrees(np.arctan2(np.linalg.norm(skew, axis=0), np.trace(turn, axis1=1, axis2=2) - 1.0))
-    flat = np.minimum(*(np.abs(np.linalg.det(each[:, :3, :3])) for each in (one, two))) < 1e-9
-    return np.asarray(np.where(flat, 0.0, angles), dtype=np.float64)
+    is_singular = np.minimum(*(np.abs(np.linalg.det(axes[:, :3, :3])) for axes in (one, two))) < 1e-9
+    return np.asarray(np.where(is_singular, 0.0, angles), dtype=np.float64)
 
 
-def unscaled(several: Float64Array) -> Float64Array:
+def rotations_of(matrices: Float64Array) -> Float64Array:
     """Return the nearest rotations of matrices without reflection, shape (n, 3, 3)."""
-    left, _, right = np.linalg.svd(several[:, :3, :3])
+    left, _, right = np.linalg.svd(matrices[:, :3, :3])
     turn = left @ right
     return np.asarray(turn * np.sign(np.linalg.det(turn))[:, None, None], dtype=np.float64)
 
@@ -313,21 +314,25 @@ def of_three_ds(path: Path, row: Row) -> None:
     tracks = [track for node in read.nodes for track in node.tracks]
     row |= {"tracks": len(tracks), "keys": sum(len(track.frames) for track in tracks)}
     scene, _ = imported(content, "HANDLES")
-    by_handles = matrices(scene, places(scene.frame_start, scene.frame_end))
+    by_handles = matrices(scene, frames_between(scene.frame_start, scene.frame_end))
     _, report = imported(content, "SAMPLES")
-    given = exported(row)
+    export = exported(row)
     row["read"] = list(map(str, report.notes))
-    if given is None:
+    if export is None:
         return
-    written, shown, frames = given
-    place, degrees = off([(shown[name], matrix) for name, matrix in by_handles.items()])
+    written, by_samples, frames = export
+    place, degrees = deviations([(by_samples[name], matrix) for name, matrix in by_handles.items()])
     row |= {"handles_place": number(place), "handles_degrees": number(degrees)}
-    otherwise = rewritten(read, three_ds.read(written))
-    row |= {"rewritten": len(otherwise), "rewritten_tracks": otherwise}
+    changed_tracks = rewritten(read, three_ds.read(written))
+    row |= {"rewritten": len(changed_tracks), "rewritten_tracks": changed_tracks}
 
-    again = matrices(imported(written, "SAMPLES")[0], frames)
-    told(row["faults"], "objects of the file and of what was exported", sorted(shown.keys() ^ again.keys()))
-    place, degrees = off([(matrix, again[name]) for name, matrix in shown.items() if name in again])
+    reimported = matrices(imported(written, "SAMPLES")[0], frames)
+    note_difference(
+        row["faults"], "objects of the file and of the export", sorted(by_samples.keys() ^ reimported.keys())
+    )
+    place, degrees = deviations(
+        [(matrix, reimported[name]) for name, matrix in by_samples.items() if name in reimported]
+    )
     row |= {"off": number(place), "degrees": number(degrees)}
 
 
@@ -352,11 +357,11 @@ def rewritten(read: Any, written: Any) -> list[str]:
 
 def rows_of(folder: Path, seconds: float) -> list[Row]:
     """Survey each file of the folder in a separate process."""
-    kinds = (".blend", ".3ds")
-    found = []
+    suffixes = (".blend", ".3ds")
+    rows = []
     with tempfile.TemporaryDirectory() as temporary:
         answer = Path(temporary) / "row.json"
-        for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in kinds):
+        for path in sorted(file for file in folder.rglob("*") if file.suffix.lower() in suffixes):
             answer.unlink(missing_ok=True)
             command = [sys.executable, __file__, str(path), "--row", str(answer)]
             row: Row = {"faults": []}
@@ -367,32 +372,32 @@ def rows_of(folder: Path, seconds: float) -> list[Row]:
                     row["faults"].append(f"the process ended with status {status}")
             except subprocess.TimeoutExpired:
                 row["faults"].append(f"not done within {seconds:g} s")
-            found.append({**row, "file": path.relative_to(folder).as_posix()})
-    return found
+            rows.append({**row, "file": path.relative_to(folder).as_posix()})
+    return rows
 
 
 def tables(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
     """Return the Markdown of the tables by name, with one row per folder and the files that differ."""
-    made = {}
-    listed = folder / "sources.csv"
-    if listed.exists():
-        with listed.open(encoding="utf-8", newline="") as stream:
-            made["sources"] = table(
-                SOURCE_HEADS, [[one[head] for head in SOURCE_HEADS] for one in csv.DictReader(stream)]
-            )
+    texts = {}
+    sources = folder / "sources.csv"
+    if sources.exists():
+        with sources.open(encoding="utf-8", newline="") as stream:
+            cells = [[source[head] for head in SOURCE_HEADS] for source in csv.DictReader(stream)]
+            texts["sources"] = table(SOURCE_HEADS, cells)
     for name, heads, kind in (("blend", BLEND_HEADS, ".blend"), ("3ds", THREE_DS_HEADS, ".3ds")):
         of_kind = [row for row in rows if row["file"].lower().endswith(kind)]
-        made[name] = table(["folder", "files", *heads.values()], list(by_folder(of_kind, heads)))
+        texts[name] = table(["folder", "files", *heads.values()], list(by_folder(of_kind, heads)))
     differing = [[row["file"], "; ".join(map(str, row["faults"])).replace("|", "\\|")] for row in rows if row["faults"]]
-    made["differing"] = table(["file", "what differs"], differing) if differing else "No file."
-    return made
+    texts["differing"] = table(["file", "what differs"], differing) if differing else "No file."
+    return texts
 
 
 def by_folder(rows: Sequence[Row], heads: Mapping[str, str]) -> Iterator[list[object]]:
     """Yield the cells of each folder with files, with the sum of counts and the maximum of errors."""
-    folders = dict.fromkeys(row["file"].rpartition("/")[0].partition("/")[0] for row in rows)
-    for folder in folders:
-        members = [row for row in rows if row["file"].rpartition("/")[0].partition("/")[0] == folder]
+    rows_by_folder: dict[str, list[Row]] = {}
+    for row in rows:
+        rows_by_folder.setdefault(row["file"].rpartition("/")[0].partition("/")[0], []).append(row)
+    for folder, members in rows_by_folder.items():
         yield [
             folder,
             len(members),
@@ -404,8 +409,8 @@ def _gathered(head: str, contents: Sequence[Any]) -> object:
     """Return the sum of counts, or the largest error."""
     if head in ERRORS:
         return max(contents, key=float, default="")
-    if any(isinstance(each, str) for each in contents):
-        pairs = [list(map(int, each.split(" of "))) for each in contents]
+    if any(isinstance(content, str) for content in contents):
+        pairs = [list(map(int, content.split(" of "))) for content in contents]
         return " of ".join(str(sum(numbers)) for numbers in zip(*pairs, strict=True))
     return sum(contents)
 
