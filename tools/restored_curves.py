@@ -35,12 +35,12 @@ from tools import tcb
 Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
-LEAST_RANGE = 1e-3
+MIN_RELATIVE_RANGE = 1e-3
 """The smallest range, as a fraction of the largest value. It replaces the range of properties that vary less."""
-ROUNDED = 1e-4
+MIN_RANGE = 1e-4
 """The smallest range in units. It replaces smaller ranges."""
-MOST_PLACES = 2000
-"""Number of times at which a node is compared."""
+MAX_TIMES = 2000
+"""Maximum number of times at which a property is compared."""
 HEADS = {
     "file": "file",
     "importer": "importer",
@@ -64,13 +64,13 @@ def evaluate_with_ufbx(path: str, request: str, answer: str) -> None:
     """Write the local transforms that ufbx evaluates at the requested times, by take and node, and end the process."""
     import ufbx
 
-    wanted = json.loads(Path(request).read_text())
+    requested = json.loads(Path(request).read_text())
     scene = ufbx.load_file(path)
     result: dict[str, dict[str, list[list[float]]]] = {}
     for stack in list(scene.anim_stacks):
         take = result.setdefault(stack.name, {})
         for node in list(scene.nodes):
-            if node.name in wanted.get(stack.name, {}) and node.name not in take:
+            if node.name in requested.get(stack.name, {}) and node.name not in take:
                 take[node.name] = [
                     [
                         *local.translation,
@@ -80,7 +80,7 @@ def evaluate_with_ufbx(path: str, request: str, answer: str) -> None:
                         local.rotation.z,
                         *local.scale,
                     ]
-                    for time in wanted[stack.name][node.name]
+                    for time in requested[stack.name][node.name]
                     for local in [ufbx.evaluate_transform(stack.anim, node, time)]
                 ]
     Path(answer).write_text(json.dumps(result))
@@ -134,19 +134,19 @@ class Gltf:
 
     @staticmethod
     def _at(t: float, keys: Float64Array, values: Float64Array, mode: str, path: str) -> Float64Array:
-        each = 3 if mode == "CUBICSPLINE" else 1
-        middle = 1 if each == 3 else 0
+        # Cubic splines have a tangent before and after each value.
+        row_count, value_row = (3, 1) if mode == "CUBICSPLINE" else (1, 0)
         key = int(np.searchsorted(keys, t, side="right")) - 1
         if key < 0 or key >= len(keys) - 1:
-            result = values[each * min(max(key, 0), len(keys) - 1) + middle]
+            result = values[row_count * min(max(key, 0), len(keys) - 1) + value_row]
         elif mode == "STEP":
             result = values[key]
         else:
             length = keys[key + 1] - keys[key]
             s = (t - keys[key]) / length
-            start, end = values[each * key + middle], values[each * (key + 1) + middle]
+            start, end = values[row_count * key + value_row], values[row_count * (key + 1) + value_row]
             if mode == "CUBICSPLINE":
-                leaving, arriving = length * values[each * key + 2], length * values[each * (key + 1)]
+                leaving, arriving = length * values[row_count * key + 2], length * values[row_count * (key + 1)]
                 result = (
                     (2 * s**3 - 3 * s**2 + 1) * start
                     + (s**3 - 2 * s**2 + s) * leaving
@@ -169,36 +169,36 @@ class Gltf:
         return np.asarray(result)
 
 
-def places(times: Float64Array) -> Float64Array:
+def comparison_times(times: Float64Array) -> Float64Array:
     """Return the times, and the eighths of the segments between them."""
     eighths = (times[:-1, np.newaxis] + np.diff(times)[:, np.newaxis] * np.arange(8) / 8).ravel()
-    return np.append(eighths, times[-1])[:MOST_PLACES]
+    return np.append(eighths, times[-1])[:MAX_TIMES]
 
 
 def oracle_of(path: Path, file: Any) -> Callable[[int, int, str, Float64Array], Float64Array | None]:
     """Return a function of take, node, property and times that returns the values of another reader."""
     if path.suffix != ".fbx":
         return Gltf(path).evaluate
-    wanted: dict[str, dict[str, list[float]]] = {}
+    times_by_take: dict[str, dict[str, list[float]]] = {}
     for take in file.takes:
         for node, motion in take.motions.items():
-            every = [track.times for track in (motion.translation, motion.rotation, motion.scale) if track]
-            at = np.unique(np.concatenate([places(times) for times in every]))
-            wanted.setdefault(take.name, {})[file.nodes[node].name] = at.tolist()
+            tracks = [track for track in (motion.translation, motion.rotation, motion.scale) if track]
+            times = np.unique(np.concatenate([comparison_times(track.times) for track in tracks]))
+            times_by_take.setdefault(take.name, {})[file.nodes[node].name] = times.tolist()
     with tempfile.TemporaryDirectory() as folder:
         request, answer = Path(folder, "request.json"), Path(folder, "answer.json")
-        request.write_text(json.dumps(wanted))
+        request.write_text(json.dumps(times_by_take))
         subprocess.run([sys.executable, __file__, "--ufbx", str(path), str(request), str(answer)], check=False)
         if not answer.exists():
             raise RuntimeError("ufbx did not answer: is it installed?")
-        found = json.loads(answer.read_text())
+        transforms = json.loads(answer.read_text())
 
     def evaluate(take: int, node: int, name: str, times: Float64Array) -> Float64Array | None:
         take_name, node_name = file.takes[take].name, file.nodes[node].name
-        rows = found.get(take_name, {}).get(node_name)
-        if rows is None or [each.name for each in file.nodes].count(node_name) > 1:
+        rows = transforms.get(take_name, {}).get(node_name)
+        if rows is None or [other.name for other in file.nodes].count(node_name) > 1:
             return None
-        index = np.searchsorted(wanted[take_name][node_name], times)
+        index = np.searchsorted(times_by_take[take_name][node_name], times)
         columns = {"translation": slice(0, 3), "rotation": slice(3, 7), "scale": slice(7, 10)}[name]
         return np.array(rows)[index, columns]
 
@@ -232,40 +232,40 @@ class Compared:
     def misfits(self) -> list[str]:
         return [str(match.misfit) for *_, matches in self.matched for match in matches if match.misfit]
 
-    def off(self) -> dict[tuple[str, str, str], Row]:
+    def deviations(self) -> dict[tuple[str, str, str], Row]:
         """Return the deviation, range and number of keys of each compared property, by owner, action and path."""
         rows: dict[tuple[str, str, str], Row] = {}
         for channels, take, timing, match, name, track in self.properties():
             path = match.item.path(self.matching.PROPERTIES[name])
-            fcurves = {(each.data_path, each.array_index): each for each in channels}
-            own = [fcurve for (key, _), fcurve in fcurves.items() if key == path]
-            times = places(track.times)
+            fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
+            property_curves = [fcurve for (data_path, _), fcurve in fcurves.items() if data_path == path]
+            times = comparison_times(track.times)
             values = self._values(take, match, name, track, times)
-            if not own or values is None:
+            if not property_curves or values is None:
                 continue
             played = match.item.played(self.matching.PROPERTIES[name], fcurves, times * timing.rate + timing.start)
-            steady = ~steps_within(track, times)
+            is_compared = ~are_at_steps(track, times)
             if name == "rotation":
-                off = np.degrees(self.rotations.angle_between(match.conversion.rotation(values), played))
+                deviation = np.degrees(self.rotations.angle_between(match.conversion.rotation(values), played))
                 span = None
             else:
                 convert = match.conversion.location if name == "translation" else match.conversion.scale
-                wanted = convert(values)
-                largest = float(np.abs(wanted).max())
-                span = max(float(np.ptp(wanted, axis=0).max()), LEAST_RANGE * largest, ROUNDED)
-                off = np.abs(wanted - played).max(axis=1) / (span or 1.0)
+                expected = convert(values)
+                largest = float(np.abs(expected).max())
+                span = max(float(np.ptp(expected, axis=0).max()), MIN_RELATIVE_RANGE * largest, MIN_RANGE)
+                deviation = np.abs(expected - played).max(axis=1) / (span or 1.0)
             rows[match.item.owner.name, channels.action.name, path] = {
-                "off": float(off[steady].max(initial=0.0)),
+                "deviation": float(deviation[is_compared].max(initial=0.0)),
                 "range": span,
                 "file": len(track.times),
-                "keys": len(np.unique([point.co.x for fcurve in own for point in fcurve.keyframe_points])),
+                "keys": len(np.unique([point.co.x for fcurve in property_curves for point in fcurve.keyframe_points])),
             }
         return rows
 
     def _values(self, take: Any, match: Any, name: str, track: Any, times: Float64Array) -> Float64Array | None:
         """Return the values of the other reader."""
-        own = take.motions[match.node].translation
-        if name == "translation" and match.motion.translation is not own:
+        file_translation = take.motions[match.node].translation
+        if name == "translation" and match.motion.translation is not file_translation:
             # The importer made the pivot the origin, which the other reader does not do.
             values: Float64Array = track.evaluate(times)
             return values
@@ -273,12 +273,12 @@ class Compared:
         return self.oracle(self.file.takes.index(take), match.node, name, times)
 
 
-def steps_within(track: Any, times: Float64Array) -> Any:
-    """Return the times at steps of the file, where rounding decides between the values before and after the key."""
-    at = np.searchsorted(track.times, times)
+def are_at_steps(track: Any, times: Float64Array) -> Any:
+    """Return a mask of the times at steps, where rounding decides between the values before and after the key."""
+    rows = np.searchsorted(track.times, times)
     last = len(track.times) - 1
     steps = track.interpolation == 0
-    return np.isin(times, track.times) & (steps[np.clip(at - 1, 0, last)] | steps[np.clip(at, 0, last)])
+    return np.isin(times, track.times) & (steps[np.clip(rows - 1, 0, last)] | steps[np.clip(rows, 0, last)])
 
 
 def measure(path: Path, importer: str, exact: bool) -> Row:
@@ -298,41 +298,41 @@ def measure(path: Path, importer: str, exact: bool) -> Row:
     compared = Compared(path, bpy)
     if compared.oracle is None:
         return {**row, "still": True}
-    before = compared.off()
+    before = compared.deviations()
     if not before:
         return {**row, "faults": compared.misfits or ["nothing to compare"]}
     try:
         report = compared.restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
     except compared.restoring.AnimationError as error:
         return {**row, "faults": [str(error)]}
-    after = compared.off()
+    after = compared.deviations()
     reported = {(entry["datablock"], entry["track"]): entry["error"] for entry in report.handles}
     fitted = {key: reported[key[0], key[2]] for key in after if (key[0], key[2]) in reported}
-    beyond = [
-        key
-        for key, error in fitted.items()
-        if after[key]["off"] * (after[key]["range"] or 1.0) > error * 1.05 + 1e-6 * (after[key]["range"] or 1.0)
-    ]
+    beyond = []
+    for key, reported_error in fitted.items():
+        span = after[key]["range"] or 1.0
+        if after[key]["deviation"] * span > reported_error * 1.05 + 1e-6 * span:
+            beyond.append(key)
 
-    def most(rows: dict[Any, Row], angles: bool, among: Any) -> float | None:
-        kinds = (each["off"] for key, each in rows.items() if key in among and (each["range"] is None) == angles)
-        return max(kinds, default=None)
+    def maximum(rows: dict[Any, Row], angles: bool, keys: Any) -> float | None:
+        deviations = (rows[key]["deviation"] for key in keys if (rows[key]["range"] is None) == angles)
+        return max(deviations, default=None)
 
-    exact_ones = after.keys() - fitted.keys()
+    exact_keys = after.keys() - fitted.keys()
     return {
         **row,
         "tracks": len(after),
-        "keys": sum(each["file"] for each in after.values()),
-        "after_keys": sum(each["keys"] for each in after.values()),
-        "imported": most(before, False, before),
-        "imported_degrees": most(before, True, before),
-        "exact": len(exact_ones),
-        "exact_off": most(after, False, exact_ones),
-        "exact_degrees": most(after, True, exact_ones),
+        "keys": sum(entry["file"] for entry in after.values()),
+        "after_keys": sum(entry["keys"] for entry in after.values()),
+        "imported": maximum(before, False, before),
+        "imported_degrees": maximum(before, True, before),
+        "exact": len(exact_keys),
+        "exact_off": maximum(after, False, exact_keys),
+        "exact_degrees": maximum(after, True, exact_keys),
         "fitted": len(fitted),
         "beyond": len(beyond),
-        "fitted_off": most(after, False, fitted),
-        "fitted_degrees": most(after, True, fitted),
+        "fitted_off": maximum(after, False, fitted),
+        "fitted_degrees": maximum(after, True, fitted),
         "faults": [str(error) for error in report.errors],
     }
 
