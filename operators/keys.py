@@ -351,6 +351,9 @@ class TCB_OT_key_use_tcb(OnShownAndSelectedKeys, bpy.types.Operator):
 
     @staticmethod
     def work(keys: TrackKeys) -> None:
+        if not keys.track.enabled:
+            # `choose` would enable a plain track.
+            raise AnimationError(keys.track.finding("NOT_TCB"))
         choose(keys.datablock, keys.track.path, method="TCB")
 
 

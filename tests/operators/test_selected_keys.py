@@ -689,6 +689,16 @@ def test_use_tcb_in_the_viewport_reaches_all_tracks_with_selected_keys(blocked, 
         assert tcb_animation.animation.find_track(blocked, path).settings.method == "TCB"
 
 
+def test_use_tcb_leaves_plain_tracks_plain(blocked, tcb_animation):
+    animation = tcb_animation.animation
+    animation.remove(blocked, prefixes=["location"])
+    animation.choose(blocked, "rotation_quaternion", method="LINEAR")
+    with pytest.raises(RuntimeError, match=r"this is not a TCB track. Enable TCB first"):
+        bpy.ops.tcb.key_use_tcb()
+    assert animation.find_track(blocked, "rotation_quaternion").settings.method == "TCB"
+    assert not animation.find_track(blocked, "location").enabled
+
+
 def test_a_key_that_is_not_selected_keeps_its_interpolation(blocked, choose):
     choose(blocked, "location")
     for fcurve in fcurves(blocked):
