@@ -23,11 +23,11 @@ def _modules() -> tuple[ModuleType, ...]:
     from . import cli, operators, panels
     from .ui import findings, keymaps, languages, preferences, properties, redraw
     from .ui.live import handlers
-    from .ui.sliders import modifier_keys
+    from .ui.sliders import slider_drag
 
     return (
         languages,
-        modifier_keys,
+        slider_drag,
         properties,
         findings,
         redraw,

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         remove_many as remove_many,
         restore_many as restore_many,
     )
-    from .edit.parameters.key_set import key_set as key_set
+    from .edit.set_parameters import key_set as key_set
     from .edit.table_export import export_table as export_table
     from .edit.table_import import TableKeys as TableKeys, import_table as import_table
     from .edit.timing import remove_retiming as remove_retiming, retime as retime
@@ -81,9 +81,9 @@ if TYPE_CHECKING:
     )
     from .reduction.report import Reduction as Reduction
     from .relaxation.adjust import Relaxation as Relaxation, relax as relax
-    from .relaxation.wanted_conditions import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
+    from .relaxation.relaxed_motion import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
     from .report import Report as Report
-    from .store.table.stored_bake_options import Options as Options
+    from .store.table.track_records import Options as Options
 
 del bake, _package
 
@@ -111,7 +111,7 @@ _MODULES = {
         "remove_many",
         "restore_many",
     ),
-    ".edit.parameters.key_set": ("key_set",),
+    ".edit.set_parameters": ("key_set",),
     ".edit.table_export": ("export_table",),
     ".edit.table_import": ("TableKeys", "import_table"),
     ".edit.timing": ("remove_retiming", "retime"),
@@ -124,9 +124,9 @@ _MODULES = {
     ".reduction.reduce": ("KeyCount", "keys_by_error", "reduce", "reduce_many"),
     ".reduction.report": ("Reduction",),
     ".relaxation.adjust": ("Relaxation", "relax"),
-    ".relaxation.wanted_conditions": ("StaysAbove", "StaysAt", "TurnsWithin"),
+    ".relaxation.relaxed_motion": ("StaysAbove", "StaysAt", "TurnsWithin"),
     ".report": ("Report",),
-    ".store.table.stored_bake_options": ("Options",),
+    ".store.table.track_records": ("Options",),
 }
 """Names by module, imported on first access. Importing all of them at startup would make the startup a third slower."""
 _HOME = {name: module for module, names in _MODULES.items() for name in names}

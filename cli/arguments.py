@@ -26,11 +26,11 @@ from ..animation.options import (
     VELOCITIES,
     Option,
 )
-from ..animation.reduction.reduce_request import ReduceRequest
+from ..animation.reduction.report import ReduceRequest
 from ..animation.store.parameters import LIMITS
 from ..animation.translation import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
-from . import exit_status
+from . import outcome
 from .input_files import input_files
 
 _LARGEST = 1e30
@@ -257,13 +257,13 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     parser = argparse.ArgumentParser(
         prog=program,
         description=rpt_("Process tension, continuity, bias and ease of 3D Studio in .blend files."),
-        epilog=rpt_(exit_status.HELP),
+        epilog=rpt_(outcome.HELP),
     )
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     verbs = {}
     for name, summary in _SUMMARIES.items():
         text = rpt_(summary)
-        verbs[name] = verb = subparsers.add_parser(name, help=text, description=text, epilog=rpt_(exit_status.HELP))
+        verbs[name] = verb = subparsers.add_parser(name, help=text, description=text, epilog=rpt_(outcome.HELP))
         _add_common(verb, name)
         if name in _OF_VERB:
             _OF_VERB[name](verb)

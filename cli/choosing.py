@@ -22,7 +22,7 @@ from ..animation.store.find_tracks import find_tracks
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track, looks_baked
 from .arguments import Job
-from .file_outcome import Outcome
+from .outcome import Outcome
 
 _PROPOSED = 3
 """Maximum number of similar object names that a message suggests."""

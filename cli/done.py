@@ -14,8 +14,8 @@ import bpy
 
 from ..animation.errors import AnimationError, Finding
 from .arguments import Job
-from .file_outcome import Outcome
 from .open_and_save import Source, Version, version_of
+from .outcome import Outcome
 
 _LOG = ".tcb-done.jsonl"
 

@@ -20,7 +20,7 @@ from ..animation.report import one_of_each
 from ..animation.translation import counted, iface_, n_, rpt_
 from ..interp.keys import WORDS
 from .arguments import Job
-from .file_outcome import Outcome
+from .outcome import Outcome
 
 _PROGRESS_PERIOD = 1.0
 """Seconds between progress lines of a file."""

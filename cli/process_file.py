@@ -12,8 +12,8 @@ from .. import animation
 from ..animation import Finding
 from .arguments import File, Job
 from .done import record_done
-from .file_outcome import Outcome
 from .open_and_save import Source, Version, check_no_library, check_target, open_file, save
+from .outcome import Outcome
 from .print_outcome import announce_for, print_findings, result_text
 from .verbs.check import check_motion
 from .verbs.edit import apply, bake, enable, free, remove, restore

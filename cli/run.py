@@ -16,8 +16,7 @@ from ..animation import Finding
 from ..animation.translation import rpt_
 from .arguments import File, Job, parse
 from .done import done_before
-from .exit_status import Status, exit_status
-from .file_outcome import Outcome
+from .outcome import Outcome, Status, exit_status
 from .print_outcome import announce, announce_for
 from .process_file import answer_of, process_file
 from .streams import only_results_on_standard_output

@@ -26,8 +26,8 @@ from typing import TextIO
 from ..animation import Finding
 from ..animation.translation import n_, rpt_
 from .arguments import File
-from .exit_status import Status
 from .open_and_save import remove_leftovers
+from .outcome import Status
 from .print_outcome import announce
 
 _RECORD = "\x1e"

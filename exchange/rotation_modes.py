@@ -16,12 +16,12 @@ import numpy as np
 
 from ..animation.bake.plans.sample_frames import APART
 from ..animation.fcurves.keyframes import Float64Array
-from ..animation.store.table.settings import Settings
+from ..animation.store.table.track_records import Settings
 from ..animation.store.tracks import EULER_ORDERS, rotation_property
 from ..animation.translation import rpt_
 from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
-from ..interp.rotations.orientations import Path
+from ..interp.rotations.base_rotation_spline import Path
 from ..interp.splines import tcb
 from .clean_keys import AddNote, Keys
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cubic segments in the local parameter, and the same motion as piecewise polynomials in the frame."""
+"""Cubic segments in the local parameter, as piecewise polynomials in the frame, and frames wrapped by cycles.
+
+Tangents are derivatives with respect to the parameter. Source: docs/formulas, "Hermite cubics" and
+"Bezier form of a cubic".
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,63 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked_sample_frame, checked_sample_frames, checked_whole
-from .cycles import wrapped_frames
-from .hermite_basis import hermite_powers
+from .ease import LocalParameter
 from .key_batch import IndexArray, KeyBatch
 from .keys import Float64Array
-from .local_parameter import LocalParameter
 
 if TYPE_CHECKING:
     from typing import Self
+
+
+class HermiteWeights(NamedTuple):
+    """The weights of a chord and of the tangents at its ends. The weight of the start value is `1 - chord`."""
+
+    chord: Float64Array
+    leaving: Float64Array
+    arriving: Float64Array
+
+
+def hermite_weights(u: Float64Array, nu: int = 0) -> HermiteWeights:
+    """Return the weights at local parameters of any shape, or their derivatives of order `nu`, up to 2."""
+    v = 1.0 - u
+    if nu == 0:
+        return HermiteWeights(u * u * (3.0 - 2.0 * u), u * v * v, -u * u * v)
+    if nu == 1:
+        return HermiteWeights(6.0 * u * v, v * (1.0 - 3.0 * u), u * (3.0 * u - 2.0))
+    return HermiteWeights(6.0 - 12.0 * u, 6.0 * u - 4.0, 6.0 * u - 2.0)
+
+
+def hermite_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
+    """Return the coefficients (3, …) of u, u² and u³ of the cubic that starts at 0, for arrays of equal shape."""
+    return np.stack([leaving, 3.0 * chord - 2.0 * leaving - arriving, leaving + arriving - 2.0 * chord])
+
+
+def bernstein_weights(t: Float64Array) -> Float64Array:
+    """Return the weights of four Bezier points at parameters of any shape, shape (4, …)."""
+    s = 1.0 - t
+    return np.stack([s**3, 3.0 * t * s**2, 3.0 * t**2 * s, t**3])
+
+
+def wrapped_frames(frames: Float64Array, first: float, last: float) -> Float64Array:
+    """Return frames wrapped into [first, last].
+
+    Frames that are a whole number of periods away from the last key map to the last key. Source: docs/formulas,
+    "Cycles".
+    """
+    is_outside = (frames < first) | (frames > last)
+    if last == first or not is_outside.any():
+        return frames
+    period = last - first
+    offsets = np.mod(frames - first, period)
+    offsets[offsets == 0.0] = period
+    return np.where(is_outside, np.minimum(first + offsets, last), frames)
+
+
+def wrapped_frame(frame: float, first: float, last: float) -> float:
+    """Return `wrapped_frames` for one frame."""
+    if last == first or first <= frame <= last:
+        return frame
+    return min(first + ((frame - first) % (last - first) or last - first), last)
 
 
 class Cubics:

@@ -15,18 +15,17 @@ from ..animation import AnimationError, Options, Report, bake_in_world, bake_man
 from ..animation.fcurves.channels import channels_of
 from ..animation.fcurves.frames import union
 from ..animation.options import BAKE, ENABLE, FREE
-from ..animation.store.actions.live_switch import is_live
 from ..animation.store.find_tracks import find_tracks
+from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.parameters import read_parameters
 from ..animation.store.tracks import Track
 from ..animation.translation import counted, n_, rpt_, translated
-from ..ui import bake_properties, selection
-from ..ui.bake_properties import BakeOptions
-from ..ui.live import baked_message, handlers
-from ..ui.live.editing import is_editing
+from ..ui import option_properties, selection
+from ..ui.live import attempts_to_edit_baked, handlers
+from ..ui.live.scenes import is_editing
 from ..ui.operator_results import Status, finish, for_each, poll_selection
-from ..ui.option_properties import property_of
+from ..ui.option_properties import BakeOptions, property_of
 from ..ui.redraw import layout_of
 from .in_steps import Progress
 from .on_selection import NOTHING_IS_TCB, OnSelection
@@ -103,7 +102,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)
         layout.use_property_split = True
-        for name in bake_properties.used(self):
+        for name in option_properties.used(self):
             layout.prop(self, name)
         layout.prop(self, "keep_look")
         layout.prop(self, "use_data")
@@ -114,7 +113,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         selected = selection.selected_datablocks(context, self.use_data)
         defaults = selection.default_parameters(context)
         try:
-            options = bake_properties.options(self, context.scene, defaults, sample_limit=self.sample_limit)
+            options = option_properties.options(self, context.scene, defaults, sample_limit=self.sample_limit)
         except ValueError as error:
             self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
@@ -234,7 +233,7 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
         selected = selection.selected_datablocks(context, self.use_data)
         report = for_each(selected, work)
         if report.tracks:
-            baked_message.forget_freed(selected)
+            attempts_to_edit_baked.forget_freed(selected)
         return finish(self, report, rpt_(self.done, report.counts))
 
 

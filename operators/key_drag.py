@@ -10,8 +10,8 @@ import numpy as np
 from bpy.app.translations import contexts
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from ..animation.edit.parameters.drag import ParameterDrag
-from ..animation.edit.parameters.set_parameters import set_parameters
+from ..animation.edit.parameter_drag import ParameterDrag
+from ..animation.edit.set_parameters import set_parameters
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import AnimationError
 from ..animation.number_text import number_text
@@ -22,9 +22,8 @@ from ..ui import preferences, selection
 from ..ui.chosen_keys import chosen_keys
 from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
 from ..ui.redraw import show_in_headers
-from ..ui.sliders.key_fields import DESCRIPTIONS
-from ..ui.sliders.modifier_keys import typed_after
-from ..ui.sliders.numbers_of_50 import from_50, of_50
+from ..ui.sliders.key_fields import DESCRIPTIONS, from_50, of_50
+from ..ui.sliders.slider_drag import typed_after
 from .on_selection import OnKeys
 
 _PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]

@@ -12,19 +12,16 @@ from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringPr
 
 from ..animation import AnimationError, Report, choose, find_track
 from ..animation.checks.key_info import AT
-from ..animation.edit.canceled_changes import RecordedTrack, record_tracks, revert_tracks
-from ..animation.edit.make_key import make_key
-from ..animation.edit.parameters.paste import CopiedKey, assign_to_keys, copied_keys, paste
-from ..animation.edit.parameters.set_parameters import reset, set_parameters
-from ..animation.edit.play_keys import free_handles, make_bezier
+from ..animation.edit.change_own_curves import RecordedTrack, record_tracks, revert_tracks
+from ..animation.edit.keys import free_handles, make_bezier, make_key
+from ..animation.edit.set_parameters import CopiedKey, assign_to_keys, copied_keys, paste, reset, set_parameters
 from ..animation.edit.track_keys import TrackKeys, found_again, interpolations_of, key_at
 from ..animation.fcurves.keyframes import Float32Array
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import n_, rpt_
 from ..ui import selection
-from ..ui.chosen_keys import chosen_keys, in_animation_editor, shown_keys
-from ..ui.chosen_parameters import chosen_parameters
+from ..ui.chosen_keys import chosen_keys, chosen_parameters, in_animation_editor, shown_keys
 from ..ui.operator_results import (
     NO_OWN_KEY_SELECTED,
     Status,
@@ -35,9 +32,8 @@ from ..ui.operator_results import (
     poll_selection,
 )
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.sliders.key_fields import Of50, parameter
-from ..ui.sliders.numbers_of_50 import shown_names
-from ..ui.sliders.shared_number import is_mixed
+from ..ui.sliders.key_fields import Of50, parameter, shown_names
+from ..ui.sliders.slider_drag import is_mixed
 from .on_selection import OnKeys, OnShownAndSelectedKeys
 
 

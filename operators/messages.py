@@ -10,9 +10,8 @@ from ..animation.store.table.custom_property import has_baked_tracks
 from ..ui import selection
 from ..ui.live import attempts_to_edit_baked
 from ..ui.live.messages import forget_notes, has_notes
-from ..ui.operator_results import Status
+from ..ui.operator_results import Status, keep_result_notes, result_notes
 from ..ui.redraw import redraw_editors
-from ..ui.result_notes import keep_result_notes, result_notes
 
 
 class TCB_OT_messages_dismiss(bpy.types.Operator):

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import bpy
 from bpy.props import BoolProperty
 
-from ..animation.edit.selected_keys import any_selected
+from ..animation.edit.track_keys import any_selected
 from ..animation.number_text import number_text
 from ..animation.steps import Steps
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
 from ..ui.chosen_keys import editable_fcurves, in_animation_editor, selected_paths
 from ..ui.live import handlers
-from ..ui.operator_results import Status, poll_selection, report_notes
+from ..ui.operator_results import Status, keep_result_notes, poll_selection, report_notes
 from ..ui.properties import ReduceOptions
 from ..ui.redraw import layout_of, redraw_editors
-from ..ui.result_notes import keep_result_notes
 from .in_steps import InSteps, Progress
 from .on_selection import WithData
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from ..animation import KeyCount, Reduction
     from ..animation.errors import Finding
     from ..animation.reduction.reduce import Selected
-    from ..animation.reduction.reduce_request import ReduceRequest
+    from ..animation.reduction.report import ReduceRequest
 
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Errors to compare, as factors of the current error."""

@@ -14,9 +14,8 @@ from ..animation.options import FIX_ROTATIONS
 from ..animation.track_names import track_name
 from ..animation.translation import counted, n_, rpt_
 from ..ui import findings, selection
-from ..ui.operator_results import Status, finish, poll_selection
+from ..ui.operator_results import Status, finish, poll_selection, result_notes
 from ..ui.option_properties import property_of
-from ..ui.result_notes import result_notes
 from .on_selection import OnSelection
 
 

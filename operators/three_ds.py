@@ -15,10 +15,9 @@ from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
 from ..exchange.options import EXPORT, IMPORT
 from ..ui import selection
-from ..ui.operator_results import Status, report_notes
+from ..ui.operator_results import Status, keep_result_notes, report_notes
 from ..ui.option_properties import property_of
 from ..ui.redraw import frame_selected, redraw_editors
-from ..ui.result_notes import keep_result_notes
 from .files import path_of, read_file, write_file
 from .in_steps import InSteps, Progress
 

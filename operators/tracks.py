@@ -12,7 +12,7 @@ from bpy.props import EnumProperty, StringProperty
 from ..animation import AnimationError, Report, remove_retiming, retime
 from ..animation.edit.track_settings import choose_settings
 from ..animation.options import RETIME, TRACK
-from ..animation.store.table.settings import CHOICES
+from ..animation.store.table.track_records import CHOICES
 from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
 from ..ui.operator_results import Status, finish, for_each_track, poll_selection

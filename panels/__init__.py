@@ -6,12 +6,12 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import bake, checks, defaults, file_menus, gltf_export, header, menus, pictures, reduce, smoothness, tab, timing
+from . import bake, checks, defaults, file_menus, header, menus, pictures, reduce, smoothness, tab, timing
 
 _CLASSES = (
     *classes_in((menus, header)),
     *tab.PANELS,
-    *classes_in((bake, defaults, timing, smoothness, reduce, checks, gltf_export)),
+    *classes_in((bake, defaults, timing, smoothness, reduce, checks, file_menus)),
 )
 
 

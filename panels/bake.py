@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import bpy
 
 from ..animation.translation import iface_
-from ..ui import bake_properties, redraw, selection
+from ..ui import option_properties, redraw, selection
 from ..ui.redraw import layout_of
 from .header import baked_otherwise
 from .widgets import draw_text, sidebar_settings
@@ -34,9 +34,9 @@ class BakePanel:
         row = column.row(align=True)
         if baked and baked == tcb:
             row.operator("tcb.free", icon="UNLOCKED", depress=True)
-            bake_properties.copy(settings, row.operator("tcb.bake", text="", icon="FILE_REFRESH"))
+            option_properties.copy(settings, row.operator("tcb.bake", text="", icon="FILE_REFRESH"))
         else:
-            bake_properties.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
+            option_properties.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
             # Always visible, so that the layout does not shift under the mouse.
             free = row.row(align=True)
             free.enabled = bool(baked)
@@ -63,7 +63,7 @@ class TCB_PT_bake_options(bpy.types.Panel):
         layout, settings = layout_of(self), sidebar_settings(context)
         layout.use_property_split = True
         layout.use_property_decorate = False
-        for name in bake_properties.used(settings):
+        for name in option_properties.used(settings):
             layout.prop(settings, name)
         track_names = baked_otherwise(context)
         if track_names:

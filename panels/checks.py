@@ -9,8 +9,7 @@ import bpy
 
 from ..animation.translation import iface_
 from ..ui.redraw import layout_of
-from .advanced import Advanced
-from .widgets import draw_text
+from .widgets import Advanced, draw_text
 
 
 class TCB_UL_findings(bpy.types.UIList):

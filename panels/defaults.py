@@ -7,8 +7,7 @@ import bpy
 
 from ..ui import selection
 from ..ui.redraw import layout_of
-from .advanced import Advanced
-from .widgets import draw_parameters, sidebar_settings
+from .widgets import Advanced, draw_parameters, sidebar_settings
 
 
 class TCB_PT_defaults(Advanced, bpy.types.Panel):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""File menu entries for 3D Studio files, tables, and curves from other files.
+"""Entries for 3D Studio files, tables and curves in the File menu, and a warning in the glTF exporter.
 
 3D Studio files can also be dropped on the 3D viewport and on the Outliner.
 """
@@ -9,6 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+
+from ..operators.bake import wrong_in_gltf
+from ..ui.redraw import layout_of
 
 
 class IMPORT_ANIM_FH_tcb_3ds(bpy.types.FileHandler):  # noqa: N801  Blender's way of naming
@@ -45,3 +48,32 @@ def unregister() -> None:
     bpy.types.TOPBAR_MT_file_export.remove(_draw_export)
     bpy.types.TOPBAR_MT_file_import.remove(_draw_import)
     bpy.utils.unregister_class(IMPORT_ANIM_FH_tcb_3ds)
+
+
+class TCB_PT_gltf_export(bpy.types.Panel):
+    """Rotations and eased tracks that need Always Sample Animations or a bake"""
+
+    bl_label = "TCB"
+    bl_space_type = "FILE_BROWSER"
+    bl_region_type = "TOOL_PROPS"
+    bl_parent_id = "FILE_PT_operator"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        space: Any = context.space_data
+        exporter = space.active_operator
+        return (
+            exporter is not None
+            and exporter.bl_idname == "EXPORT_SCENE_OT_gltf"
+            and exporter.export_animations
+            and not exporter.export_force_sampling
+            # The other modes always sample.
+            and exporter.export_animation_mode not in {"NLA_TRACKS", "SCENE"}
+            and bool(wrong_in_gltf(context.scene))
+        )
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        column = layout_of(self).column()
+        column.label(text="Handles play rotations or eases:", icon="ERROR")
+        column.label(text="exported incorrectly unless sampled", icon="BLANK1")
+        column.operator("tcb.bake_for_gltf")

@@ -15,7 +15,7 @@ from ..animation.errors import Finding
 from ..animation.messages import ASK_TO_FREE
 from ..animation.number_text import size_text
 from ..animation.report import one_of_each
-from ..animation.store.actions.live_switch import is_live
+from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.tracks import Track
 from ..animation.track_names import owner_name
@@ -24,8 +24,8 @@ from ..ui import redraw, selection
 from ..ui.chosen_keys import chosen_keys
 from ..ui.live import handlers
 from ..ui.live.messages import note_seen, notes_of
+from ..ui.operator_results import result_notes
 from ..ui.redraw import layout_of
-from ..ui.result_notes import result_notes
 from ..ui.sliders.frame_field import reason_not_moved
 from ..ui.track_text import ShownState, settings_error, shown_state, track_label
 from .widgets import cut_text, draw_text

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..animation import AnimationError
 from ..animation.bake.plans.splines import bends_by_parameters
-from ..animation.checks.key_info import SPLINE, turn_now, values_now
-from ..animation.checks.parameters_played import PlayedParameters
+from ..animation.checks.key_info import SPLINE, PlayedParameters, turn_now, values_now
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.number_text import angle_text, number_text
 from ..animation.store.parameters import Numbers
@@ -20,14 +19,19 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import preferences, selection
-from ..ui.chosen_keys import chosen_keys, in_animation_editor
-from ..ui.chosen_parameters import chosen_parameters, chosen_played, chosen_sides, chosen_velocities, is_valley
+from ..ui.chosen_keys import (
+    chosen_keys,
+    chosen_parameters,
+    chosen_played,
+    chosen_sides,
+    chosen_velocities,
+    in_animation_editor,
+    is_valley,
+)
 from ..ui.gray_sliders import parameters_text
 from ..ui.sliders.frame_field import playhead
-from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, value_component, velocity_component
-from ..ui.sliders.numbers_of_50 import of_50
-from ..ui.sliders.shared_number import is_mixed
-from ..ui.sliders.slider_drag import once_a_drag
+from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, of_50, value_component, velocity_component
+from ..ui.sliders.slider_drag import is_mixed, once_a_drag
 from ..ui.track_text import component_label, editing_blocked_by, settings_error
 from .pictures.diagram import draw_diagram
 from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, range_text, sidebar_settings

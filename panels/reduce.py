@@ -10,8 +10,7 @@ import bpy
 from ..animation.number_text import number_text
 from ..animation.translation import iface_, n_
 from ..ui.redraw import layout_of
-from .advanced import Advanced
-from .widgets import draw_text, sidebar_settings
+from .widgets import Advanced, draw_text, sidebar_settings
 
 _ZERO = {"key_count": n_("Unlimited"), "still": n_("Max Error"), "period": n_("Off")}
 """Text shown for 0."""

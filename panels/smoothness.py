@@ -12,7 +12,7 @@ from ..animation.translation import iface_, n_
 from ..interp.continuity import Jump
 from ..ui import redraw, selection
 from ..ui.redraw import layout_of
-from .advanced import Advanced
+from .widgets import Advanced
 
 _DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
 

@@ -13,8 +13,7 @@ from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import redraw, selection
 from ..ui.redraw import layout_of
-from .advanced import Advanced
-from .widgets import draw_text
+from .widgets import Advanced, draw_text
 
 
 class TCB_PT_timing(Advanced, bpy.types.Panel):

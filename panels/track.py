@@ -10,7 +10,7 @@ import bpy
 from bpy.app.translations import contexts
 
 from ..animation.bake.plans.splines import setting_names
-from ..animation.store.table.settings import Settings
+from ..animation.store.table.track_records import Settings
 from ..animation.store.tracks import Track
 from ..ui import preferences
 from ..ui.chosen_keys import chosen_tracks

@@ -9,7 +9,7 @@ import math
 import textwrap
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 
@@ -17,8 +17,8 @@ from ..animation.number_text import number_text
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
-from ..ui.sliders.key_fields import SLIDERS_OF_VELOCITY
-from ..ui.sliders.numbers_of_50 import shown_names
+from ..ui import preferences, redraw
+from ..ui.sliders.key_fields import SLIDERS_OF_VELOCITY, shown_names
 from ..ui.track_text import component_label
 from .pictures.preset_pictures import draw_presets
 
@@ -173,3 +173,23 @@ def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mi
     relative = row.row(align=True)
     relative.enabled = is_mixed
     relative.prop(sidebar_settings(context), "relative", text="", icon="ARROW_LEFTRIGHT")
+
+
+class Advanced:
+    """Base class for panels that are visible if the Advanced preference is on, or while they are in use."""
+
+    bl_space_type: ClassVar[Any] = "VIEW_3D"
+    bl_region_type: ClassVar[Any] = "UI"
+    bl_category = "TCB"
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        # Blender polls before it draws the first panel.
+        redraw.begin()
+        return preferences.shows_advanced(context) or cls.is_in_use(context)
+
+    @classmethod
+    def is_in_use(cls, _context: bpy.types.Context) -> bool:
+        """Return whether settings of the panel affect the motion, or the panel shows results."""
+        return False

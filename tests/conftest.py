@@ -192,11 +192,11 @@ def event(tcb_animation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callabl
     """event(presses=True): set the mouse and keyboard event for subsequent changes to fields."""
 
     def happen(**what: bool) -> None:
-        found = tcb_animation.ui.sliders.modifier_keys.LastEvent(**what)
+        found = tcb_animation.ui.sliders.slider_drag.LastEvent(**what)
         sliders = tcb_animation.ui.sliders
         for module in (sliders.key_fields, sliders.slider_drag, sliders.frame_field):
             monkeypatch.setattr(module, "last_event", lambda _context: found)
 
     # On a busy machine too, no step of a drag waits for the previous step.
-    monkeypatch.setattr(tcb_animation.animation.edit.parameters.drag, "QUICK", math.inf)
+    monkeypatch.setattr(tcb_animation.animation.edit.parameter_drag, "QUICK", math.inf)
     return happen

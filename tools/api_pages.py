@@ -155,7 +155,7 @@ OPERATORS = {
     "operators_bake": Outline(
         "Operators: bake, check and reduce",
         "Operators on the selection.",
-        ("bake", "checks", "messages", "reduce", "relax"),
+        ("bake", "checks", "messages", "reduce"),
     ),
     "operators_keys": Outline(
         "Operators: keys and tracks",
@@ -228,9 +228,9 @@ def interp_pages() -> dict[str, str]:
     spline_bases = {
         "base_spline.BaseSpline": interp_module("base_spline").BaseSpline,
         "base_spline.Derivative": interp_module("base_spline").Derivative,
-        "component_spline.ComponentSpline": interp_module("component_spline").ComponentSpline,
+        "base_spline.ComponentSpline": interp_module("base_spline").ComponentSpline,
         "cubics.PiecewisePolynomial": interp_module("cubics").PiecewisePolynomial,
-        "rotations.orientations.TurnedSpline": interp_module("rotations.orientations").TurnedSpline,
+        "rotations.base_rotation_spline.TurnedSpline": interp_module("rotations.base_rotation_spline").TurnedSpline,
     }
     other_rotations = [name for name in rotations.__all__ if name not in TURNS]
     fits = {name: interp_module(f"fitting.{name}") for name in FITS}

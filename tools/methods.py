@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from examples.methods import DIAGONAL, DIAGONAL_FRAMES, diagonal_keys, picture
 from interp import Keys, evaluate_many, rotations
 from interp.base_spline import Method
-from interp.rotations.orientations import OrientationSpline
+from interp.rotations.base_rotation_spline import OrientationSpline
 from interp.splines import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]

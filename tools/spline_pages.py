@@ -25,7 +25,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from interp import Keys
-from interp.rotations.orientations import OrientationSpline
+from interp.rotations.base_rotation_spline import OrientationSpline
 from interp.splines import METHODS
 from tools.api_pages import splines_of
 from tools.docstring_markdown import CITED, DocstringMarkdown, anchor, formula_pages

@@ -9,10 +9,10 @@ from typing import Any
 import bpy
 from bpy.app.translations import contexts
 
-from ..animation.checks.parameters_played import Obstacle, PlayedParameters
+from ..animation.checks.key_info import Obstacle, PlayedParameters
 from ..animation.checks.track_state import state
 from ..animation.datablocks import animation_data
-from ..animation.store.actions.live_switch import is_live
+from ..animation.store.live_switch import is_live
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_

@@ -16,7 +16,6 @@ from ..animation.translation import counted, n_
 from . import selection
 from .chosen_keys import reason_no_key_is_chosen
 from .redraw import redraw_editors
-from .result_notes import keep_result_notes
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -24,6 +23,24 @@ if TYPE_CHECKING:
     Status = set[OperatorReturnItems]
 else:
     Status = set
+
+
+_IMPORTANT = ("FLIP_NOT_KEPT", "LOOK_CHANGED", "LINEAR_CURVED", "TURNS_KEPT")
+"""Codes of the most important notes, in order."""
+
+_notes: list[Finding] = []
+
+
+def result_notes() -> list[Finding]:
+    """Return the notes of the last operator, with visible changes of the motion first."""
+    return list(_notes)
+
+
+def keep_result_notes(notes: Iterable[Finding]) -> None:
+    """Replace the notes of the last operator."""
+    order = {code: rank for rank, code in enumerate(_IMPORTANT)}
+    _notes[:] = sorted(dict.fromkeys(notes), key=lambda note: order.get(note.code, len(order)))
+
 
 SHOWN_NOTES = 5
 """Maximum number of notes to show. The remaining notes are counted."""

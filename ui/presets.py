@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 from bpy.app.translations import contexts
 
-from ..animation.edit.parameters.set_parameters import set_parameters
+from ..animation.edit.set_parameters import set_parameters
 from ..animation.report import Report
 from ..animation.translation import iface_, n_
 from . import selection

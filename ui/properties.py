@@ -26,19 +26,18 @@ from bpy.props import (
 
 from ..animation import AnimationError, choose
 from ..animation.options import BAKE, REDUCE, TRACK
-from ..animation.store.table.settings import CHOICES
+from ..animation.store.table.track_records import CHOICES
 from ..interp.splines import METHODS
 from . import preferences
-from .bake_properties import BakeOptions
 from .chosen_keys import chosen_tracks
-from .option_properties import CustomRange, property_of
-from .result_notes import keep_result_notes
+from .operator_results import keep_result_notes
+from .option_properties import BakeOptions, CustomRange, property_of
 from .sliders.frame_field import key_frame
 from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, parameter
 from .track_text import settings_error
 
 if TYPE_CHECKING:
-    from ..animation.reduction.reduce_request import ReduceRequest
+    from ..animation.reduction.report import ReduceRequest
 
 _COMPARISON_METHODS = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
 """Methods that are visible if the Advanced preference is on."""
@@ -144,7 +143,7 @@ class ReduceOptions(CustomRange):
 
     def request(self, scene: Any) -> ReduceRequest:
         """Return the requested reduction. Raises ValueError for a period of 2 frames or less, or an empty range."""
-        from ..animation.reduction.reduce_request import ReduceRequest
+        from ..animation.reduction.report import ReduceRequest
 
         names = [name for name in REDUCE if name in ReduceOptions.__annotations__]
         arguments = {name: REDUCE[name].argument(getattr(self, name)) for name in names}

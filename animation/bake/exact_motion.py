@@ -24,9 +24,9 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track, rotation_property
+from .plans.component_keys import followed
 from .plans.handles import is_keyed_whole
 from .plans.protocol import OwnChannels
-from .plans.rotation_channels import followed
 from .plans.splines import TrackSpline, track_splines
 
 _Curves = dict[tuple[str, int], bpy.types.FCurve]

@@ -14,19 +14,70 @@ from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
 from ..datablocks import name_of
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, evaluate_if, played_now
+from ..fcurves.channels import Channels, assign, evaluate_if, played_now
+from ..fcurves.linked_data import editable_channels
 from ..fcurves.write_keys import write_joined
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
-from ..store.table.stored_bake_options import Options
+from ..store.enable_tracks import new_state
+from ..store.find_tracks import find_tracks
+from ..store.record_rows import OwnChannel, recorded
+from ..store.table.rows import joined
+from ..store.table.track_records import Options, TrackState
 from ..store.tracks import Track
-from .job import BakeJob, job_of_edited, plan_tracks
 from .plans.protocol import Results, TrackBake
 from .put_back import put_unplayable_back
-from .record_keys import add_rows
 from .sample_limit import count_samples, too_many, too_near_keys
-from .tracks_to_bake import collected_jobs
+from .tracks_to_bake import BakeJob, collected_jobs, job_of_edited, plan_tracks
 from .write import write_in_place, write_tracks
+
+
+def add_rows(jobs: Sequence[BakeJob]) -> None:
+    """Create rows and identities for the keys of all jobs. First, the channels are made editable."""
+    for job in jobs:
+        if job.channels.action.library is not None:
+            _move_to_local_copy(job)
+        for bake in job.tracks:
+            bake.state = _state_of(bake)
+    recorded_keys, rows = recorded(
+        [
+            OwnChannel(bake.state.identity, index, own, index in bake.state.channels)
+            for job in jobs
+            for bake in job.tracks
+            for index, own in bake.own.items()
+        ]
+    )
+    next_keys, next_rows = iter(recorded_keys), iter(rows)
+    for job in jobs:
+        rows_of_job = []
+        for bake in job.tracks:
+            as_read, bake.own = bake.own, {index: next(next_keys) for index in bake.own}
+            bake.is_settled = all(
+                own.identities.tobytes() == as_read[index].identities.tobytes() for index, own in bake.own.items()
+            )
+            rows_of_job += [next(next_rows) for _ in bake.own]
+        job.rows = joined(rows_of_job)
+
+
+def _move_to_local_copy(job: BakeJob) -> None:
+    """Move the job to the override's local copy of its linked action."""
+    job.channels = editable_channels(job.datablocks[0], job.notes)
+    for user in job.datablocks[1:]:
+        assign(user, job.channels.action, job.channels.slot_handle)
+    tracks = {track.path: track for track in find_tracks(job.datablocks[0], job.channels)}
+    for bake in job.tracks:
+        bake.track, bake.channels = tracks[bake.track.path], job.channels
+
+
+def _state_of(bake: TrackBake) -> TrackState:
+    """Return the track's entry in the table, or a new entry."""
+    track, channels = bake.track, bake.channels
+    if track.state is not None:
+        return track.state
+    # Nothing plays the track yet.
+    settings = replace(bake.settings, digest=0, options=None)
+    return new_state(channels.action, track.table, channels.slot_handle, track.path, settings)
+
 
 _LIVE_FITS = KnownFits()
 """Cache of the handles fitted by Live, because an edit changes only a few segments of a long track."""

@@ -13,12 +13,10 @@ import numpy as np
 from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.frames import ONE_KEY
-from ..fcurves.joined import Joined
-from ..fcurves.keyframes import Float32Array, Keyframes
+from ..fcurves.keyframes import Float32Array, Joined, Keyframes
 from ..fcurves.write_keys import extrapolate, write, write_joined
 from ..live.mirrored_keys import with_mirrored
 from ..records import record
-from ..store.digest import RESTORED
 from ..store.own_curves import keys_of_saved, own_channels
 from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.paths import split
@@ -27,11 +25,11 @@ from ..store.restored_keys import recorded_keys
 from ..store.table import key_identity
 from ..store.table import rows as rows_
 from ..store.table.custom_property import update
-from ..store.table.stored_bake_options import Options
-from ..store.table.track_records import SAVED, BakedChannel, TrackState
+from ..store.table.track_records import SAVED, BakedChannel, Options, TrackState
 from ..store.tracks import Track
-from .job import BakeJob
+from ..store.up_to_date import RESTORED
 from .locks import unlock
+from .tracks_to_bake import BakeJob
 
 _BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 """Path of a bone, with its escaped name as the group."""

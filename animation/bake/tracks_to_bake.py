@@ -1,29 +1,250 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Choose the tracks to bake: the TCB tracks of a datablock, or all tracks if it has no TCB track."""
+"""Bake jobs: choose the tracks to bake, and plan each track with its key rows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import bpy
+import numpy as np
 
-from ..action_users import users_of_each
-from ..datablocks import name_of
+from ...interp import KeysError
+from ...interp.base_spline import Cycle
+from ..datablocks import name_of, users_of_each
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
+from ..fcurves.cycles_modifier import repeats
+from ..fcurves.frames import union
+from ..fcurves.keyframes import Float32Array
+from ..live.meaning_of_edits import may_imply, with_implied
+from ..memoize import memoized
 from ..report import Report
 from ..store.action_and_strips import editable_sets, in_action_time, plays
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
-from ..store.own_keys import read_all_own_keys
+from ..store.frame_functions import FrameFunction, functions_of
+from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.table.custom_property import read_table
-from ..store.table.stored_bake_options import Options
+from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, NO_ROWS, Rows
+from ..store.table.track_records import Options, Settings
 from ..store.track_refusals import blocking_reasons, error_of_numbers
 from ..store.tracks import Track
-from .job import BakeJob, add_tracks, keys_to_bake
-from .plans.protocol import OwnChannels
+from .missing_rotation_keys import completed
+from .plans.component_keys import as_shown
+from .plans.curves import plan_curves
+from .plans.handles import check_untimed, plan_handles
+from .plans.protocol import OwnChannels, Plan, Scope, TrackBake
+from .plans.retimed import plan_retimed
+from .plans.sample_frames import APART, sampling_of
+from .plans.samples import plan_samples
+from .plans.splines import TrackSpline, track_splines
+from .sample_limit import count_samples, too_many
+
+_LOOP_GAP = 1e-4
+"""Smallest reported gap between the first and last pose of a loop, in the track's units or radians."""
+_OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
+    "SAMPLES": plan_samples,
+    "CURVES": plan_curves,
+    "HANDLES": plan_handles,
+}
+
+
+def plan_track(bake: TrackBake, function: FrameFunction | None) -> None:
+    """Plan the bake of a track, retimed by the track's frame function if there is one.
+
+    Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
+    the track, if the fault is found only during evaluation.
+    """
+    track, own, options = bake.track, bake.own, bake.options
+    settings = track.settings
+    settings = settings if settings.options is options else replace(settings, options=options)
+    if options.output == "HANDLES":
+        check_untimed(track, function)
+    splines = track_splines(track, settings, own, options.defaults)
+    frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
+    scope = Scope(
+        track=track,
+        own=own,
+        options=options,
+        sampling=sampling_of(frames, options.step, options.extend),
+        cycle=_cycle_beyond(track, settings, splines, options),
+        key_frames=frames,
+        is_short=track.is_rotation and settings.path == "SHORTEST",
+    )
+    notes = [track.finding("SPLINE", note) for spline in splines for note in spline.spline.notes]
+    if function is not None:
+        plans = plan_retimed(scope, splines, function)
+    else:
+        notes += _notes_of_keys(scope, settings, splines)
+        plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
+    bake.settings, bake.key_frames, bake.plans, bake.notes, bake.function = settings, frames, plans, notes, function
+    bake.largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)
+
+
+def _cycle_beyond(track: Track, settings: Settings, splines: Sequence[TrackSpline], options: Options) -> Cycle:
+    """Return the cycle that the bake adds outside the keys."""
+    # A Cycles modifier repeats all keys of the curve, including generated keys outside the animator's keys.
+    if settings.cycle == "SINGLE" or any(repeats(fcurve) for fcurve in track.channels.values()):
+        return "SINGLE"
+    # Our Cycles modifier on handles also repeats the segments that Blender plays. Generated keys cannot.
+    if options.output != "HANDLES" and any(spline.is_broken for spline in splines):
+        return "SINGLE"
+    return settings.cycle
+
+
+def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpline]) -> list[Finding]:
+    """Return notes on the cycle, chosen handles and closely spaced keys of a track without a frame function."""
+    track, frames = scope.track, scope.key_frames
+    notes: list[Finding] = []
+    if settings.cycle != "SINGLE":
+        notes += _notes_of_cycle(scope, splines, settings.cycle)
+    if scope.options.output != "HANDLES" and any(_has_chosen_handles(keys) for keys in scope.own.values()):
+        notes.append(track.finding("HANDLES_CHOSEN"))
+    row = _first_of_close_keys(frames) if track.is_rotation else None
+    if row is not None:
+        notes.append(track.finding("KEYED_NEAR", float(frames[row]), float(frames[row + 1])))
+    return notes
+
+
+def _notes_of_cycle(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) -> list[Finding]:
+    """Return notes on a track with the cycle REPEAT or LOOP: jumps in a loop, and cycles that the bake omits."""
+    by_handles = scope.options.output == "HANDLES"
+    codes = []
+    if cycle == "LOOP" and any(spline.spline.loop_gap > _LOOP_GAP for spline in splines):
+        codes.append("LOOP_JUMPS")
+    if scope.options.extend is None and scope.cycle != "SINGLE" and not by_handles:
+        codes.append("CYCLE_INSIDE_KEYS")
+    if any(spline.is_broken for spline in splines):
+        if not by_handles:
+            codes.append("CYCLE_ENDS")
+        elif cycle == "LOOP":
+            codes.append("LOOP_CORNER")
+    return list(map(scope.track.finding, codes))
+
+
+@memoized
+def _first_of_close_keys(frames: Float32Array) -> int | None:
+    """Return the row of the first key that is so close to the next key that Blender could merge samples, or None."""
+    is_close = np.diff(frames) <= APART
+    return int(np.argmax(is_close)) if is_close.any() else None
+
+
+def _has_chosen_handles(own: OwnKeys) -> bool:
+    """Return whether the animator chose the type of any handle in the spline's segments."""
+    if not own.has_chosen:
+        return False
+    is_chosen = ((own.chosen[:-1] & CHOSEN_RIGHT) | (own.chosen[1:] & CHOSEN_LEFT)) != 0
+    return bool(is_chosen[~own.ends_spline[:-1]].any())
+
+
+@dataclass
+class BakeJob:
+    """The bake of one set of F-curves. All data are read and checked before anything is written."""
+
+    datablocks: list[bpy.types.ID]
+    """The datablocks that share the F-curves. The first datablock defines the rotation modes."""
+    channels: Channels
+    tracks: list[TrackBake]
+    """The tracks to bake. Once they are planned, only the tracks that could be planned."""
+    notes: list[Finding]
+    completed: list[Track] = field(default_factory=list)
+    """Rotations to which missing keys are added."""
+    unplayable: list[Track] = field(default_factory=list)
+    """Tracks that handles can't play."""
+    rows: Rows = field(default_factory=lambda: NO_ROWS)
+    """New rows for the table."""
+
+
+def keys_to_bake(to_bake: Sequence[tuple[Track, Finding | None]]) -> Iterator[OwnChannels]:
+    """Read the animator's keys on each track. Tracks that can't be baked get no keys."""
+    own_keys = iter(read_all_own_keys([track for track, reason in to_bake if not reason]))
+    return ({} if reason else next(own_keys) for _, reason in to_bake)
+
+
+def job_of_edited(
+    datablocks: Sequence[bpy.types.ID],
+    channels: Channels,
+    tracks: Sequence[Track],
+    otherwise: Options,
+    report: Report,
+    anew: bool = False,
+    complete: bool = True,
+) -> BakeJob:
+    """Return one job for the edited tracks, each with its current options or, if there are none, with `otherwise`.
+
+    If `anew` is true, `otherwise` is used for all tracks. If `complete` is true, missing keys are added to rotations
+    played by handles. A track that can't be baked, or that would need more samples than `otherwise` allows, is reported
+    and skipped.
+    """
+    to_bake = list(zip(tracks, blocking_reasons(tracks), strict=True))
+    job, kept = BakeJob(list(datablocks), channels, [], []), otherwise.as_kept()
+    left_out = add_tracks(
+        job,
+        to_bake,
+        list(keys_to_bake(to_bake)),
+        lambda track: (None if anew else track.settings.options) or kept,
+        complete,
+    )
+    report.errors += [finding for _, error in left_out for finding in error.findings]
+    reasons = [too_many(count, otherwise.sample_limit) for count in count_samples(job.tracks)]
+    limited = list(zip(job.tracks, reasons, strict=True))
+    report.errors += [reason.on(bake.track.name, bake.track.path) for bake, reason in limited if reason]
+    job.tracks = [bake for bake, reason in limited if not reason]
+    return job
+
+
+def add_tracks(
+    job: BakeJob,
+    to_bake: Sequence[tuple[Track, Finding | None]],
+    own_keys: Sequence[OwnChannels],
+    options_of: Callable[[Track], Options],
+    complete: bool = True,
+) -> list[tuple[Track, AnimationError]]:
+    """Add the tracks that have keys to the job, with parameters implied by edits.
+
+    Return the remaining tracks, each with its error. If `complete` is true, missing keys are added to rotations played
+    by handles.
+    """
+    left_out = []
+    implied = may_imply([track for track, _ in to_bake], own_keys)
+    for (track, reason), own, implies in zip(to_bake, own_keys, implied, strict=True):
+        try:
+            if not own:
+                raise AnimationError(reason or track.finding("NO_KEYS"))
+            options = options_of(track)
+            whole = completed(track, own) if complete and options.output == "HANDLES" else own
+            if whole is not own:
+                job.completed.append(track)
+            if implies or whole is not own:
+                whole, notes = with_implied(track, whole, options.defaults)
+                job.notes += notes
+            job.tracks.append(TrackBake(track, job.channels, whole, options))
+        except AnimationError as error:
+            left_out.append((track, error))
+    return left_out
+
+
+def plan_tracks(job: BakeJob, report: Report) -> bool:
+    """Plan the splines of a job, and return whether any were planned. Report tracks that can't be planned."""
+    planned = []
+    functions = functions_of([bake.track for bake in job.tracks])
+    for bake, function in zip(job.tracks, functions, strict=True):
+        try:
+            plan_track(bake, function)
+            planned.append(bake)
+        except KeysError as error:
+            report.errors.append(bake.track.finding("SPLINE", error.message, frame=error.frame))
+        except AnimationError as refusal:
+            report.errors += refusal.findings
+            if refusal.has("HANDLES_TIMED") or refusal.has("HANDLES_LEAVE_KEYS"):
+                job.unplayable.append(bake.track)
+    job.tracks = planned
+    if not planned:
+        report.notes += job.notes
+    return bool(planned)
+
 
 _Prefixes = Iterable[str] | None
 

@@ -24,10 +24,10 @@ from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import function_of
 from ..store.paths import BONES, bone_path, split
-from ..store.table.stored_bake_options import Options
+from ..store.table.track_records import Options
 from ..store.tracks import Track
+from .plans.component_keys import followed
 from .plans.protocol import Baked, ChannelKeys, OwnChannels
-from .plans.rotation_channels import followed
 from .plans.sample_frames import nearest_rows, sampling_of
 from .plans.splines import quaternions_of, setting_names, track_splines
 from .sample_limit import samples_of_channel, too_many

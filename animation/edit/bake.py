@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import bpy
 
-from ...interp.rotations.orientations import Path
+from ...interp.rotations.base_rotation_spline import Path
 from ..arguments import Count, Datablocks, FrameRange, NotNegative, Parameters, Positive, by_datablock, checked
 from ..bake.pipeline import bake as bake_selected
 from ..bake.tracks_to_bake import plain_among
@@ -18,7 +18,7 @@ from ..report import Report
 from ..steps import Progress
 from ..store.action_and_strips import editable_sets
 from ..store.find_tracks import find_tracks
-from ..store.table.stored_bake_options import Options, Output
+from ..store.table.track_records import Options, Output
 from ..store.tracks import Track
 from .apply_and_remove import remove_tracks
 from .enable import MAX_CHANGE, enable_many

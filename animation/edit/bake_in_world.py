@@ -20,7 +20,7 @@ from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.own_keys import read_own_keys
 from ..store.paths import bone_path
-from ..store.table.stored_bake_options import Options
+from ..store.table.track_records import Options
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 

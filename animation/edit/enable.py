@@ -11,10 +11,9 @@ import bpy
 import numpy as np
 
 from ...interp.fitting.tcb_parameters import fit_parameters
-from ...interp.rotations.orientations import Path
+from ...interp.rotations.base_rotation_spline import Path
 from ..arguments import Datablocks, NotNegative, Parameters, by_datablock, checked
-from ..bake.plans.refused_keys import check_frames
-from ..bake.plans.splines import TrackSpline, track_splines
+from ..bake.plans.splines import TrackSpline, check_frames, track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves import scratch_curves
@@ -25,8 +24,7 @@ from ..fcurves.linked_data import check_editable, editable_channels
 from ..options import ENABLE
 from ..records import record
 from ..report import Report
-from ..sampling.changes import Look, measure_changes
-from ..sampling.fcurves import played_parts
+from ..sampling.changes import Look, measure_changes, played_parts
 from ..store.action_and_strips import EditableSets, editable_sets
 from ..store.enable_tracks import enable_read
 from ..store.find_tracks import find_tracks
@@ -34,7 +32,7 @@ from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
-from ..store.table.settings import Settings
+from ..store.table.track_records import Settings
 from ..store.track_refusals import blocking_reason, errors_of_numbers
 from ..store.tracks import Track
 

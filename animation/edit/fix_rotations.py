@@ -16,11 +16,10 @@ import numpy as np
 
 from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
 from ...interp.rotations.rotation_faults import KeyFaults, find_faults
-from ..action_users import strips_of, users_of_each
 from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.put_back import place_automatic
-from ..datablocks import HAS_SLOTS, animation_data, name_of
+from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
 from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew

@@ -23,8 +23,7 @@ from ..store.action_and_strips import editable_sets
 from ..store.find_tracks import find_tracks
 from ..store.own_keys import OwnKeys
 from ..store.table.custom_property import read_table, update
-from ..store.table.stored_bake_options import Options
-from ..store.table.track_records import Bake
+from ..store.table.track_records import Bake, Options
 from ..store.tracks import Track
 from .work_on_tracks import Task, TrackResult, work_on
 

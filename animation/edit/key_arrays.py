@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...interp.fitting.dialects import Dialect
+from ...interp.fitting.tcb_from_tangents import Dialect
 from ..arguments import checked
 from ..bake.pipeline import bake
-from ..bake.plans.refused_keys import LARGEST_VALUE
+from ..bake.plans.splines import LARGEST_VALUE
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import ensured_channels, evaluate_anew
@@ -24,13 +24,13 @@ from ..store.find_tracks import Properties
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers
 from ..store.table.rows import PARAMETERS
-from ..store.table.stored_bake_options import Options
+from ..store.table.track_records import Options
 from ..store.tracks import Track, default_settings
 from ..translation import rpt_
-from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 from .given_keys import GivenKeys, checked_keys
-from .parameters.write_parameters import Change, write_numbers
+from .keys import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 from .track_settings import find_track
+from .write_parameters import Change, write_numbers
 
 _NAMES = {number: name for name, number in INTERPOLATION.items()}
 

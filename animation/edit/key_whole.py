@@ -24,7 +24,7 @@ from ..store.parameters import Numbers
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from .free_and_restore import restore_if_played
-from .parameters.write_parameters import NAMES, Change, write_numbers
+from .write_parameters import NAMES, Change, write_numbers
 
 
 @checked

@@ -23,7 +23,7 @@ from .apply_and_remove import apply, remove
 from .fix_rotations import Turns, fix_rotations
 from .free_and_restore import free, restore
 from .key_whole import key_whole
-from .parameters.key_set import key_set
+from .set_parameters import key_set
 from .track_settings import choose
 
 _P = ParamSpec("_P")

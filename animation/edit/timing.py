@@ -23,9 +23,9 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves
 from ..fcurves.frames import union
-from ..fcurves.keying import key_curve
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..fcurves.read_keys import read_coordinates
+from ..fcurves.write_keys import key_curve
 from ..options import RETIME
 from ..records import record
 from ..sampling.properties import is_driven

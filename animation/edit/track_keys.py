@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The animator's keys on a track, found by track, path or frame."""
+"""The animator's keys on a track, found by track, path, frame or selection.
+
+A key counts as selected if one of its handles is selected, because dragging a handle in the Graph Editor selects only
+the handle.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 
 from ..arguments import checked
 from ..bake.plans.splines import setting_names
+from ..datablocks import HAS_SLOTS, users_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import SAME_FRAME, is_among, union
@@ -190,3 +195,85 @@ def _selected(track: Track, index: int, own: Keyframes) -> Float32Array:
 
 def _any_flag(keys: Keyframes) -> BoolArray:
     return keys.select_control_point | keys.select_left_handle | keys.select_right_handle
+
+
+def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
+    """Return the animator's selected keys on the F-curves shown in an editor, for each track that has any."""
+    return [keys.take(keys.selected) for keys in keys_among(visible, only_selected=True) if keys.selected.any()]
+
+
+def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False) -> Iterator[TrackKeys]:
+    """Yield all of the animator's keys on each track with an F-curve shown in an editor.
+
+    If `only_selected` is true, F-curves without selected keys are ignored, and tracks without other F-curves are
+    omitted.
+    """
+    fcurves = [fcurve for fcurve in visible if not only_selected or _has_selected(fcurve)]
+    for datablock, channels, pointers in _users_of(fcurves):
+        paths = {fcurve.data_path for fcurve in channels if fcurve.as_pointer() in pointers}
+        yield from keys_on_paths(datablock, channels, paths, pointers)
+
+
+def baked_among(fcurves: Iterable[bpy.types.FCurve]) -> set[int]:
+    """Return the pointers of the F-curves that belong to baked tracks."""
+    tracks = [track for _, track in baked_tracks_among(fcurves)]
+    return {fcurve.as_pointer() for track in tracks for fcurve in track.channels.values()}
+
+
+def baked_tracks_selected(visible: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.types.Action, Track]]:
+    """Return the baked tracks that have a selected key or handle on one of the F-curves, and their actions."""
+    return baked_tracks_among(fcurve for fcurve in visible if fcurve.lock and _has_selected(fcurve))
+
+
+def baked_tracks_among(fcurves: Iterable[bpy.types.FCurve]) -> list[tuple[bpy.types.Action, Track]]:
+    """Return the baked tracks to which the F-curves belong, and their actions."""
+    baked = []
+    for datablock, channels, pointers in _users_of(fcurves):
+        given_fcurves = [fcurve for fcurve in channels if fcurve.as_pointer() in pointers]
+        tracks = tracks_among(datablock, channels, given_fcurves)
+        baked += [(channels.action, track) for track in tracks if track.is_baked]
+    return baked
+
+
+def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.ID, Channels, set[int]]]:
+    """Yield datablocks and channels of each action that contains given F-curves, with pointers to these F-curves."""
+    actions: dict[int, bpy.types.Action] = {}
+    pointers: dict[int, set[int]] = {}
+    for fcurve in fcurves:
+        action = fcurve.id_data
+        if isinstance(action, bpy.types.Action):
+            actions[action.as_pointer()] = action
+            pointers.setdefault(action.as_pointer(), set()).add(fcurve.as_pointer())
+    for pointer, action in actions.items():
+        for datablock, channels in _users(action):
+            yield datablock, channels, pointers[pointer]
+
+
+def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
+    """Yield one datablock animated by each slot of the action, with the slot's F-curves."""
+    # This function is called on every redraw, and slots list their users quickly.
+    users = [user for slot in action.slots for user in slot.users()] if HAS_SLOTS else users_of(action)
+    yielded = set()
+    for user in users:
+        try:
+            channels = channels_of(user)
+        except AnimationError:
+            continue
+        if channels.action == action and channels.identity not in yielded:
+            yielded.add(channels.identity)
+            yield user, channels
+
+
+def any_selected(visible: Iterable[bpy.types.FCurve]) -> bool:
+    """Return whether a key or handle on the F-curves is selected, including generated keys."""
+    return any(map(_has_selected, visible))
+
+
+def _has_selected(fcurve: bpy.types.FCurve) -> bool:
+    """Return whether any key or handle of the F-curve is selected."""
+    flags = np.empty(len(fcurve.keyframe_points), dtype=np.bool_)
+    for name in FLAGS:
+        fcurve.keyframe_points.foreach_get(name, flags)
+        if flags.any():
+            return True
+    return False

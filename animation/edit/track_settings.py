@@ -17,7 +17,7 @@ from ..fcurves.linked_data import check_editable, editable_channels
 from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.table.custom_property import update
-from ..store.table.settings import Settings, chosen
+from ..store.table.track_records import Settings, chosen
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from ..translation import rpt_

@@ -25,18 +25,17 @@ from ..errors import AnimationError, Finding
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.keyframes import Float64Array
-from ..fcurves.keying import key_curve
 from ..fcurves.linked_data import editable_channels
+from ..fcurves.write_keys import key_curve
 from ..options import SAMPLE_LIMIT, VELOCITIES
 from ..records import record
 from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys
-from ..store.paths import split
+from ..store.paths import is_bone, is_derived, property_name, split
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
-from ..store.velocity_properties import is_bone, is_derived, property_name
 from ..translation import n_
 
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]

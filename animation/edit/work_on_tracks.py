@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 
 import bpy
 
-from ..action_users import action_strips
-from ..datablocks import animation_data, name_of
+from ..datablocks import action_strips, animation_data, name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
@@ -20,15 +19,15 @@ from ..fcurves.linked_data import editable_channels
 from ..records import record
 from ..report import Report
 from ..store.action_and_strips import editable_sets
-from ..store.actions.live_switch import switch_off
-from ..store.actions.table_upkeep import tracks_of_removed_slots
 from ..store.edited_outside import edited_outside
 from ..store.find_tracks import find_tracks, lost_tracks
 from ..store.frame_functions import curve_of
+from ..store.live_switch import switch_off
 from ..store.own_keys import key_frames
 from ..store.paths import remove_strays
 from ..store.table.custom_property import has_played_tracks, read_table, remove_table, update
 from ..store.table.track_records import TrackState
+from ..store.table_upkeep import tracks_of_removed_slots
 from ..store.tracks import Track, looks_baked
 
 

@@ -11,8 +11,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from .joined import Joined
-from .keyframes import DTYPES, NAMES, NO_KEYS, PAIRS, EnumArray, Float32Array, Keyframes
+from .keyframes import DTYPES, NAMES, NO_KEYS, PAIRS, EnumArray, Float32Array, Joined, Keyframes
 
 
 def read(fcurve: bpy.types.FCurve) -> Keyframes:

@@ -12,9 +12,8 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..store.tracks import Track
-from .measure import count_keys
-from .reduce_request import ReduceRequest
-from .report import Reduction
+from .original_motion import count_keys
+from .report import ReduceRequest, Reduction
 
 
 class AlreadyMinimalError(AnimationError):

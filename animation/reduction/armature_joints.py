@@ -14,7 +14,7 @@ from ..fcurves.keyframes import Float64Array
 from ..sampling.transforms import TransformSampler
 from ..store.paths import bone_path
 from ..translation import rpt_
-from .reduce_request import Together
+from .report import Together
 from .sampled_track import SampledTrack
 
 _REST = {"location": (0.0, 0.0, 0.0), "rotation": (1.0, 0.0, 0.0, 0.0), "scale": (1.0, 1.0, 1.0)}

@@ -18,12 +18,12 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import BoolArray, Float64Array
-from ..fcurves.keying import key_curve
+from ..fcurves.write_keys import key_curve
 from ..sampling.depsgraph import DepsgraphSampler
 from ..store.paths import bone_path
 from .armature_joints import head_and_tail
-from .new_keys import NewKeys
 from .sampled_track import SampledTrack, keys_of_values
+from .write_new_keys import NewKeys
 
 _SMALLEST_FRACTION = 1e-4
 """The smallest fraction of the tolerance."""

@@ -12,7 +12,7 @@ import numpy as np
 from ...interp.fitting.reduction import Reduced, SampledTracks, divided
 from ..fcurves.keyframes import Float64Array, IndexArray
 from ..store.paths import bone_path
-from .new_keys import NewKeys
+from .write_new_keys import NewKeys
 
 _SMALLEST_EFFECT = 0.1
 """A bone's track gets keys only if its effect is at least this fraction of the bone's tolerance."""

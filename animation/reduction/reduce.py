@@ -17,8 +17,7 @@ from ..records import record
 from ..steps import Steps, run_steps
 from .already_minimal import AlreadyMinimalError
 from .reduce_datablock import DatablockReduction
-from .reduce_request import ReduceRequest, Together
-from .report import Reduction
+from .report import ReduceRequest, Reduction, Together
 
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, ReduceRequest]]
 """Datablocks, with the path prefixes of their tracks (None for all) and the requested reductions."""

@@ -19,7 +19,7 @@ from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
 from .already_minimal import AlreadyMinimalError
 from .beside_range import has_beside, reason_apart
-from .reduce_request import ReduceRequest
+from .report import ReduceRequest
 from .sampled_track import SampledTrack, sample_track
 
 LEAST_FRAMES = 3

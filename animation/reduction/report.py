@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The result of a reduction."""
+"""The request for a reduction, and its result."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+from ...interp.fitting.reduction import Method
+from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
 from ..errors import IN_RADIANS, Finding, as_dict
 from ..number_text import size_text
 from ..options import REDUCE
@@ -155,3 +157,25 @@ class Reduction:
             text += rpt_(". The filter changed rotations by up to {:s}", size_text(self.noise_angle, is_angle=True))
             text += rpt_(", total error up to {:s}", size_text(self.unfiltered_angle, is_angle=True))
         return text
+
+
+Together = Literal["TRACK", "BONE", "COLLECTION", "POSE"]
+"""The groups of channels that get keys at common frames."""
+
+
+@dataclass(frozen=True)
+class ReduceRequest:
+    """The maximum error or number of keys, and the other arguments of `reduce`."""
+
+    error: Positive = REDUCE["error"].default
+    angle: Positive = REDUCE["angle"].default
+    key_count: Count | None = None
+    still: Positive | None = None
+    period: MoreThanTwo | None = None
+    together: Together = REDUCE["together"].default
+    frame_range: FrameRange | None = None
+    method: Method = REDUCE["method"].default
+    sample_limit: Count = REDUCE["sample_limit"].default
+
+    def __post_init__(self) -> None:
+        check_fields(self)

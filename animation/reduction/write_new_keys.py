@@ -1,27 +1,154 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write new keys to a copy of an action, and enable TCB on them."""
+"""Write new keys to a copy of an action, so that the original action stays unchanged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
 
-from ..fcurves.channels import Channels
-from ..fcurves.keyframes import HANDLE, Float64Array
-from ..fcurves.keying import key_curve
+from ...interp.fitting.reduction import Reduced
+from ...interp.keys import PARAMETERS
+from ..datablocks import name_of
+from ..errors import Finding
+from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
+from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, IndexArray
 from ..fcurves.read_keys import read
+from ..fcurves.write_keys import key_curve
 from ..fcurves.write_keys import write as write_keys
 from ..store.enable_tracks import enable_read
 from ..store.find_tracks import find_tracks
+from ..store.live_switch import switch_off
 from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.record_rows import Numbers
-from ..store.table.rows import CHOSEN_INTERPOLATION
-from .beside_range import chosen_beside, join_keys, sides
-from .extrapolation import extrapolate, key_straight
-from .new_keys import LINEAR, NewKeys
-from .sampled_track import outer_slopes
+from ..store.table.rows import CHOSEN_INTERPOLATION, velocity_of
+from ..store.table.track_records import Settings
+from .beside_range import chosen_beside, extrapolate, join_keys, key_straight, sides
+from .sampled_track import SampledTrack, keys_of_values, outer_slopes
+
+BEZIER, LINEAR, CONSTANT = (INTERPOLATION[name] for name in ("BEZIER", "LINEAR", "CONSTANT"))
+
+
+@dataclass(frozen=True, eq=False)
+class NewKeys:
+    """The new keys of one track.
+
+    Attributes
+    ----------
+    sampled : SampledTrack
+        The track.
+    rows : ndarray of int, shape (n,)
+        The row of the sample at each key.
+    values : ndarray, shape (n, components)
+        The channel values of the keys.
+    types : ndarray of uint8, shape (n,)
+        Interpolation types.
+    settings : Settings or None
+        The TCB settings, or None if the keys do not use TCB.
+    numbers : dict
+        Parameters and velocities of the keys in each channel.
+    handles : ndarray, shape (2, n, components), or None
+        For Bezier keys without TCB, the offsets of the left and right handles' values from the key. Each handle is a
+        third of its segment away from the key.
+    fit : Reduced or None
+        The fit with the keys of several tracks. The keys of this track are its `part`.
+    part : int
+        The index of the track in `fit`.
+    """
+
+    sampled: SampledTrack
+    rows: IndexArray
+    values: Float64Array
+    types: EnumArray
+    settings: Settings | None = None
+    numbers: dict[int, Numbers] = field(default_factory=dict)
+    handles: Float64Array | None = None
+    fit: Reduced | None = None
+    part: int = 0
+
+    @classmethod
+    def still(cls, sampled: SampledTrack) -> NewKeys:
+        """Return one key, or a key at each end if there are other keys outside the frames."""
+        if any(sampled.joined):
+            ends = np.array([0, len(sampled.raw) - 1])
+            values = sampled.values[ends]
+            at_ends = Reduced(ends, [values], [np.zeros_like(values)], 0.0, [sampled.track.is_rotation], "TCB")
+            return cls.fitted(sampled, at_ends, 0)
+        return cls(sampled, np.zeros(1, dtype=np.intp), sampled.raw[:1], np.full(1, BEZIER, dtype=np.uint8))
+
+    @classmethod
+    def fitted(cls, sampled: SampledTrack, fit: Reduced, part: int) -> NewKeys:
+        """Return the track's keys from a fit, with either velocities or TCB parameters."""
+        values = keys_of_values(sampled, fit.values[part], fit.rows)
+        types = np.full(len(fit.rows), BEZIER, dtype=np.uint8)
+        if fit.method == "TCB":
+            parameters: Numbers = dict(zip(PARAMETERS, fit.parameters(part), strict=True))
+            settings, numbers = Settings(), dict.fromkeys(range(values.shape[1]), parameters)
+        else:
+            settings, numbers = Settings(method="HERMITE"), _velocities(sampled, fit.velocities(part))
+        return cls(sampled, fit.rows, values, types, settings, numbers, fit=fit, part=part)
+
+    @property
+    def is_straight(self) -> bool:
+        """Return whether no key is Bezier."""
+        return not (self.types == BEZIER).any()
+
+
+def _velocities(sampled: SampledTrack, velocities: Float64Array) -> dict[int, Numbers]:
+    """Return the velocities for each channel: all three components for rotations, otherwise the channel's component."""
+    if sampled.track.is_rotation:
+        angular: Numbers = {velocity_of(index): column for index, column in enumerate(velocities.T)}
+        return dict.fromkeys(range(sampled.raw.shape[1]), angular)
+    return {index: {velocity_of(0): velocities[:, index]} for index in sampled.track.channels}
+
+
+class ActionCopy:
+    """The copies of a datablock's action into which a reduction writes. At most one copy is assigned at a time.
+
+    Attributes
+    ----------
+    original : Channels
+        The F-curves of the original action.
+    """
+
+    def __init__(self, datablock: bpy.types.ID, original: Channels) -> None:
+        self._datablock = datablock
+        self.original = original
+
+    def assign(self) -> Channels:
+        """Assign a new copy of the action, without Live, to the datablock, and return the copy's F-curves."""
+        action, slot = self.original.action, self.original.slot_handle
+        copy = action.copy()
+        copy.name = f"{action.name}.reduced"
+        switch_off(copy)
+        assign(self._datablock, copy, slot)
+        return next(channels for channels in channels_in(copy) if channels.slot_handle == slot)
+
+    def remove(self) -> None:
+        """Assign the original action to the datablock again, and remove the copy, if there is one."""
+        original, assigned = self.original.action, channels_of(self._datablock).action
+        if assigned != original:
+            assign(self._datablock, original, self.original.slot_handle)
+            bpy.data.actions.remove(assigned)
+
+    def keep_original(self) -> list[Finding]:
+        """Give the original action a fake user so that it is saved with the file, and return a note."""
+        original = self.original.action
+        if original.library is not None:
+            return []
+        original.use_fake_user = True
+        return [Finding("REDUCE_KEPT", name_of(self._datablock), arguments=(original.name,))]
+
+    def other_users(self) -> list[Finding]:
+        """Return a note on each other datablock that uses the original action."""
+        (users,) = users_of_channels([self.original])
+        return [
+            Finding("REDUCE_SHARED", name_of(user), arguments=(self.original.action.name,))
+            for user in users
+            if user != self._datablock
+        ]
 
 
 def write(copy: Channels, new_keys: Sequence[NewKeys], frames: Float64Array) -> None:

@@ -28,11 +28,10 @@ from ..options import RELAX
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import STEP, Values, sampled_frames
 from ..store.find_tracks import find_tracks
-from ..store.table.stored_bake_options import Options
+from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..translation import counted, n_, rpt_
-from .relaxed_motion import Follower, Motion, Mover, split
-from .wanted_conditions import Condition
+from .relaxed_motion import Condition, Follower, Motion, Mover, split
 
 _FINER = 4
 """The sampling density used to check the result, relative to the density used to compute it."""

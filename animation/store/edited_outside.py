@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.joined import Joined
-from ..fcurves.keyframes import INTERPOLATION, NO_KEYS, SIDES, BoolArray, EnumArray, Float32Array, Keyframes
+from ..fcurves.keyframes import INTERPOLATION, NO_KEYS, SIDES, BoolArray, EnumArray, Float32Array, Joined, Keyframes
 from ..fcurves.read_keys import KeyBlock
 from .table.track_records import Extrapolation, Fingerprint
 from .tracks import Track

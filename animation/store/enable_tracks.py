@@ -14,8 +14,7 @@ from .record_rows import Numbers, OwnChannel, recorded, write_identities
 from .table import rows as rows_
 from .table.custom_property import Table, update
 from .table.rows import Rows
-from .table.settings import Settings
-from .table.track_records import TrackState
+from .table.track_records import Settings, TrackState
 from .tracks import Track, default_settings
 
 

@@ -10,8 +10,18 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.joined import Joined, in_parts
-from ..fcurves.keyframes import MARKS, PAIRS, SIDES, BoolArray, Float32Array, IndexArray, Keyframes, both
+from ..fcurves.keyframes import (
+    MARKS,
+    PAIRS,
+    SIDES,
+    BoolArray,
+    Float32Array,
+    IndexArray,
+    Joined,
+    Keyframes,
+    both,
+    in_parts,
+)
 from ..fcurves.read_keys import read, read_joined
 from ..fcurves.write_keys import write
 from .own_keys import OwnKeys, own_end_to_end

@@ -11,15 +11,14 @@ import bpy
 
 from ...interp import rotations
 from ...interp.base_spline import Cycle
-from ...interp.rotations.orientations import Path
+from ...interp.rotations.base_rotation_spline import Path
 from ..errors import AnimationError, Finding
 from ..fcurves.cycles_modifier import repeats
 from ..fcurves.keyframes import KEY_TYPE
 from ..fcurves.read_keys import read_joined
 from .table import key_identity
 from .table.custom_property import NO_TABLE, Table
-from .table.settings import Settings
-from .table.track_records import Bake, Channel, TrackState
+from .table.track_records import Bake, Channel, Settings, TrackState
 
 EULER_ORDERS: tuple[rotations.Order, ...] = get_args(rotations.Order)
 

@@ -12,7 +12,7 @@ from ...animation import Finding
 from ...animation.translation import rpt_
 from ..arguments import Job
 from ..choosing import named
-from ..file_outcome import Outcome
+from ..outcome import Outcome
 
 
 def check_motion(job: Job, outcome: Outcome) -> None:

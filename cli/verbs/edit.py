@@ -13,8 +13,7 @@ from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
 from ..arguments import Job
 from ..choosing import choose, has_keys, tracks_of
-from ..exit_status import turn_notes_into_errors
-from ..file_outcome import Outcome
+from ..outcome import Outcome, turn_notes_into_errors
 from ..print_outcome import Ticker
 
 

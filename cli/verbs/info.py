@@ -25,8 +25,8 @@ from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track
 from ..arguments import Job
 from ..choosing import named, reasons_without_channels, sets_of, tracks_of
-from ..file_outcome import Outcome
 from ..open_and_save import missing_libraries
+from ..outcome import Outcome
 
 
 def list_tracks(job: Job, outcome: Outcome) -> None:

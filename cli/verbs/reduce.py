@@ -10,7 +10,7 @@ from ...animation.steps import run_steps
 from ...animation.translation import n_
 from ..arguments import Job
 from ..choosing import choose
-from ..file_outcome import Outcome
+from ..outcome import Outcome
 from ..print_outcome import Ticker
 
 

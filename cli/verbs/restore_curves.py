@@ -9,7 +9,7 @@ from ... import animation
 from ...animation.translation import n_
 from ..arguments import Job
 from ..choosing import named
-from ..file_outcome import Outcome
+from ..outcome import Outcome
 from ..print_outcome import Ticker
 
 

@@ -12,7 +12,7 @@ from ...animation import Finding
 from ...animation.edit.fix_rotations import Turns
 from ..arguments import Job
 from ..choosing import named
-from ..file_outcome import Outcome
+from ..outcome import Outcome
 
 
 def process_rotations(job: Job, outcome: Outcome) -> None:

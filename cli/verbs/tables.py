@@ -17,8 +17,8 @@ from ...formats import table
 from ...interp.messages import Text
 from ..arguments import Job
 from ..choosing import choose, named
-from ..file_outcome import Outcome
 from ..open_and_save import unusable
+from ..outcome import Outcome
 from ..print_outcome import Ticker
 
 

@@ -20,8 +20,8 @@ from ...formats import three_ds
 from ...interp.messages import Text
 from ..arguments import Job
 from ..choosing import named
-from ..file_outcome import Outcome
 from ..open_and_save import Source, unusable, version_of
+from ..outcome import Outcome
 from ..print_outcome import Ticker
 
 

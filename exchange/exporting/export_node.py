@@ -15,9 +15,7 @@ from ...interp.splines.tcb import Construction
 from ..clean_keys import AddNote, Keys
 from ..conversion import Conversion, Frame
 from ..imported_state import DamagedStateError, recall
-from ..importing.plan_objects import node_name
-from ..importing.plan_tracks import add_keys
-from ..importing.planned import PlannedObject
+from ..importing.plan_objects import PlannedObject, add_keys, node_name
 
 
 @dataclass(eq=False)

@@ -15,9 +15,8 @@ from ...formats.three_ds import Light, Mesh
 from ...interp import rotations
 from ..conversion import WATTS, Conversion
 from ..imported_state import PROPERTIES as STATE_PROPERTIES
-from ..mesh_import import make_mesh
-from .plan_objects import note
-from .planned import PlannedObject
+from ..meshes import make_mesh
+from .plan_objects import PlannedObject, note
 
 AXES = "3DS Axes"
 

@@ -1,25 +1,160 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plan the objects for a file's scene, with type, parent and keys of properties.
+"""Plan the objects for a file's scene: type, parent, and keys of properties from the tracks of nodes.
 
 All data is converted here before any Blender data is created or changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...animation.errors import Finding
-from ...formats.three_ds import COMPONENTS, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
+from ...animation.fcurves.keyframes import Float64Array
+from ...formats.three_ds import COMPONENTS, HIDDEN, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
+from ...interp import rotations
+from ..clean_keys import AddNote, Keys, are_distinct, turn_keys, vector_keys
 from ..conversion import DEGREES_MM, Conversion, Frame
-from ..mesh_import import is_mirrored, local_points
-from ..rotation_modes import Choices
-from .plan_tracks import add_keys
-from .planned import PlannedObject
+from ..meshes import is_mirrored, local_points
+from ..rotation_modes import Choices, ModeKeys, keys_in_some_mode
+
+
+@dataclass(eq=False)
+class PlannedObject:
+    """The plan of an object, with converted keys and points."""
+
+    name: str
+    node: Node
+    parent: int | None
+    """The index of the parent in the planned objects."""
+    kind: str
+    """MESH, EMPTY, CAMERA, LIGHT or WORLD."""
+    frame: Frame
+    content: Mesh | Camera | Light | None = None
+    target: int | None = None
+    """The index of the object's target."""
+    points: Float64Array | None = None
+    """The vertices of the mesh in local space."""
+    mirrored: bool = False
+    keys: dict[str, Keys] = field(default_factory=dict)
+    """Keys of location, scale, fov, roll, color, hotspot and falloff. Angles are in degrees."""
+    rotation: ModeKeys | None = None
+    hidden: Keys | None = None
+    """The value is 1 while the object is hidden."""
+    markers: list[tuple[float, str]] = field(default_factory=list)
+    """Frames and the names of morph targets."""
+
+
+_UNLINKS = 0x700
+"""Flags that unlink a track from axes of its parent."""
+_LIMITS = {"FOV": (0.01, 173.6), "HOTSPOT": (0.0, 180.0), "FALLOFF": (1.0, 180.0)}
+"""Degrees. A lens of 1 mm, Blender's shortest, has a field of view of 173.6 degrees."""
+_QUANTITIES = {
+    "SCALE": "scale",
+    "FOV": "fov",
+    "ROLL": "roll",
+    "COLOR": "color",
+    "HOTSPOT": "hotspot",
+    "FALLOFF": "falloff",
+}
+_TRACKS_OF_KIND = {
+    "OBJECT": {"POSITION", "ROTATION", "SCALE", "MORPH", "HIDE"},
+    "CAMERA": {"POSITION", "FOV", "ROLL"},
+    "CAMERA_TARGET": {"POSITION"},
+    "LIGHT": {"POSITION", "COLOR"},
+    "SPOTLIGHT": {"POSITION", "COLOR", "HOTSPOT", "FALLOFF", "ROLL"},
+    "LIGHT_TARGET": {"POSITION"},
+    "AMBIENT": {"COLOR"},
+}
+
+
+def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
+    """Convert the tracks to keys of the planned object."""
+    node, frame = planned.node, planned.frame
+    converted_kinds = set()
+    for track in tracks:
+        # The reader warns about duplicates.
+        if track.kind in converted_kinds or not len(track.frames):
+            continue
+        converted_kinds.add(track.kind)
+        note_track = partial(_note_track, add_note, track.kind)
+        if track.kind not in _TRACKS_OF_KIND[node.kind]:
+            note_track(f"{node.kind}_LACKS_TRACK")
+            continue
+        if track.flags & _UNLINKS:
+            note_track("UNLINKED_AXES")
+        _add_track(planned, track, choices, note_track)
+    if planned.hidden is None and node.flags[0] & HIDDEN:
+        planned.hidden = Keys(np.zeros(1), np.ones((1, 1)), np.zeros((5, 1)))
+    if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
+        _add_rest_rotation(planned, choices)
+
+
+def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_track: AddNote) -> None:
+    """Convert a track that is valid for the node to keys of the planned object."""
+    frame = planned.frame
+    if track.kind == "ROTATION":
+        turns = turn_keys(track, frame, choices.shorter_turns, note_track)
+        planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, note_track)
+    elif track.kind == "HIDE":
+        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), frame.conversion, note_track)
+        if track.cycle != "SINGLE":
+            note_track("CYCLE_LEFT")
+    elif track.kind == "MORPH":
+        frames = frame.conversion.frames(track.frames)
+        names = [name.decode("latin-1") for name in track.names]
+        planned.markers = list(zip(frames.tolist(), names, strict=True))
+        note_track("MORPH_AS_MARKERS", len(track.frames))
+    else:
+        keys = vector_keys(track, frame.conversion, note_track)
+        if keys is not None and track.kind == "POSITION":
+            planned.keys["location"] = keys.with_values(frame.positions(keys.values))
+        elif keys is not None:
+            _note_limits(track, note_track)
+            values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
+            planned.keys[_QUANTITIES[track.kind]] = keys.with_values(values)
+
+
+def _note_limits(track: Track, note_track: AddNote) -> None:
+    """Note values that Blender limits."""
+    low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
+    is_outside = (track.values < low) | (track.values > high)
+    if is_outside.any():
+        note_track("ANGLE_OUT_OF_RANGE", int(is_outside.sum()), low, high)
+
+
+def _note_track(add_note: AddNote, kind: str, code: str, *arguments: Any) -> None:
+    add_note(code, *arguments, track=kind.lower())
+
+
+def _add_rest_rotation(planned: PlannedObject, choices: Choices) -> None:
+    """Add the rotation that results from converted axes for a node without rotation."""
+    axis, angle = rotations.to_axis_angle(planned.frame.rest_quaternion())
+    if angle:
+        turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))
+        planned.rotation = keys_in_some_mode(turns, choices, _drop_note)
+
+
+def _drop_note(*_code: object, **_track: object) -> None:
+    """Discard a note, because a single key does not need it."""
+
+
+def _hidden_keys(track: Track, is_hidden: bool, conversion: Conversion, add_note: AddNote) -> Keys:
+    """Return visibility keys. Each key in the file toggles the visibility. The node's flag is the initial state."""
+    frames = np.sort(track.frames, kind="stable")
+    first_frame = min(0, int(frames[0]) - 1)
+    states = (np.arange(len(frames) + 1) + is_hidden) % 2
+    frames = np.concatenate(([first_frame], frames))
+    is_last_at_frame = np.append(np.diff(frames) > 0, True)
+    scene_frames = conversion.frames(frames[is_last_at_frame])
+    is_distinct = are_distinct(scene_frames, add_note)
+    values = states[is_last_at_frame][is_distinct, np.newaxis].astype(np.float64)
+    return Keys(scene_frames[is_distinct], values, np.zeros((5, len(values))))
+
 
 DUMMY = b"$$$DUMMY"
 TARGET = ".Target"

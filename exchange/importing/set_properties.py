@@ -20,15 +20,14 @@ import numpy as np
 from ...animation.errors import Finding
 from ...animation.fcurves.channels import Channels, new_action
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.fcurves.keying import key_curve
+from ...animation.fcurves.write_keys import key_curve
 from ...animation.store.enable_tracks import enable_tracks
 from ...animation.store.find_tracks import find_tracks
 from ...animation.store.table.rows import PARAMETERS
-from ...animation.store.table.settings import Settings
+from ...animation.store.table.track_records import Settings
 from ...animation.translation import rpt_
 from ..clean_keys import Keys, still
-from .plan_objects import note
-from .planned import PlannedObject
+from .plan_objects import PlannedObject, note
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
 """End of the expression of a lens. Half the sensor width precedes it as a number, because Blender would detect a

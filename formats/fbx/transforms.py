@@ -14,14 +14,136 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ..interp import Float64Array, rotations
 from ..motion import CONSTANT, CUBIC, LINEAR, Curve, EulerCurves, NodeMotion, Track, scaled, union_times
-from .layers import LayerCurves, layered
-from .properties import Properties, choice, integer, vector
+from .binary import Properties, choice, integer, vector
+
+Mode = Literal["ADDITIVE", "OVERRIDE", "OVERRIDE_PASSTHROUGH"]
+_FULL_WEIGHT = 0.99999
+"""Weights above this fraction count as 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """A layer of a stack.
+
+    Attributes
+    ----------
+    is_first : bool
+        True for the first layer of a stack, which replaces the values of the model in any mode.
+    mode : str
+        The blend mode. OVERRIDE ignores the weight.
+    weight : float or Curve
+        The weight in percent.
+    composes_rotations, composes_scales : bool
+        True if rotations or scales are multiplied. Otherwise, their components are added.
+    """
+
+    is_first: bool
+    mode: Mode
+    weight: float | Curve
+    composes_rotations: bool
+    composes_scales: bool
+
+    @property
+    def replaces(self) -> bool:
+        """Return whether only this layer has an effect."""
+        return self.is_first or self.mode == "OVERRIDE"
+
+    def weights(self, times: Float64Array) -> Float64Array:
+        """Return the weight at each time, from 0 to 1."""
+        percent = self.weight(times) if isinstance(self.weight, Curve) else np.full(len(times), self.weight)
+        weight = np.clip(percent / 100.0, 0.0, 1.0)
+        return np.where(weight > _FULL_WEIGHT, 1.0, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class LayerCurves:
+    """The curves of one property in one layer, and the values of its components without a curve, shape (3,)."""
+
+    layer: Layer
+    curves: tuple[Curve | None, ...]
+    defaults: Float64Array
+
+    @property
+    def animated(self) -> list[Curve]:
+        """Return the curves, including the curve of the layer's weight."""
+        curves = [curve for curve in self.curves if curve is not None]
+        if isinstance(self.layer.weight, Curve) and not self.layer.replaces:
+            curves.append(self.layer.weight)
+        return curves
+
+    @property
+    def components(self) -> tuple[Curve, ...]:
+        """Return three curves. A component without a curve gets a curve of one key."""
+        start = min((float(curve.times[0]) for curve in self.animated), default=0.0)
+        return tuple(
+            Curve.single_key(start, default) if curve is None else curve
+            for curve, default in zip(self.curves, self.defaults, strict=True)
+        )
+
+    def as_first(self) -> LayerCurves:
+        """Return the same curves as if they were in the first layer of a stack."""
+        return replace(self, layer=replace(self.layer, is_first=True))
+
+    def values(self, times: Float64Array) -> Float64Array:
+        """Return the values of the layer, shape (n, 3)."""
+        return np.stack([curve(times) for curve in self.components], axis=-1)
+
+
+def layered(
+    static: Float64Array, layers: Sequence[LayerCurves], times: Float64Array, name: str, order: rotations.Order
+) -> Float64Array:
+    """Return the combined values of a property's layers at the given times, shape (n, 3).
+
+    `static` contains the values without animation. `name` is the name of the property. Rotations, in degrees, and
+    scales may be multiplied.
+    """
+    result = np.broadcast_to(static, (len(times), 3)).astype(np.float64)
+    for curves in layers:
+        layer, values = curves.layer, curves.values(times)
+        weights = layer.weights(times)[:, np.newaxis]
+        is_additive = layer.mode == "ADDITIVE"
+        if layer.replaces:
+            result = values
+        elif name == "Scaling" and layer.composes_scales:
+            below = result if is_additive else _signed_power(result, 1.0 - weights)
+            result = _signed_power(values, weights) * below
+        elif name == "Rotation" and layer.composes_rotations:
+            result = _composed_angles(result, values, weights[:, 0], is_additive, order)
+        elif is_additive:
+            result = result + values * weights
+        else:
+            result = result * (1.0 - weights) + values * weights
+    return result
+
+
+def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array:
+    """Return powers of the values' magnitudes, with the signs of the values. Exponents are from 0 to 1."""
+    powers = np.sign(values) * np.abs(values) ** exponents
+    # These cases are exact, also for values of 0.
+    return np.where(exponents <= 0.0, 1.0, np.where(exponents >= 1.0, values, powers))
+
+
+def _composed_angles(
+    below: Float64Array, above: Float64Array, weights: Float64Array, is_additive: bool, order: rotations.Order
+) -> Float64Array:
+    """Return the Euler angles (n, 3), in degrees, of rotations `below` followed by weighted rotations `above`.
+
+    If the layer is not additive, the rotations are interpolated.
+    """
+    first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
+    start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if is_additive else first
+    # Take the shortest path, as in programs that play these files.
+    second = np.where((start * second).sum(axis=-1, keepdims=True) < 0.0, -second, second)
+    weighted = rotations.slerp(start, second, weights)
+    return np.degrees(rotations.to_euler(rotations.multiply(first, weighted) if is_additive else weighted, order))
+
 
 LOCAL_PROPERTIES = {"Translation": "translation", "Rotation": "rotation", "Scaling": "scaling"}
 """The properties that animate a transform, and the attributes of `LocalTransform` that hold their values."""

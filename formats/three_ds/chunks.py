@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The chunks of .3ds files, and errors in them.
+"""The chunks of .3ds files: bounded reading of numbers and names, and warnings.
 
 A chunk consists of its number (u16), its length including this header of six bytes (u32), and its content, all
 little-endian.
+
+Every count is checked against the remaining bytes before memory is allocated for it.
 """
 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import FileError
 from ..interp import Text, n_
+from .idents import chunk_name
 
 HEADER = struct.Struct("<HI")
 WORD = struct.Struct("<H")
@@ -137,3 +142,124 @@ def check_array(name: str, array: npt.NDArray[np.generic], dtype: type[np.generi
             array.shape,
         )
         raise ThreeDSError(text)
+
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+MAX_CHUNKS = 200_000
+"""Maximum number of chunks in a file. A chunk takes up to 1 kB of memory, regardless of its size in the file."""
+MAX_WARNINGS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A chunk, with its number, the positions of its header and end, and its bytes beyond the end of its parent."""
+
+    ident: int
+    start: int
+    end: int
+    missing: int = 0
+
+    @property
+    def body(self) -> int:
+        """Return the position after the header."""
+        return self.start + HEADER.size
+
+
+class Source:
+    """The bytes of a file, and the warnings so far.
+
+    Methods raise ChunkError if a chunk has too few bytes.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.warnings: list[ReadWarning] = []
+        self._unlisted_warnings = 0
+        self._has_unlisted_loss = False
+        self._chunks = 0
+
+    def warn(self, offset: int, message: Text, lost: bool = False) -> None:
+        """Add a warning, or only count it above the limit."""
+        if len(self.warnings) < MAX_WARNINGS:
+            self.warnings.append(ReadWarning(offset, message, lost))
+        else:
+            self._unlisted_warnings += 1
+            self._has_unlisted_loss |= lost
+
+    def name_owner(self, since: int, owner: Text) -> None:
+        """Prefix the warnings from number `since` on with the name of a node or object."""
+        for index in range(since, len(self.warnings)):
+            warning = self.warnings[index]
+            self.warnings[index] = replace(warning, message=n_("{:s}: {:s}", owner, warning.message))
+
+    def all_warnings(self) -> tuple[ReadWarning, ...]:
+        """Return the warnings, and the number of those above the limit as another warning."""
+        if not self._unlisted_warnings:
+            return tuple(self.warnings)
+        text = n_("{:d} more warnings are not listed", self._unlisted_warnings)
+        return (*self.warnings, ReadWarning(len(self.data), text, self._has_unlisted_loss))
+
+    def numbers(self, layout: struct.Struct, span: Span, position: int) -> tuple[Any, ...]:
+        """Return the numbers at a position in a chunk."""
+        if span.end - position < layout.size:
+            left = max(0, span.end - position)
+            raise ChunkError(position, n_("has {:d} bytes left, but needs {:d}", left, layout.size))
+        return layout.unpack_from(self.data, position)
+
+    def array(
+        self, kind: type[_Scalar], columns: int, count: int, span: Span, position: int
+    ) -> tuple[npt.NDArray[_Scalar], int]:
+        """Return a read-only array of numbers, shape (count, columns), and the position at which it ends."""
+        dtype = np.dtype(kind)
+        size = columns * dtype.itemsize
+        left = max(0, span.end - position)
+        if count * size > left:
+            raise ChunkError(position, n_("declares {:d} times {:d} bytes, but has {:d}", count, size, left))
+        numbers = np.frombuffer(self.data, dtype.newbyteorder("<"), count * columns, position)
+        return frozen(numbers.reshape(count, columns).astype(dtype)), position + count * size
+
+    def string(self, span: Span, position: int) -> tuple[bytes, int]:
+        """Return a name, and the position after its terminating zero."""
+        end = self.data.find(b"\0", position, span.end)
+        if end < 0:
+            raise ChunkError(position, n_("has a name without a terminating zero"))
+        return self.data[position:end], end + 1
+
+    def finish(self, span: Span, position: int) -> None:
+        """Warn about extra bytes from a position to the end of a chunk."""
+        if position < span.end:
+            left = span.end - position
+            self.warn(position, n_("{:s}: {:d} extra bytes were skipped", chunk_name(span.ident), left))
+
+    def chunks(self, parent: Span, position: int) -> Iterator[Span]:
+        """Yield the chunks from a position to the end of the parent. Raises ThreeDSError above `MAX_CHUNKS`."""
+        while position < parent.end:
+            left = parent.end - position
+            if left < HEADER.size:
+                text = n_("{:s}: the last {:d} bytes are not a chunk and were skipped", chunk_name(parent.ident), left)
+                self.warn(position, text)
+                return
+            ident, length = HEADER.unpack_from(self.data, position)
+            self._chunks += 1
+            if self._chunks > MAX_CHUNKS:
+                raise ThreeDSError(n_("the file has more than {:d} chunks", MAX_CHUNKS), position)
+            if length < HEADER.size:
+                text = n_(
+                    "{:s} declares a length of {:d} bytes. The rest of {:s}, {:d} bytes, was skipped",
+                    chunk_name(ident),
+                    length,
+                    chunk_name(parent.ident),
+                    left,
+                )
+                # Zeros are padding.
+                self.warn(position, text, lost=any(self.data[position : parent.end]))
+                return
+            yield Span(ident, position, position + min(length, left), max(0, length - left))
+            position += length
+
+
+def frozen(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    """Make an array read-only, and return it."""
+    array.flags.writeable = False
+    return array

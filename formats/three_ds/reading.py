@@ -30,7 +30,10 @@ from .chunks import (
     WORD,
     Chunk,
     ChunkError,
+    Source,
+    Span,
     ThreeDSError,
+    frozen,
 )
 from .idents import chunk_name
 from .scene import (
@@ -49,7 +52,6 @@ from .scene import (
     Track,
     find_parents,
 )
-from .source import Source, Span, frozen
 from .tracks import key_warnings, read_track
 
 _MAX_NAME_TEXT = 40

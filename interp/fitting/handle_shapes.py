@@ -13,12 +13,76 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .. import ease
-from ..hermite_basis import hermite_weights
+from ..cubics import hermite_powers, hermite_weights
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from ..rotations import sphere
-from .bezier_segments import LEAST_SLOPE, bezier_powers, frame_powers, rise_at, slope_at
 from .least_squares import DenseEquations, Method, descend
+
+LEAST_SLOPE = 1e-2
+"""The smallest derivative of a frame with respect to the parameter that Newton's method divides by."""
+_PARAMETER_NEWTON_STEPS = 6
+_SOLVED = 1e-10
+"""The accuracy of a solution relative to the segment's length, far below the float32 resolution of frames."""
+_BISECTIONS = 36
+"""The number of bisections, which reach the same accuracy: 2^-36 is 1.5e-11."""
+
+
+def bezier_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
+    """Return the coefficients (3, c, 1, N) of t, t² and t³ of cubics (c, N) that rise by a chord.
+
+    `leaving` is the second Bezier point minus the first, and `arriving` the last minus the third.
+    Source: docs/formulas, "Bezier form of a cubic".
+    """
+    return hermite_powers(chord, 3.0 * leaving, 3.0 * arriving)[:, :, np.newaxis]
+
+
+def frame_powers(reach: Float64Array) -> Float64Array:
+    """Return the coefficients of the frame as a fraction of the segment."""
+    return bezier_powers(np.ones_like(reach[0]), *reach)
+
+
+def rise_at(powers: Float64Array, t: Float64Array) -> Float64Array:
+    """Return the rise of each cubic from 0 to t."""
+    linear, square, cube = powers
+    rise: Float64Array = ((cube * t + square) * t + linear) * t
+    return rise
+
+
+def slope_at(powers: Float64Array, t: Float64Array) -> Float64Array:
+    """Return the derivative of each cubic at t."""
+    linear, square, cube = powers
+    slope: Float64Array = (3.0 * cube * t + 2.0 * square) * t + linear
+    return slope
+
+
+def parameters_at(values: Float64Array, powers: Float64Array) -> Float64Array:
+    """Return the parameters (c, m, N) at which cubics that rise from 0 to 1 reach the values (m,) or (m, N).
+
+    Newton's method starts at the values, with bisection as the fallback.
+    """
+    target = values if values.ndim > 1 else values[:, np.newaxis]
+    t = np.broadcast_to(target, (powers.shape[1], len(values), powers.shape[3])).copy()
+    for _ in range(_PARAMETER_NEWTON_STEPS):
+        error = rise_at(powers, t) - target
+        if (np.abs(error) <= _SOLVED).all():
+            return t
+        t = np.clip(t - error / np.maximum(slope_at(powers, t), LEAST_SLOPE), 0.0, 1.0)
+    unsolved = np.nonzero(np.abs(rise_at(powers, t) - target) > _SOLVED)
+    channel, _, column = unsolved
+    if len(channel):
+        t[unsolved] = _bisect(powers[:, channel, 0, column], np.broadcast_to(target, t.shape)[unsolved])
+    return t
+
+
+def _bisect(powers: Float64Array, target: Float64Array) -> Float64Array:
+    """Return the parameters (n,) at which cubics (3, n) that rise from 0 to 1 reach their targets (n,)."""
+    low, high = np.zeros(len(target)), np.ones(len(target))
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        is_below = rise_at(powers, middle) < target
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+    return 0.5 * (low + high)
 
 
 def chebyshev(count: int) -> Float64Array:

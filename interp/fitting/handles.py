@@ -22,7 +22,6 @@ from ..key_batch import BoolArray, IndexArray
 from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
 from ..rotations.representations import JUMP, RotationRepresentation
-from .bezier_segments import bezier_powers, frame_powers, parameters_at, rise_at
 from .handle_shapes import (
     CUBIC,
     EASED,
@@ -32,16 +31,18 @@ from .handle_shapes import (
     DraftSize,
     SamplePoints,
     Shape,
+    bezier_powers,
     chebyshev,
     eased_share,
     fitted_shape,
+    frame_powers,
+    parameters_at,
+    rise_at,
     stiffness_of,
 )
 from .known_fits import KnownFits as KnownFits
 from .known_fits import row_bytes
-from .largest_error import angles_apart, highest_peaks, maxima
-from .request_batches import batch, in_batches
-from .requests import Request
+from .requests import Request, angles_apart, batch, highest_peaks, in_batches, maxima
 
 _PROBES = slice(4, None, 9)
 """The samples that, with the ends, the end derivatives and the eases, identify a segment that was fitted before.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..hermite_basis import hermite_weights
+from ..cubics import hermite_weights
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..cubic_equations import times
 from ..key_batch import BoolArray, IndexArray
 from ..keys import HIGHEST, LOWEST, Float64Array
-from ..tridiagonal import times
 from .least_squares import Method, descend
 from .tcb_segments import SAMPLES, Segments, SplineToFit, sample_frames
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import ease
 from ..base_spline import end_to_end
-from ..hermite_basis import HermiteWeights, hermite_weights
+from ..cubics import HermiteWeights, hermite_weights
 from ..key_batch import BoolArray, IndexArray, KeyBatch
 from ..keys import HIGHEST, Float64Array
 from ..rotations import sphere

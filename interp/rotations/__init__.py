@@ -4,8 +4,7 @@
 The package exports functions for orientations and turns. Curves on the quaternion sphere are in separate modules.
 """
 
-from .euler import Order, from_euler, to_euler
-from .following import follow_axis_angle, follow_euler
+from .euler import Order, follow_axis_angle, follow_euler, from_euler, to_euler
 from .quaternions import (
     angle_between,
     conjugate,

@@ -16,9 +16,8 @@ import numpy as np
 
 from ..keys import Float64Array
 from . import sphere
-from .euler import Order, axes_of, euler_halves, from_euler, other_euler
+from .euler import Order, axes_of, euler_halves, follow_axis_angle, follow_euler, from_euler, other_euler
 from .exponential import cross
-from .following import follow_axis_angle, follow_euler
 from .quaternions import UNKNOWN
 
 # The smallest sine by which rates are divided. Key angles are float32, with a sine error of 4e-8 at a right angle.

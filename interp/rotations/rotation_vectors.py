@@ -13,13 +13,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..base_spline import Cycle, end_to_end
-from ..hermite_basis import hermite_powers
+from ..cubics import hermite_powers
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
 from . import sphere
+from .base_rotation_spline import Path, TurnedSpline, path_signs
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
-from .long_turns import LongTurns
-from .orientations import Path, TurnedSpline, path_signs
+from .turns import LongTurns
 
 
 class Turns(NamedTuple):

@@ -21,7 +21,7 @@ import numpy as np
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from . import sphere
-from .long_turns import LongTurns
+from .turns import LongTurns
 
 # An angle computed from its cosine has an error of 1e-16 / sin(angle), and slerp's weights divide by the sine again.
 # Down to this cosine (154 degrees on the sphere, 308 degrees of rotation), the Gram form loses less than one digit.

@@ -16,18 +16,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..base_spline import Cycle, Method
-from ..component_spline import ComponentSpline
-from ..cubic_rotation_equations import SETTLED, largest_in_tracks, matrices, unsolved_error
+from ..base_spline import ComponentSpline, Cycle, Method
+from ..cubic_equations import SETTLED, largest_in_tracks, matrices, solve, times, unsolved_error
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
+from ..rotations.base_rotation_spline import Path
 from ..rotations.exponential import cross, rate_of_velocity, rotated, turned, velocity_of_exp
-from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import SolvedSpline, TurningSpline
-from ..tridiagonal import solve, times
 from .cubic import NaturalVectorSpline
 
 if TYPE_CHECKING:

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..base_spline import Cycle, Method
-from ..component_spline import ComponentSpline
+from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, checked_velocities
 from ..messages import n_
-from ..rotations.orientations import Path
+from ..rotations.base_rotation_spline import Path
 from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..base_spline import Cycle, Method
-from ..component_spline import ComponentSpline
+from ..base_spline import ComponentSpline, Cycle, Method
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..component_spline import ComponentSpline
+from ..base_spline import ComponentSpline
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..rotations import sphere
-from ..rotations.orientations import OrientationSpline, neighbours, signed_quaternions
+from ..rotations.base_rotation_spline import OrientationSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments
 from ..tcb_tangents import weighted_sums
 

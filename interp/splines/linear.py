@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..base_spline import Method
-from ..component_spline import ComponentSpline
+from ..base_spline import ComponentSpline, Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..messages import n_

@@ -12,8 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from ..base_spline import Cycle, Method
-from ..component_spline import ComponentSpline
+from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys

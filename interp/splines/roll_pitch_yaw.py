@@ -18,7 +18,7 @@ from ..base_spline import Curve, Cycle, Method, Spline, checked_keys, end_to_end
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
-from ..rotations.orientations import OrientationSpline
+from ..rotations.base_rotation_spline import OrientationSpline
 from ..rotations.representations import angular_motion, rotation_representation
 from . import tcb
 

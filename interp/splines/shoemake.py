@@ -22,7 +22,7 @@ from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.orientations import OrientationSpline, neighbours, signed_quaternions
+from ..rotations.base_rotation_spline import OrientationSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import Blend, DeCasteljau, RotationSegments
 
 

@@ -14,18 +14,16 @@ import numpy as np
 
 from .. import rotations
 from ..arguments import checked_choice
-from ..base_spline import Cycle, Method
-from ..component_spline import ComponentSpline
+from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.long_turns import LongTurns
-from ..rotations.orientations import Path, TurnedSpline, neighbours, signed_quaternions
+from ..rotations.base_rotation_spline import Path, TurnedSpline, neighbours, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
-from ..tcb_squad import squad_controls
-from ..tcb_tangents import Ends, RotationKeys, adjust_factors, controls_at_ends, tangents
+from ..rotations.turns import LongTurns
+from ..tcb_tangents import Ends, RotationKeys, adjust_factors, controls_at_ends, squad_controls, tangents
 
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)

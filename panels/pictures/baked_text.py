@@ -13,7 +13,7 @@ import blf
 import bpy
 
 from ...ui import selection
-from ...ui.live import baked_message
+from ...ui.live import attempts_to_edit_baked
 
 _FONT_SIZE = 11.0
 """Font size in points, equal to Blender's own viewport text."""
@@ -24,7 +24,7 @@ _MARGIN = 20.0
 def draw() -> None:
     """Draw the text if the editor shows text. Blender calls this for each editor."""
     context = bpy.context
-    if not (_shows_text(context.space_data) and (baked_message.is_fresh() or selection.any_baked(context))):
+    if not (_shows_text(context.space_data) and (attempts_to_edit_baked.is_fresh() or selection.any_baked(context))):
         return
     preferences: Any = context.preferences
     theme = preferences.themes[0].view_3d.space.text_hi
@@ -35,7 +35,7 @@ def draw() -> None:
     blf.shadow(0, 5, 0.0, 0.0, 0.0, 0.8)
     blf.color(0, theme[0], theme[1], theme[2], 1.0)
     blf.position(0, x + _MARGIN * scale, y + _MARGIN * scale, 0.0)
-    blf.draw(0, baked_message.text())
+    blf.draw(0, attempts_to_edit_baked.text())
     blf.disable(0, blf.SHADOW)
 
 

@@ -17,8 +17,7 @@ from ...ui.operator_results import Status
 from ...ui.redraw import redraw_editors
 from ...ui.selection import defaults_of
 from . import overlay
-from .path_drag import InViewport, TCB_OT_path_drag
-from .path_mouse import pressed_at, record_mouse, under_mouse
+from .path_drag import InViewport, TCB_OT_path_drag, pressed_at, record_mouse, under_mouse
 
 
 class TCB_OT_path_hover(InViewport, bpy.types.Operator):

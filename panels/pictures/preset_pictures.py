@@ -19,11 +19,10 @@ from ...animation.translation import iface_
 from ...formats import preset
 from ...operators.files import read_file
 from ...ui import preferences
-from ...ui.chosen_parameters import chosen_parameters
+from ...ui.chosen_keys import chosen_parameters
 from ...ui.presets import apply_preset, label_of, presets
-from ...ui.sliders.key_fields import DESCRIPTIONS
-from ...ui.sliders.numbers_of_50 import of_50
-from ...ui.sliders.shared_number import is_mixed
+from ...ui.sliders.key_fields import DESCRIPTIONS, of_50
+from ...ui.sliders.slider_drag import is_mixed
 from .diagram import icons_of
 
 _BUTTON_SIZE = 2.1

@@ -18,7 +18,7 @@ FLOAT32 = 1e-5
 @pytest.fixture
 def modules(tcb_animation, scene):
     name = f"{tcb_animation.__name__}.animation.fcurves"
-    return importlib.import_module(f"{name}.beziers"), importlib.import_module(f"{name}.read_keys")
+    return importlib.import_module(f"{name}.segments"), importlib.import_module(f"{name}.read_keys")
 
 
 def curve_with(lengths, generator):
@@ -54,25 +54,25 @@ def steepest(fcurve, frames):
     ],
 )
 def test_segments_play_what_blender_plays(modules, lengths):
-    beziers, read_keys = modules
+    segments, read_keys = modules
     generator = np.random.default_rng(1)
     fcurve = curve_with(lengths, generator)
     keys = read_keys.read(fcurve)
-    assert beziers.is_plain(keys).tolist() == [True] * (KEYS - 1) + [False]
+    assert segments.is_plain(keys).tolist() == [True] * (KEYS - 1) + [False]
     frames = generator.uniform(keys.frames[0] + 0.01, keys.frames[-1] - 0.01, 3000).astype(np.float32)
     begin = np.searchsorted(keys.frames, frames, side="right") - 1
     expected = np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
-    off = np.abs(beziers.evaluate(keys, begin, frames) - expected)
+    off = np.abs(segments.evaluate_beziers(keys, begin, frames) - expected)
     assert (off <= FLOAT32 * np.ptp(expected) + steepest(fcurve, frames)).all()
 
 
 def test_segments_of_other_kinds_are_told_apart(modules):
-    beziers, read_keys = modules
+    segments, read_keys = modules
     fcurve = curve_with(lambda generator, n: np.full(n, 0.3), np.random.default_rng(2))
     points = fcurve.keyframe_points
     points[3].interpolation = "LINEAR"
     points[5].handle_right.x = points[5].co.x - 1.0
     points[8].handle_left.x = points[8].co.x + 1.0
     points[11].handle_left.x = float("nan")
-    plain = beziers.is_plain(read_keys.read(fcurve))
+    plain = segments.is_plain(read_keys.read(fcurve))
     assert np.flatnonzero(~plain).tolist() == [3, 5, 7, 10, KEYS - 1]

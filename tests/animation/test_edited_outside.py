@@ -327,16 +327,16 @@ def choose_cycle(animation, item: bpy.types.Object) -> None:
 
 def set_value(animation, item: bpy.types.Object) -> None:
     keys = animation.edit.track_keys.keys_of(item, animation.find_track(item, LOCATION))
-    animation.edit.place_keys.set_value(keys, 0, 7.0)
+    animation.edit.keys.set_value(keys, 0, 7.0)
 
 
 def move_key(animation, item: bpy.types.Object) -> None:
     keys = animation.edit.track_keys.keys_of(item, animation.find_track(item, LOCATION))
-    animation.edit.place_keys.move_keys(keys, np.asarray(keys.frames) + 1)
+    animation.edit.keys.move_keys(keys, np.asarray(keys.frames) + 1)
 
 
 def make_key(animation, item: bpy.types.Object) -> None:
-    animation.edit.make_key.make_key(item, animation.find_track(item, LOCATION), 17)
+    animation.edit.keys.make_key(item, animation.find_track(item, LOCATION), 17)
 
 
 def bake_in_world(animation, item: bpy.types.Object) -> None:

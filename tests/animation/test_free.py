@@ -426,24 +426,22 @@ def choose_cycle(animation, item: bpy.types.Object) -> None:
 
 
 def move_key(animation, item: bpy.types.Object) -> None:
-    place_keys = importlib.import_module(f"{animation.__name__}.edit.place_keys")
+    place_keys = importlib.import_module(f"{animation.__name__}.edit.keys")
     keys = animation.track_keys(item, "location")
     place_keys.move_keys(keys.take(np.array([1])), [9.5])
 
 
 def raise_key(animation, item: bpy.types.Object) -> None:
-    place_keys = importlib.import_module(f"{animation.__name__}.edit.place_keys")
+    place_keys = importlib.import_module(f"{animation.__name__}.edit.keys")
     keys = animation.track_keys(item, "location")
     place_keys.set_value(keys.take(np.array([3])), 2, 12.5)
 
 
 def drag_on_path(animation, item: bpy.types.Object) -> None:
     """Drag the key in steps, as with the mouse. Change first its value, then its frame."""
-    points, move_point = (
-        importlib.import_module(f"{animation.__name__}.on_path.{name}") for name in ("points", "move_point")
-    )
+    points, drag = (importlib.import_module(f"{animation.__name__}.on_path.{name}") for name in ("points", "drag"))
     followed = points.Followed("ORIGIN", "Z", 1.0)
-    held = move_point.movable_point(points.Spot(bpy.context.scene, item, "", followed, 30.0))
+    held = drag.movable_point(points.Spot(bpy.context.scene, item, "", followed, 30.0))
     for away in ((0.5, 0.0, 0.0), (1.0, 0.25, 0.0), (-0.5, 0.5, 1.0)):
         assert held.move_to(held.place() + np.array(away)).errors == []
     for frame in (31.0, 33.5, 32.25):
@@ -453,7 +451,7 @@ def drag_on_path(animation, item: bpy.types.Object) -> None:
 
 def paste_on_another_key(animation, item: bpy.types.Object) -> None:
     """Copy the parameters of the key at 7.25 and paste them onto the key at 30 or to where that was dragged."""
-    paste = importlib.import_module(f"{animation.__name__}.edit.parameters.paste")
+    paste = importlib.import_module(f"{animation.__name__}.edit.set_parameters")
     keys = animation.track_keys(item, "location")
     copied = paste.copied_keys(keys.take(np.array([1])), {})
     assert paste.paste(keys.take(np.array([3])), copied, {}) == ""

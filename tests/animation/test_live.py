@@ -194,7 +194,7 @@ def test_nothing_of_it_is_left_when_the_extension_is_switched_off(animation, tcb
         assert not bpy.app.timers.is_registered(handlers.tick)
         assert not bpy.app.timers.is_registered(handlers.start)
         assert not hasattr(bpy.types.Action, "tcb_live")
-        assert tcb_animation.ui.live.watched.watches == {}
+        assert tcb_animation.ui.live.scenes.watches == {}
         set_value(thing, 4.0)
         bpy.context.view_layer.update()
     finally:
@@ -529,7 +529,7 @@ def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation
     (watch,) = watches.values()
     tracks = list(watch.tracks.values())
     points = [[fcurve.keyframe_points for fcurve in track.channels.values()] for track in tracks]
-    snapshots = animation.live.track_snapshots
+    snapshots = animation.live.update
     reader = snapshots.KeyReader([*watch.tracks], points)
     assert watch.key_places == dict(zip(watch.tracks, reader.read(("co",)), strict=True))
     assert watch.bake_inputs == dict(zip(watch.tracks, snapshots.read_bake_inputs(tracks, reader), strict=True))
@@ -695,7 +695,7 @@ def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, 
 
 
 def test_consecutive_parts_of_keys_are_joined_without_a_copy(animation) -> None:
-    joined_keys, read_keys = animation.fcurves.joined, animation.fcurves.read_keys
+    joined_keys, read_keys = animation.fcurves.keyframes, animation.fcurves.read_keys
     thing = new_object()
     key(thing, "location", [(1, (0, 4, 8)), (20, (1, 5, 9)), (40, (3, -1, 0))])
     channels = read_keys.read_joined(fcurves(thing)).channels

@@ -58,7 +58,7 @@ def test_make_key_refuses_beside_a_key_that_blender_would_replace(animation) -> 
     animation.enable(item, keep_look=False)
     before = snapshot(item)
     with pytest.raises(animation.AnimationError, match="there is already a key at this frame"):
-        animation.edit.make_key.make_key(item, animation.find_track(item, "location"), 10.005)
+        animation.edit.keys.make_key(item, animation.find_track(item, "location"), 10.005)
     assert differences(before, snapshot(item)) == []
 
 
@@ -70,5 +70,5 @@ def test_make_key_refuses_a_baked_track_that_plays_at_other_frames(animation) ->
     animation.bake(item)
     before = snapshot(item)
     with pytest.raises(animation.AnimationError, match="a frame function"):
-        animation.edit.make_key.make_key(item, animation.find_track(item, "location"), 17.0)
+        animation.edit.keys.make_key(item, animation.find_track(item, "location"), 17.0)
     assert differences(before, snapshot(item)) == []

@@ -66,7 +66,7 @@ def keys_of(animation, rig: Any, frame: float | None = DRAGGED) -> list[Any]:
 
 
 def drag_of(animation, chosen: list[Any]) -> Any:
-    module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
+    module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
     drag = module.ParameterDrag(chosen, {})
     # Each step is shown, even if the machine is busy.
     drag._pace = module.Pace(lambda: 0.0)
@@ -107,7 +107,7 @@ def test_the_end_of_a_drag_is_what_the_same_edit_without_a_drag_makes(animation,
     bpy.data.objects.remove(rig)
     bpy.data.actions.remove(action)
     other = rig_of(animation, mode, ease=0.2)
-    edit = importlib.import_module(f"{animation.__name__}.edit.parameters.set_parameters")
+    edit = importlib.import_module(f"{animation.__name__}.edit.set_parameters")
     chosen = keys_of(animation, other)
     assert edit.set_parameters_of_each(zip(chosen, given(chosen, tension=0.6, bias=-0.3), strict=True), {}) == []
     let_time_pass(animation)
@@ -256,7 +256,7 @@ class Clock:
 
 
 def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animation):
-    module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
+    module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
     for takes, most in ((0.3, 1 / (0.3 + module.REST)), (0.05, 1 / (0.05 + module.REST))):
         clock = Clock()
         pace = module.Pace(clock)
@@ -279,7 +279,7 @@ def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animati
 def test_a_step_that_waits_is_made_good_by_the_end(animation):
     rig = rig_of(animation, "QUATERNION")
     chosen = keys_of(animation, rig)
-    module = importlib.import_module(f"{animation.__name__}.edit.parameters.drag")
+    module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
     drag = drag_of(animation, chosen)
     clock = Clock()
     drag._pace = module.Pace(clock)

@@ -18,7 +18,7 @@ FRAMES = np.linspace(-5.0, 50.0, 221).tolist()
 @pytest.fixture
 def acting(animation):
     """A function acting(thing, path, frame) that returns the parameters with active sliders, and all obstacles."""
-    played = importlib.import_module(f"{animation.__name__}.checks.parameters_played").played_parameters
+    played = importlib.import_module(f"{animation.__name__}.checks.key_info").played_parameters
     keys = importlib.import_module(f"{animation.__name__}.edit.track_keys").key_at
 
     def ask(thing, path, frame):
@@ -132,7 +132,7 @@ def test_a_bake_plays_all_parameters_whatever_the_handles(thing, animation, acti
 @pytest.mark.parametrize("kind", ["ALIGNED", "VECTOR"])
 def test_make_free_lets_the_sliders_act_again(thing, animation, acting, changing, kind):
     thing, path = thing
-    free = importlib.import_module(f"{animation.__name__}.edit.play_keys").free_handles
+    free = importlib.import_module(f"{animation.__name__}.edit.keys").free_handles
     before = [each.evaluate(frame) for each in fcurves(thing) for frame in FRAMES]
     retype(thing, path, 1, kind)
     free(animation.edit.track_keys.key_at(thing, animation.find_track(thing, path), 11.0))
@@ -147,7 +147,7 @@ def test_make_bezier_gives_both_segments_to_the_spline(thing, animation, acting,
         animation.key_set(thing, path, frame, interpolation="SINE")
     animation.bake(thing, output="HANDLES")
     assert acting(thing, path, 11.0) == (set(), ["INTERPOLATION", "END"])
-    bezier = importlib.import_module(f"{animation.__name__}.edit.play_keys").make_bezier
+    bezier = importlib.import_module(f"{animation.__name__}.edit.keys").make_bezier
     bezier(animation.edit.track_keys.key_at(thing, animation.find_track(thing, path), 11.0))
     animation.bake(thing, output="HANDLES")
     assert acting(thing, path, 11.0) == (set(PARAMETERS), [])

@@ -17,12 +17,12 @@ PATH = "location"
 
 @pytest.fixture
 def places(animation):
-    return importlib.import_module(f"{animation.__name__}.edit.place_keys")
+    return importlib.import_module(f"{animation.__name__}.edit.keys")
 
 
 @pytest.fixture
 def canceled_changes(animation):
-    return importlib.import_module(f"{animation.__name__}.edit.canceled_changes")
+    return importlib.import_module(f"{animation.__name__}.edit.change_own_curves")
 
 
 @pytest.fixture

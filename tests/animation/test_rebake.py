@@ -276,7 +276,7 @@ def test_a_baked_rotation_that_is_not_in_use_is_refused_and_goes_on_as_before(an
 
 
 def test_the_options_of_tracks_that_are_baked_alike_are_made_once(animation) -> None:
-    from_text = animation.store.table.stored_bake_options.from_text
+    from_text = animation.store.table.track_records.from_text
     text = animation.Options(step=0.5).text
     assert from_text(text) is from_text(text) == animation.Options(step=0.5)
 

@@ -196,7 +196,7 @@ def test_the_operator_reduces_selected_objects_in_one_step(tcb_animation, ball):
 
 def test_a_search_that_is_ended_changes_nothing(animation, rig):
     reduction = f"{animation.__name__}.reduction"
-    wanted = import_module(f"{reduction}.reduce_request").ReduceRequest(error=0.01)
+    wanted = import_module(f"{reduction}.report").ReduceRequest(error=0.01)
     steps = import_module(f"{reduction}.reduce").reduce_steps({rig: (None, wanted)})
     original, actions = rig.animation_data.action, list(bpy.data.actions)
     before = action_bits(original)
@@ -242,7 +242,7 @@ def test_of_two_that_share_the_action_and_are_both_reduced_none_is_said_to_stay(
     scene.collection.objects.link(other)
     original = ball.animation_data.action
     reduction = f"{tcb_animation.animation.__name__}.reduction"
-    wanted = (None, import_module(f"{reduction}.reduce_request").ReduceRequest(error=0.01))
+    wanted = (None, import_module(f"{reduction}.report").ReduceRequest(error=0.01))
     reduce = import_module(f"{reduction}.reduce")
     steps = reduce.reduce_steps(dict.fromkeys((ball, other), wanted))
     results, refused = tcb_animation.animation.steps.run_steps(steps, None)

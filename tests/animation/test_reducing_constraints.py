@@ -188,7 +188,7 @@ def test_a_range_is_reduced_under_constraints_too(animation, scene, leg):
 
 def test_a_search_that_is_ended_leaves_no_copy(animation, scene, tail):
     reduction = f"{animation.__name__}.reduction"
-    wanted = import_module(f"{reduction}.reduce_request").ReduceRequest(error=ERROR)
+    wanted = import_module(f"{reduction}.report").ReduceRequest(error=ERROR)
     steps = import_module(f"{reduction}.reduce").reduce_steps({tail: (None, wanted)})
     original, actions = tail.animation_data.action, list(bpy.data.actions)
     for _ in range(12):

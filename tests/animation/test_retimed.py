@@ -427,7 +427,7 @@ def test_a_value_that_is_set_is_played_at_the_frame_that_shows_it(animation, out
     function(item, FUNCTIONS["reversed"])
     animation.bake(item, output=output)
     keys = animation.track_keys(item, "location")
-    animation.edit.place_keys.set_value(keys.take(keys.frames == 10.0), 0, 7.0)
+    animation.edit.keys.set_value(keys.take(keys.frames == 10.0), 0, 7.0)
     own = animation.store.own_keys.read_own_keys(animation.find_track(item, "location"))[0].keys
     assert own.values.tolist() == [0.0, 7.0, -1.0, 0.0]
     play(31)

@@ -208,7 +208,7 @@ def test_a_turned_key_that_is_edited_keeps_its_number_of_turns(animation, scene)
 def test_a_typed_value_is_the_keys_own(animation, scene) -> None:
     thing = played(animation, CAMERA)
     keys = animation.edit.track_keys.keys_of(thing, animation.find_track(thing, "rotation"))
-    animation.edit.place_keys.set_value(keys.take(keys.frames == 60), 2, np.radians(-100))
+    animation.edit.keys.set_value(keys.take(keys.frames == 60), 2, np.radians(-100))
     animation.bake(thing, output="HANDLES")
     assert own_values(animation, thing)[2][2] == np.float32(np.radians(-100))
     assert values(thing)[2][2] == pytest.approx(np.radians(260), abs=1e-5)

@@ -177,9 +177,7 @@ EDITS_OF_TABLE = {
         animation.enable(item, keep_look=False),
     ),
     "a track less": lambda animation, item: animation.remove(item, ["location"]),
-    "rows without keys": lambda animation, item: animation.store.actions.table_upkeep.clear_orphans(
-        item.animation_data.action
-    ),
+    "rows without keys": lambda animation, item: animation.store.table_upkeep.clear_orphans(item.animation_data.action),
 }
 
 

@@ -71,7 +71,7 @@ def test_an_operator_or_function_in_its_python_is_there_and_takes_what_it_is_giv
 
     animation = importlib.import_module(f"{tcb_animation.__name__}.animation")
     rows = animation.store.table.rows
-    any_of = {*rows.PARAMETERS, rows.VELOCITY, *animation.store.table.settings.CHOICES}
+    any_of = {*rows.PARAMETERS, rows.VELOCITY, *animation.store.table.track_records.CHOICES}
     for name, given in calls(document):
         if name.startswith("bpy.ops."):
             _, _, module, operator = name.split(".")

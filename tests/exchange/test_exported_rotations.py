@@ -152,14 +152,14 @@ def turns_of_thousands(vectors: np.ndarray) -> Rotation:
 
 def test_the_turns_of_fifty_thousand_keys_are_rounded_at_once_and_do_not_drift(animation) -> None:
     package = animation.__name__.rpartition(".")[0]
-    clean_keys, conversion, round_to_file = (
+    clean_keys, conversion, nodes = (
         importlib.import_module(f"{package}.exchange.{name}")
-        for name in ("clean_keys", "conversion", "exporting.round_to_file")
+        for name in ("clean_keys", "conversion", "exporting.nodes")
     )
 
     def written(turns: np.ndarray) -> np.ndarray:
         keys = clean_keys.Keys(np.arange(len(turns), dtype=float), turns, np.zeros((5, len(turns))))
-        return round_to_file.turns_track(keys, conversion.Conversion(), print).values.astype(float)
+        return nodes.turns_track(keys, conversion.Conversion(), print).values.astype(float)
 
     count = 50_000
     rng = np.random.default_rng(5)

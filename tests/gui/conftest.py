@@ -51,7 +51,7 @@ def turns(window: Any) -> None:
 
 SETTLE = """
 def steps():
-    from bl_ext.user_default.tcb_animation.animation.bake.replay import is_dragged
+    from bl_ext.user_default.tcb_animation.animation.bake.drags import is_dragged
     from bl_ext.user_default.tcb_animation.ui.live import handlers
     yield from drawn()
     for _turn_of_blenders_loop in range(800):

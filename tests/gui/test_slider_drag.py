@@ -38,7 +38,7 @@ stored = {{name: each for name, each in table.to_dict().items() if name not in (
 result = (everything(), sorted(stored.items()))
 """
 IS_DRAGGED = """
-from bl_ext.user_default.tcb_animation.animation.bake.replay import is_dragged
+from bl_ext.user_default.tcb_animation.animation.bake.drags import is_dragged
 result = is_dragged(0.0)
 """
 PLAYED = f"{CURVES}\nresult = [c.evaluate(frame) for c in fcurves() for frame in range(1, 51)]"

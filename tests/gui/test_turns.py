@@ -55,7 +55,7 @@ result = list(map(str, notes_of(bpy.data.objects['Cube'].animation_data.action))
 """
 
 RESULT_NOTES = """
-from bl_ext.user_default.tcb_animation.ui.result_notes import result_notes
+from bl_ext.user_default.tcb_animation.ui.operator_results import result_notes
 result = [note.code for note in result_notes()]
 """
 

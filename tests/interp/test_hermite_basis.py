@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import BPoly, CubicHermiteSpline
 
-from interp.hermite_basis import bernstein_weights, hermite_powers, hermite_weights
+from interp.cubics import bernstein_weights, hermite_powers, hermite_weights
 
 U = np.linspace(0.0, 1.0, 31)
 CHORD, LEAVING, ARRIVING = np.random.default_rng(0).normal(size=(3, 4))

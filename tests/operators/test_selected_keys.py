@@ -368,7 +368,7 @@ def test_a_preset_sets_all_five(keyed, choose, editor, preset, tcb_animation):
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.1, continuity=0.1, bias=0.1, ease_to=0.1, ease_from=0.1)
         bpy.ops.tcb.preset_apply(preset=preset)
-        chosen = tcb_animation.ui.chosen_parameters.chosen_parameters(bpy.context)
+        chosen = tcb_animation.ui.chosen_keys.chosen_parameters(bpy.context)
     expected = dict.fromkeys(("tension", "continuity", "bias", "ease_to", "ease_from"), 0.0) | PRESETS[preset]
     assert {name: own[0] for name, own in chosen.items()} == expected
 
@@ -561,10 +561,10 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
     before = snapshot(cube)
     with editor("DOPESHEET"):
         (keys,) = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
-    kept = edit.canceled_changes.record_tracks([(cube, keys.track)])
-    edit.parameters.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
+    kept = edit.change_own_curves.record_tracks([(cube, keys.track)])
+    edit.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
-    edit.canceled_changes.revert_tracks(kept)
+    edit.change_own_curves.revert_tracks(kept)
     assert snapshot(cube) == before
     assert not cube.animation_data.action.keys()
 
@@ -574,7 +574,7 @@ def live_step(tcb_animation, keys, **given):
     edit = tcb_animation.animation.edit
     found = edit.track_keys.found_again(keys)
     for each in found:
-        edit.parameters.set_parameters.set_parameters(each, given)
+        edit.set_parameters.set_parameters(each, given)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
     return found
@@ -612,11 +612,11 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
     before = snapshot(cube)
-    kept = edit.canceled_changes.record_tracks((cube, each.track) for each in keys)
+    kept = edit.change_own_curves.record_tracks((cube, each.track) for each in keys)
     for tension in (0.5, 0.75):
         keys = live_step(tcb_animation, keys, tension=tension)
     assert tcb_animation.animation.find_track(cube, "location").is_played
-    edit.canceled_changes.revert_tracks(kept)
+    edit.change_own_curves.revert_tracks(kept)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
     assert snapshot(cube) == before
@@ -649,7 +649,7 @@ def test_a_track_that_two_objects_share_is_set_twice_in_turn(keyed, tcb_animatio
     animation.bake(thing, output=output)
     both = [animation.track_keys(item, "location") for item in (thing, other)]
     given = [{"tension": 0.5}, {"bias": 0.25}]
-    assert animation.edit.parameters.set_parameters.set_parameters_of_each(zip(both, given, strict=True)) == []
+    assert animation.edit.set_parameters.set_parameters_of_each(zip(both, given, strict=True)) == []
     track = animation.find_track(other, "location")
     own = animation.store.own_keys.read_own_keys(track)
     for index, channel in track.state.channels.items():

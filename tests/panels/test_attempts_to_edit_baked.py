@@ -93,7 +93,7 @@ def test_the_message_is_removed_from_a_workspace_that_the_user_has_left(live, cu
     left = next(workspace for workspace in bpy.data.workspaces if workspace != shown)
     # Without a main loop, Blender does not switch workspaces.
     windows = [SimpleNamespace(workspace=left)]
-    monkeypatch.setattr(live.baked_message, "windows", lambda: windows)
+    monkeypatch.setattr(live.attempts_to_edit_baked, "windows", lambda: windows)
     live.attempts_to_edit_baked.explain_keying(bpy.context)
     assert list(texts) == [left]
     assert "Cube" in texts[left]

@@ -446,7 +446,7 @@ def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, e
 
 def test_a_slider_that_is_read_after_the_release_ends_its_drag(cube, scene, event, tcb_animation):
     animation = tcb_animation.animation
-    replay = importlib.import_module(f"{animation.__name__}.bake.replay")
+    replay = importlib.import_module(f"{animation.__name__}.bake.drags")
     animation.enable(cube, keep_look=False)
     animation.bake(cube, output="HANDLES")
     cube.animation_data.action.tcb_live = True

@@ -217,7 +217,7 @@ def test_reduce_relax_and_export_replace_the_last_operators_notes_by_their_own(s
     key(item, "location", [(frame, (0, 0, math.cos(frame / 10) + 0.99)) for frame in range(1, 61)])
     if name == "tcb.relax":
         tcb_animation.animation.enable(item, keep_look=False)
-    notes = tcb_animation.ui.result_notes
+    notes = tcb_animation.ui.operator_results
     notes.keep_result_notes([tcb_animation.animation.Finding("TURNS_KEPT", "Gone", "rotation_euler", 21.0, (270.0,))])
     options = {"filepath": str(tmp_path / "foot.3ds")} if name == "export_anim.tcb_3ds" else {}
     module, operator = name.split(".")
@@ -228,14 +228,14 @@ def test_reduce_relax_and_export_replace_the_last_operators_notes_by_their_own(s
 def test_a_visible_change_comes_before_other_notes_and_has_size_and_frame(scene, tcb_animation):
     finding = tcb_animation.animation.Finding
     changed = finding("LOOK_CHANGED", "Rig", 'pose.bones["Hand"].rotation_euler', 12.5, ((8.2, "°"),))
-    tcb_animation.ui.result_notes.keep_result_notes([finding("NOT_BEZIER", "Rig", "location"), changed])
+    tcb_animation.ui.operator_results.keep_result_notes([finding("NOT_BEZIER", "Rig", "location"), changed])
     assert "Hand changes by 8.2° at frame 12 (+1)" in drawn("TCB_PT_tracks")
 
 
 def test_a_flip_comes_before_the_change_that_it_causes(scene, tcb_animation):
     finding, path = tcb_animation.animation.Finding, 'pose.bones["Hand"].rotation_quaternion'
     changed = finding("LOOK_CHANGED", "Rig", path, 12.5, ((180.0, "°"),))
-    tcb_animation.ui.result_notes.keep_result_notes([changed, finding("FLIP_NOT_KEPT", "Rig", path, 20.0)])
+    tcb_animation.ui.operator_results.keep_result_notes([changed, finding("FLIP_NOT_KEPT", "Rig", path, 20.0)])
     assert "Hand flips at frame 20 (+1)" in drawn("TCB_PT_tracks")
 
 

@@ -34,11 +34,11 @@ handlers, key_drag, key_fields, modifier_keys, set_parameters, track_keys, chann
         "ui.live.handlers",
         "operators.key_drag",
         "ui.sliders.key_fields",
-        "ui.sliders.modifier_keys",
-        "animation.edit.parameters.set_parameters",
+        "ui.sliders.slider_drag",
+        "animation.edit.set_parameters",
         "animation.edit.track_keys",
         "animation.fcurves.channels",
-        "animation.edit.parameters.drag",
+        "animation.edit.parameter_drag",
     )
 )
 DRAGGED = "bone 45"

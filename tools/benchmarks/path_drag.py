@@ -25,10 +25,8 @@ from tools.benchmarks.character import read_places
 from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.timing import milliseconds_of
 
-move_point, dragged_tangent, points = (
-    module(f"animation.on_path.{name}") for name in ("move_point", "dragged_tangent", "points")
-)
-canceled_changes = module("animation.edit.canceled_changes")
+path_drags, points = module("animation.on_path.drag"), module("animation.on_path.points")
+canceled_changes = module("animation.edit.change_own_curves")
 handlers, overlay = module("ui.live.handlers"), module("panels.pictures.overlay")
 
 BONES, CHAIN = 100, 10
@@ -96,9 +94,9 @@ def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
     start = time.process_time()
     recorded(spot)
     if what == "tangent":
-        tangent = dragged_tangent.DraggedTangent(spot, "handle_right", np.ones(3), 20, {})
+        tangent = path_drags.DraggedTangent(spot, "handle_right", np.ones(3), 20, {})
         return lambda part: tangent.drag_to(np.ones(3) * (1 + part)), 1000.0 * (time.process_time() - start)
-    key = move_point.movable_point(spot)
+    key = path_drags.movable_point(spot)
     place = key.place()
     return lambda part: key.move_to(place + 0.4 * part), 1000.0 * (time.process_time() - start)
 
@@ -128,7 +126,7 @@ def paths(rig: Any) -> tuple[float, float]:
 
     whole = milliseconds_of(compute)
     spot = points.Spot(scene, rig, DRAGGED, points.Followed("ORIGIN", "Z", 1.0), 201)
-    key = move_point.movable_point(spot)
+    key = path_drags.movable_point(spot)
     place = key.place()
     reached = []
     for number in range(5):

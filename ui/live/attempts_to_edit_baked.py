@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detect attempts to edit baked tracks, which `baked_message.py` explains.
+"""Detect attempts to edit baked tracks, which `attempts_to_edit_baked.py` explains.
 
 The curves of baked tracks are locked. Blender skips locked curves, usually without a message. Other keys move, and a
 pose is reset at the next frame. Attempts are detected in three ways. An operator bound to Blender's own shortcuts
@@ -11,23 +11,102 @@ curves.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import bpy
 
 from ...animation.datablocks import animation_data, name_of
-from ...animation.edit.selected_keys import baked_tracks_selected
+from ...animation.edit.track_keys import baked_tracks_selected
 from ...animation.errors import Finding
 from ...animation.scene_time import action_time
 from ...animation.store.table.custom_property import has_baked_tracks
+from ...animation.translation import rpt_
 from .. import selection
 from ..chosen_keys import ANIMATION_EDITORS
+from ..redraw import redraw_editors
 from ..selection import BakedSelection
-from .baked_message import explain, remove, windows
-from .editing import is_editing
-from .scenes import shown_scenes
+from .messages import READING_TIME, forget_free_notes, keep_notes
+from .scenes import is_editing, shown_scenes
+
+
+class _Message:
+    """The last message."""
+
+    text = ""
+    shown_until = 0.0
+    """Time when editors stop showing the message, as in `time.monotonic`."""
+    workspaces: frozenset[int] = frozenset()
+    """Workspaces with the message in their status bar, by their `session_uid`."""
+
+
+_message = _Message()
+
+
+def text() -> str:
+    """Return the last message if it is fresh, or the general message on baked tracks."""
+    return _message.text if is_fresh() else rpt_("Baked: edit in the TCB tab, or Free Bake")
+
+
+def is_fresh() -> bool:
+    """Return whether the last message may still be unread."""
+    return time.monotonic() < _message.shown_until
+
+
+def explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
+    """Keep the note for the panels, and temporarily show it in editors and status bars."""
+    for action in actions:
+        keep_notes(action, [note])
+    remove()
+    _message.text, _message.shown_until = str(note), time.monotonic() + READING_TIME
+    _message.workspaces = frozenset(context.workspace.session_uid for context in windows())
+    _set_status_text(_message.text)
+    bpy.app.timers.register(_hide, first_interval=READING_TIME)
+
+
+def forget_freed(datablocks: Iterable[bpy.types.ID]) -> None:
+    """Remove the messages on datablocks whose bake was freed."""
+    for datablock in datablocks:
+        animation = animation_data(datablock)
+        if animation is not None and animation.action is not None:
+            forget_free_notes(animation.action)
+    remove()
+
+
+def remove() -> None:
+    """Remove the message from editors and status bars."""
+    if bpy.app.timers.is_registered(_hide):
+        bpy.app.timers.unregister(_hide)
+    _hide()
+
+
+def _hide() -> None:
+    _message.shown_until = 0.0
+    if _message.workspaces:
+        _set_status_text(None)
+        _message.workspaces = frozenset()
+
+
+def _set_status_text(status: str | None) -> None:
+    """Set the status text of the workspaces with the message, even if no window shows them. None restores the text."""
+    context: Any = bpy.context
+    for workspace in bpy.data.workspaces:
+        if workspace.session_uid in _message.workspaces:
+            # Blender sets the text of the context's workspace.
+            with context.temp_override(workspace=workspace):
+                workspace.status_text_set(status)
+    redraw_editors()
+
+
+def windows() -> Iterator[Any]:
+    """Yield the context of each window."""
+    context: Any = bpy.context
+    for window in context.window_manager.windows:
+        with context.temp_override(window=window):
+            yield context
+
 
 _POSE = re.compile(r'^(pose\.bones\["([^"\\]|\\.)*"\]\.)?(location|scale|rotation_(euler|quaternion|axis_angle))$')
 """Paths of the location, rotation and scale of an object or bone."""

@@ -19,31 +19,28 @@ import bpy
 from bpy.props import BoolProperty
 
 from ...animation import Options, Report
-from ...animation.action_users import users_of
+from ...animation.bake.drags import finish_preview, forget_preview, is_dragged
 from ...animation.bake.pipeline import bake
-from ...animation.bake.replay import finish_preview, forget_preview, is_dragged
 from ...animation.checks.track_state import tracks_of
-from ...animation.datablocks import animation_data
+from ...animation.datablocks import animation_data, users_of
 from ...animation.errors import Finding
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
 from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all
-from ...animation.store.actions.live_switch import is_live, switch_off
-from ...animation.store.actions.table_upkeep import adopt_tracks, clear_orphans, play_restored
+from ...animation.store.live_switch import is_live, switch_off
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
+from ...animation.store.table_upkeep import adopt_tracks, clear_orphans, play_restored
 from ...animation.translation import translated
-from .. import bake_properties, selection
+from .. import option_properties, selection
+from ..operator_results import keep_result_notes
 from ..preferences import completes_rotations
 from ..redraw import redraw_editors
-from ..result_notes import keep_result_notes
 from ..sliders import slider_drag
 from . import attempts_to_edit_baked
-from .editing import is_editing
 from .messages import forget_all_notes, forget_notes, keep_notes
 from .playback_settings import actions_with_changed_playback, forget_settings
 from .render_warning import forget_warnings, warn_of_render
-from .scenes import default_parameters
-from .watched import is_watched, watched_actions, watches
+from .scenes import default_parameters, is_editing, is_watched, watched_actions, watches
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
 _Datablock = TypeVar("_Datablock", bound=bpy.types.ID)
@@ -164,7 +161,7 @@ def mark_all() -> None:
 
 def sidebar_options(scene: Any) -> Options:
     """Return the sidebar options of the scene."""
-    return bake_properties.options(scene.tcb, scene, selection.defaults_of(scene)).as_kept()
+    return option_properties.options(scene.tcb, scene, selection.defaults_of(scene)).as_kept()
 
 
 def _options_for(users: list[bpy.types.ID]) -> Options:

@@ -12,8 +12,8 @@ from ...animation.errors import Finding
 from ...animation.live.update import standing_of
 from ...animation.messages import ASK_TO_FREE
 from ...animation.store.table.custom_property import has_baked_tracks
-from ..result_notes import keep_result_notes
-from .watched import watches
+from ..operator_results import keep_result_notes
+from .scenes import watches
 
 READING_TIME = 5.0
 """Seconds for which a note is kept after it was first drawn."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from .watched import is_watched
+from .scenes import is_watched
 
 
 class _Settings(NamedTuple):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the scenes that contain datablocks, and the scenes shown in windows."""
+"""What Live watches: scenes, actions, and running operators that hold keys."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 import bpy
 
 from ...animation.datablocks import of_object
+from ...animation.live.update import Watch
+from ...animation.store.live_switch import is_live
+from ...animation.store.table.custom_property import has_baked_tracks
 from .. import selection
 
 
@@ -58,3 +61,35 @@ def _own_datablocks(scene: Any) -> Iterator[bpy.types.ID]:
         yield scene.world
         if scene.world.node_tree is not None:
             yield scene.world.node_tree
+
+
+watches: dict[tuple[int, int], Watch] = {}
+"""Tracks at their last update, by the `session_uid` of the action and the handle of its slot."""
+
+
+def watched_actions() -> list[bpy.types.Action]:
+    """Return the editable actions whose edits are watched."""
+    return [action for action in bpy.data.actions if action.is_editable and is_watched(action)]
+
+
+def is_watched(action: bpy.types.Action) -> bool:
+    """Return whether edits to an editable action are watched.
+
+    In a window, baked tracks that are not live are also watched.
+    """
+    return is_live(action) or (not bpy.app.background and has_baked_tracks(action))
+
+
+_KEY_EDITING_OPERATORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
+"""Prefixes of operators that may hold keys."""
+
+
+def is_editing() -> bool:
+    """Return whether a modal operator holds keys, which must then not be written."""
+    context: Any = bpy.context
+    windows = context.window_manager.windows
+    return any(
+        operator.bl_idname.startswith(_KEY_EDITING_OPERATORS)
+        for window in windows
+        for operator in window.modal_operators
+    )

@@ -17,16 +17,15 @@ import numpy as np
 from bpy.props import FloatProperty
 
 from ...animation import AnimationError
-from ...animation.edit.canceled_changes import RecordedTrack, record_tracks, revert_tracks
-from ...animation.edit.place_keys import check_can_move, move_keys
+from ...animation.edit.change_own_curves import RecordedTrack, record_tracks, revert_tracks
+from ...animation.edit.keys import check_can_move, move_keys
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.scene_time import action_time
 from ...animation.store.parameters import Numbers
 from .. import redraw, selection
 from ..chosen_keys import chosen_keys, column_of, in_animation_editor
-from .modifier_keys import last_event
-from .slider_drag import identity_of, split_by_track
+from .slider_drag import identity_of, last_event, split_by_track
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,37 @@ from bpy.app.translations import contexts
 from bpy.props import FloatProperty, FloatVectorProperty
 
 from ...animation.arguments import LARGEST
-from ...animation.edit.parameters.drag import ParameterDrag
-from ...animation.edit.place_keys import values_of
+from ...animation.edit.keys import values_of
+from ...animation.edit.parameter_drag import ParameterDrag
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
-from ...animation.store.table.rows import velocity_of
-from .. import redraw, selection
-from ..chosen_keys import chosen_keys
-from ..chosen_parameters import chosen_parameters, chosen_velocities
-from .modifier_keys import last_event
-from .numbers_of_50 import MAX, from_50, of_50
-from .shared_number import SharedSlider
-from .slider_drag import ValueDrag, begin, current_drag, end_if_released, once_a_drag
+from ...animation.store.table.rows import PARAMETERS, velocity_of
+from .. import preferences, redraw, selection
+from ..chosen_keys import chosen_keys, chosen_parameters, chosen_velocities
+from .slider_drag import SharedSlider, ValueDrag, begin, current_drag, end_if_released, last_event, once_a_drag
+
+MAX = 50.0
+"""Maximum of 3ds Max values."""
+
+
+def of_50(name: str, value: float) -> float:
+    """Convert a parameter to a 3ds Max value."""
+    low, high = LIMITS[name]
+    return (value - low) / (high - low) * MAX
+
+
+def from_50(name: str, number: float) -> float:
+    """Convert a 3ds Max value to a parameter."""
+    low, high = LIMITS[name]
+    return low + number / MAX * (high - low)
+
+
+def shown_names(context: bpy.types.Context) -> dict[str, str]:
+    """Return the name of the displayed slider for each parameter."""
+    # Groups with `Of50` have a second slider per parameter.
+    suffix = "_of_50" if preferences.shows_numbers_of_50(context) else ""
+    return {name: name + suffix for name in PARAMETERS}
+
 
 _DECIMALS = 3
 """Number of decimals of parameters."""

@@ -7,6 +7,13 @@ ends at this read, so that the undo step contains the result.
 
 The last event of the window can be later than the event that Blender is handling. On a slow computer, a move, `Esc` and
 the release may be queued together. A reset to the initial value therefore cancels a drag, even just after its end.
+
+An invoked operator receives the window's last event with the modifier keys. This method also works in a property's
+setter and while Blender drags the slider.
+
+If the values differ, the slider shows their mean. A change makes all values equal, or, with `relative`, shifts all by
+the same amount. Blender sets a slider repeatedly during a drag. `SliderDrag` therefore starts each change from the
+values before the drag, so that clamping loses no differences.
 """
 
 from __future__ import annotations
@@ -14,6 +21,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,15 +29,139 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
-from ...animation.edit.canceled_changes import record_tracks, revert_tracks
-from ...animation.edit.parameters.drag import Given, ParameterDrag
-from ...animation.edit.place_keys import set_value
+from ...animation.edit.change_own_curves import record_tracks, revert_tracks
+from ...animation.edit.keys import set_value
+from ...animation.edit.parameter_drag import Given, ParameterDrag
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
 from ...animation.store.parameters import Numbers
 from .. import redraw
-from .modifier_keys import LastEvent, last_event
-from .shared_number import SharedSlider
+
+_MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
+_SLIDER_EVENTS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
+"""Events that set a slider. Alt in other events, such as Alt-P to run a script, does not affect sliders."""
+_DIGITS = frozenset("0123456789.-")
+
+
+def typed_after(text: str, event: bpy.types.Event) -> str | None:
+    """Return the number typed during a drag, including the event, or None if the event does not change the number."""
+    if event.value != "PRESS":
+        return None
+    if event.type == "BACK_SPACE":
+        return text[:-1]
+    return text + event.unicode if event.unicode and event.unicode in _DIGITS else None
+
+
+@dataclass(frozen=True)
+class LastEvent:
+    """The last event of a window, as far as it concerns sliders."""
+
+    alt: bool = False
+    """Alt was held during an event that sets a slider."""
+    is_modifier: bool = False
+    """The last event was a press or release of a modifier key."""
+    presses: bool = False
+    """The last event was a press of the mouse button, or a modifier key after the press."""
+    releases: bool = False
+    """The last event was a release of the mouse button, or a modifier key after the release."""
+    takes_back: bool = False
+    """The event cancels a drag in Blender."""
+
+
+_NO_EVENT = LastEvent()
+_last = _NO_EVENT
+
+
+class TCB_OT_last_event(bpy.types.Operator):
+    """Read the modifier keys that are pressed"""  # noqa: D400  Blender's tooltip
+
+    bl_idname = "tcb.last_event"
+    bl_label = "Last Event"
+    bl_options: Any = {"INTERNAL"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
+        global _last
+        is_modifier = event.type in _MODIFIERS
+        button = (event.type_prev, event.value_prev) if is_modifier else (event.type, event.value)
+        _last = LastEvent(
+            alt=event.alt and event.type in _SLIDER_EVENTS,
+            is_modifier=is_modifier,
+            presses=button == ("LEFTMOUSE", "PRESS"),
+            releases=button == ("LEFTMOUSE", "RELEASE"),
+            # Blender may reset the slider after the key is released.
+            takes_back=event.type in {"ESC", "RIGHTMOUSE"},
+        )
+        return {"CANCELLED"}
+
+
+def last_event(context: bpy.types.Context) -> LastEvent:
+    """Return the last event of the context's window, or an empty event without a window or event."""
+    global _last
+    _last = _NO_EVENT
+    if not bpy.app.background and context.window is not None:
+        operators: Any = bpy.ops
+        operators.tcb.last_event("INVOKE_DEFAULT")
+    return _last
+
+
+def register() -> None:
+    bpy.utils.register_class(TCB_OT_last_event)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(TCB_OT_last_event)
+
+
+_ZERO = 5e-7
+"""Numbers this small are shown as 0."""
+_RESET_MARK = 1e-8
+"""Value added to rounded numbers, so that a typed number differs from the number that Blender restores on Esc."""
+
+
+class SharedSlider:
+    """Slider for a value of several keys.
+
+    In all methods, arrays contain the values of the keys, at least one. Means and values close to 0 are rounded to
+    `decimals`, because Blender's fields show small values with more decimals, which leave no room for names.
+    """
+
+    def __init__(self, limits: tuple[float, float] = (-np.inf, np.inf), decimals: int | None = None) -> None:
+        self._limits, self._decimals = limits, decimals
+
+    def shown(self, numbers: Numbers) -> float:
+        """Return the value that the slider displays for the values of the keys."""
+        if not is_mixed(numbers):
+            number = float(numbers[0])
+            if abs(number) < _ZERO:
+                return 0.0
+            # A field would show a small negative value as -0.000.
+            has_digits = self._decimals is None or abs(number) >= 0.5 * 10.0**-self._decimals
+            return number if has_digits else _RESET_MARK
+        mean = np.nanmean(numbers)
+        rounded = np.float32(mean if self._decimals is None else mean.round(self._decimals))
+        # The mark alone would be lost in the rounding of a large float32.
+        return float(rounded + max(np.float32(_RESET_MARK), 2 * np.spacing(np.abs(rounded))))
+
+    def changed(self, start_numbers: Numbers, start_shown: float, value: float, relative: bool) -> Numbers:
+        """Return the values after the slider was set to `value`.
+
+        `start_numbers` and `start_shown` are the values of the keys and of the slider before the change or, during a
+        drag, before the drag.
+        """
+        if np.float32(value) == np.float32(start_shown):
+            return start_numbers
+        if relative:
+            return np.clip(start_numbers + (value - start_shown), *self._limits)
+        return np.full(len(start_numbers), value)
+
+
+def is_mixed(numbers: Numbers) -> bool:
+    """Return whether the values differ.
+
+    NaN marks keys that cannot be read. NaN differs from every number, but values that are all NaN do not differ.
+    """
+    return bool((numbers != numbers[0]).any()) and not bool(np.isnan(numbers).all())
+
 
 Result = TypeVar("Result")
 

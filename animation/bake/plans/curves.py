@@ -18,8 +18,7 @@ from ...errors import Finding, size_of
 from ...fcurves.keyframes import Float32Array, Float64Array
 from ...records import record
 from ...store.tracks import Track
-from .beyond_keys import goes_on, rests_at_ends
-from .component_keys import ComponentKeys, alike, hermite, together
+from .component_keys import ComponentKeys, alike, goes_on, hermite, rests_at_ends, together
 from .protocol import Baked, Plan, Results, Scope
 from .sample_frames import APART, GUARD, Sampling
 from .splines import TrackSpline

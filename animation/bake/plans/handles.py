@@ -20,9 +20,8 @@ from ...store.frame_functions import FrameFunction
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.table.track_records import COUPLED, NEGATED
 from ...store.tracks import Track
-from .beyond_keys import rests_at_ends
+from .component_keys import maps_to_short_way, other_turns, rests_at_ends
 from .protocol import STILL, Baked, HandleKeys, OwnChannels, Plan, Results, Scope
-from .rotation_channels import maps_to_short_way, other_turns
 from .splines import TrackSpline, last_place
 
 

@@ -26,9 +26,7 @@ from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Arra
 from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.own_keys import OwnKeys
-from ...store.table.settings import Settings
-from ...store.table.stored_bake_options import Options
-from ...store.table.track_records import BakedChannel, Channel, TrackState
+from ...store.table.track_records import BakedChannel, Channel, Options, Settings, TrackState
 from ...store.tracks import Track
 from .sample_frames import Sampling
 from .splines import TrackSpline

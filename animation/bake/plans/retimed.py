@@ -23,9 +23,8 @@ from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArr
 from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.tracks import Track
-from .component_keys import ComponentKeys, alike, together
+from .component_keys import FOLLOWED, ComponentKeys, alike, followed, together
 from .protocol import Baked, Evaluation, OwnChannels, Plan, Results, Scope
-from .rotation_channels import FOLLOWED, followed
 from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
 

@@ -11,10 +11,18 @@ from ....interp.rotations.equivalent import Maps
 from ...fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
 from ...records import record
-from .beyond_keys import extrapolated, frames_aside, goes_on, slopes_at_ends
-from .component_keys import ComponentKeys, alike, together
+from .component_keys import (
+    FOLLOWED,
+    ComponentKeys,
+    alike,
+    continuous,
+    extrapolated,
+    frames_aside,
+    goes_on,
+    slopes_at_ends,
+    together,
+)
 from .protocol import Baked, Evaluation, Plan, Results, Scope
-from .rotation_channels import FOLLOWED, continuous
 from .sample_frames import nearest_rows, united
 from .splines import TrackSpline
 

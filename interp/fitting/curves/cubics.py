@@ -11,7 +11,7 @@ from ...key_batch import BoolArray
 from ...keys import Float64Array
 from ...rotations import sphere
 from ...rotations.representations import RotationRepresentation
-from ..largest_error import angles_apart, parabola
+from ..requests import angles_apart, parabola
 from . import subdivision
 from .strands import Pieces, Samples, Spans, Strands
 

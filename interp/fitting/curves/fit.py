@@ -13,8 +13,7 @@ import numpy.typing as npt
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array, numbers
 from ...rotations.representations import JUMP
-from ..request_batches import in_batches
-from ..requests import Request
+from ..requests import Request, in_batches
 from .fewest_pieces import fewest_pieces
 from .strands import LEAST_GOAL, Pieces, Strands, count_of_strands, first_of_strands
 

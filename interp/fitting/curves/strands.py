@@ -17,12 +17,11 @@ import numpy as np
 from ... import ease
 from ...arguments import checked_sample_frame
 from ...base_spline import BLOCK
+from ...ease import LocalParameter
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from ...local_parameter import LocalParameter
 from ...rotations.representations import RotationRepresentation
-from ..request_batches import batch
-from ..requests import Request
+from ..requests import Request, batch
 
 if TYPE_CHECKING:
     from typing import Self

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...hermite_basis import bernstein_weights, hermite_weights
+from ...cubics import bernstein_weights, hermite_weights
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 

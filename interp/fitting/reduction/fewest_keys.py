@@ -15,8 +15,7 @@ import numpy as np
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .key_sets import KeySet, Samples
-from .segment_samples import played_values
-from .windows import refit
+from .windows import played_values, refit
 
 _SPACING = 16
 """The maximum number of frames between the first keys."""

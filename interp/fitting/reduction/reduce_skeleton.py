@@ -10,13 +10,12 @@ from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 
-from ...hermite_basis import hermite_weights
+from ...cubics import hermite_weights
 from ...keys import Float64Array
 from .fewest_keys import errors_of, fewest_keys, improved, part_of_steps, within, without_needless
-from .joints import LOCATION, ROTATION
 from .key_sets import KeySet, Method
-from .skeleton import Skeleton
-from .tracks import Reduced, SampledTracks, samples_of, split_keys
+from .reduce_tracks import Reduced, SampledTracks, samples_of, split_keys
+from .skeleton import LOCATION, ROTATION, Skeleton
 
 _FIRST_SHARE = 0.6
 """The fraction of the error that one bone may cause when the search begins. The errors of several bones add up."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Moving bones, and the deviation of their heads and tails from the original motion.
+"""Joints of an armature, moving bones, and the deviation of their heads and tails.
 
 Source: docs/formulas, "Fewest keys".
 """
@@ -7,16 +7,227 @@ Source: docs/formulas, "Fewest keys".
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from .joints import LOCATION, SCALE, Joint
+from ...rotations.quaternions import normalise, to_matrix, unroll_signs
 from .key_sets import KeySet, Samples
-from .links import Link, largest_errors
-from .segment_samples import played_values
 from .standing_still import limits_while_still
+from .windows import played_values
+
+LOCATION, ROTATION, SCALE = "location", "rotation", "scale"
+_WIDTHS = {LOCATION: 3, ROTATION: 4, SCALE: 3}
+
+
+@dataclass(eq=False)
+class Joint:
+    """A bone, or the object above all bones.
+
+    Attributes
+    ----------
+    parent : int
+        The number of the parent joint, which is less than this joint's own number, or -1 if there is no parent.
+    offset : ndarray, shape (4, 4)
+        The rest matrix, in the rest axes of the parent.
+    location, rotation, scale : ndarray, shape (frames, 3) or (frames, 4)
+        The channels, one sample per frame. Rotations are unit quaternions.
+    animated : sequence of str
+        The names of the channels to reduce. The others do not change.
+    points : ndarray, shape (p, 3)
+        The head and tail, in the axes of the joint.
+    ends : dict of str to ndarray, shape (2, 3) or (2, 4)
+        The required derivatives of the animated channels per frame at both ends. NaN marks an end that is free for all
+        channels. If empty, both ends are free.
+    """
+
+    parent: int
+    offset: Float64Array
+    location: Float64Array
+    rotation: Float64Array
+    scale: Float64Array
+    animated: Sequence[str]
+    points: Float64Array
+    ends: dict[str, Float64Array] = field(default_factory=dict)
+    channels: dict[str, Float64Array] = field(init=False)
+    """The motion that replaces location, rotation and scale."""
+
+    def __post_init__(self) -> None:
+        self.rotation = unroll_signs(self.rotation)
+        self.channels = {LOCATION: self.location, ROTATION: self.rotation, SCALE: self.scale}
+
+    @property
+    def samples(self) -> Float64Array:
+        """Return the numbers to reduce, side by side, shape (frames, d)."""
+        return np.concatenate([getattr(self, name) for name in self.animated], axis=1)
+
+    @property
+    def played(self) -> Float64Array:
+        """Return the replacement motion, with rotations as unit quaternions, shape (frames, d)."""
+        channels = [
+            normalise(self.channels[name]) if name == ROTATION else self.channels[name] for name in self.animated
+        ]
+        return np.concatenate(channels, axis=1)
+
+    @property
+    def given_ends(self) -> Float64Array:
+        """Return the required derivatives per frame at both ends, shape (2, d), with NaN at a free end."""
+        free = {name: np.full((2, _WIDTHS[name]), np.nan) for name in self.animated}
+        return np.concatenate([self.ends.get(name, free[name]) for name in self.animated], axis=1)
+
+    @property
+    def columns(self) -> dict[str, slice]:
+        """Return the columns of each animated channel."""
+        columns, start = {}, 0
+        for name in self.animated:
+            columns[name] = slice(start, start := start + _WIDTHS[name])
+        return columns
+
+    def parts(self, start: int) -> list[tuple[slice, bool]]:
+        """Return the columns of each animated channel, offset by `start`, and whether the channel is a rotation."""
+        return [
+            (slice(start + columns.start, start + columns.stop), name == ROTATION)
+            for name, columns in self.columns.items()
+        ]
+
+    def play(self, values: Float64Array) -> None:
+        """Replace the samples with values (frames, d)."""
+        for name, columns in self.columns.items():
+            self.channels[name] = values[:, columns]
+
+    def linear(self) -> Float64Array:
+        """Return the linear parts of the replacement motion, shape (frames, 3, 3)."""
+        rotation = self.channels[ROTATION]
+        unit = rotation / np.sqrt(np.einsum("ij,ij->i", rotation, rotation))[:, np.newaxis]
+        return to_matrix(unit) * self.channels[SCALE][:, np.newaxis]
+
+
+Float32Array = npt.NDArray[np.float32]
+_Linear = Sequence[Sequence[Float64Array]]
+"""The three rows of matrices, each with three arrays (n,)."""
+_Pose = tuple[_Linear, Sequence[Float64Array]]
+"""The linear part of a transform, and the coordinates x, y and z of the position, each of shape (n,)."""
+
+
+@dataclass(eq=False)
+class Link:
+    """A joint of a group, with the points for which it is the nearest joint of the group.
+
+    Attributes
+    ----------
+    joint : Joint
+    parent : int
+        The nearest link above this joint, or -1 for none.
+    is_scaled : bool
+        True if scale matters.
+    above, origin : ndarray, shape (3, 3, frames) and (3, frames)
+        The transform from the axes of the joint's channels to the axes of the parent link's joint, or to world axes.
+    columns : slice
+        The columns of the group's samples.
+    center : ndarray, shape (3, frames)
+        The original position of the joint.
+    held, wanted : ndarray of float32, shape (p, 3, frames)
+        The points in the axes of the joint, and their target positions relative to the center.
+    weights : ndarray of float32, shape (p, frames)
+        The weights of squared distances.
+    """
+
+    joint: Joint
+    parent: int
+    is_scaled: bool
+    above: Float64Array
+    origin: Float64Array
+    columns: slice
+    center: Float64Array
+    held: Float32Array
+    wanted: Float32Array
+    weights: Float32Array
+
+
+def largest_errors(links: Sequence[Link], row: IndexArray, values: Float64Array) -> Float64Array:
+    """Return the largest errors (n,) of all points that links move, with values (n, d) at rows (n,).
+
+    Separate arrays for each coordinate are three times as fast as products of small matrices.
+    """
+    largest_squares = np.zeros(len(row), dtype=np.float32)
+    poses: list[_Pose] = []
+    for link in links:
+        pose = _local_pose(link, row, values)
+        above = [[coordinate.take(row) for coordinate in line] for line in link.above]
+        pose = _chained((above, [*link.origin.take(row, axis=1)]), pose)
+        if link.parent >= 0:
+            pose = _chained(poses[link.parent], pose)
+        poses.append(pose)
+        _raise_to_errors(largest_squares, link, row, pose)
+    errors: Float64Array = np.sqrt(largest_squares).astype(np.float64)
+    return errors
+
+
+def _local_pose(link: Link, row: IndexArray, values: Float64Array) -> _Pose:
+    """Return the pose of a joint relative to its parent, from the values if they animate a channel."""
+    animated = {name: values[:, columns].T for name, columns in link.joint.columns.items()}
+    channels = link.joint.channels
+    linear = _matrices(animated[ROTATION] if ROTATION in animated else channels[ROTATION].T.take(row, axis=1))
+    if link.is_scaled:
+        scale = animated[SCALE] if SCALE in animated else channels[SCALE].T.take(row, axis=1)
+        linear = [[coordinate * size for coordinate, size in zip(line, scale, strict=True)] for line in linear]
+    location = animated[LOCATION] if LOCATION in animated else channels[LOCATION].T.take(row, axis=1)
+    return linear, [*location]
+
+
+def _raise_to_errors(largest_squares: Float32Array, link: Link, row: IndexArray, pose: _Pose) -> None:
+    """Raise the largest squared errors (n,) to the errors of the points of one link."""
+    linear, position = pose
+    # Positions relative to the original joint keep enough digits in float32.
+    offset = [
+        (coordinate - center.take(row)).astype(np.float32)
+        for coordinate, center in zip(position, link.center, strict=True)
+    ]
+    lines = [[coordinate.astype(np.float32) for coordinate in line] for line in linear]
+    for held, wanted, weights in zip(link.held, link.wanted, link.weights, strict=True):
+        x, y, z = (coordinate.take(row) for coordinate in held)
+        squares = np.zeros(len(row), dtype=np.float32)
+        for line, start, target in zip(lines, offset, wanted, strict=True):
+            deviation = line[0] * x
+            deviation += line[1] * y
+            deviation += line[2] * z
+            deviation += start
+            deviation -= target.take(row)
+            deviation *= deviation
+            squares += deviation
+        squares *= weights.take(row)
+        np.maximum(largest_squares, squares, out=largest_squares)
+
+
+def _matrices(q: Float64Array) -> _Linear:
+    """Return the rotation matrices of quaternions (4, n) of any length."""
+    w, x, y, z = q
+    twice = 2.0 / (w * w + x * x + y * y + z * z)
+    tx, ty, tz = twice * x, twice * y, twice * z
+    xx, yy, zz, xy, xz, yz = tx * x, ty * y, tz * z, tx * y, tx * z, ty * z
+    wx, wy, wz = tx * w, ty * w, tz * w
+    return [
+        [1.0 - yy - zz, xy - wz, xz + wy],
+        [xy + wz, 1.0 - xx - zz, yz - wx],
+        [xz - wy, yz + wx, 1.0 - xx - yy],
+    ]
+
+
+def _chained(outer: _Pose, inner: _Pose) -> _Pose:
+    """Return the pose `inner`, which is relative to the pose `outer`, in the outer axes."""
+    lines, origin = outer
+    inner_lines, position = inner
+    columns = [*zip(*inner_lines, strict=True)]
+    linear = [[line[0] * c[0] + line[1] * c[1] + line[2] * c[2] for c in columns] for line in lines]
+    moved = [
+        line[0] * position[0] + line[1] * position[1] + line[2] * position[2] + start
+        for line, start in zip(lines, origin, strict=True)
+    ]
+    return linear, moved
+
 
 _SAME = 1e-9
 """Points closer than this fraction of the total size are the same point."""

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Insert keys on the motion, move keys in time and value, and make TCB play keys that have other handle types.
+
+Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Tracks played by handles are
+updated later, as after an edit in an animation editor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ..errors import AnimationError
+from ..fcurves.channels import Channels, ensured_channels, is_without_curves
+from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among, union
+from ..fcurves.keyframes import HANDLE, BoolArray, Float32Array, IndexArray, Keyframes, made_like, merged
+from ..fcurves.linked_data import check_editable, editable_channels
+from ..fcurves.write_keys import write
+from ..report import Report
+from ..sampling.properties import driven_components
+from ..store.edited_outside import edited_outside
+from ..store.frame_functions import function_of
+from ..store.own_keys import OwnKeys, key_frames, read_own_keys
+from ..store.parameters import Numbers
+from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
+from ..store.track_refusals import blocking_reason
+from ..store.tracks import Track
+from .apply_and_remove import remove_tracks
+from .change_own_curves import bake_again, moved, own_points, with_values, write_own_curves
+from .set_parameters import set_parameters
+from .track_keys import TrackKeys
+from .track_settings import find_track, writable
+
+
+def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
+    """Key the track's current motion at `frame` in all channels. If the track is baked, bake it again.
+
+    Raises AnimationError if there is already a key at the frame, or if the track can't be edited.
+    """
+    if is_among(np.array([frame], dtype=np.float32), key_frames(track), within=ONE_KEY).any():
+        raise track.error("KEY_AT_FRAME", frame=frame)
+    channels, track = writable(datablock, track)
+    if track.is_baked:
+        if function_of(track) is not None:
+            raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
+        keys = {
+            index: _with_key(own.keys, frame, track.channels[index].evaluate(frame))
+            for index, own in read_own_keys(track).items()
+        }
+        write_own_curves(channels, track, keys)
+        return
+    for fcurve in track.channels.values():
+        fcurve.keyframe_points.insert(frame, fcurve.evaluate(frame))
+        fcurve.update()
+    channels.action.update_tag()
+
+
+def _with_key(keys: Keyframes, frame: float, value: float) -> Keyframes:
+    """Insert a key with the attributes of the previous key, or of the next key if there is no previous key."""
+    previous = max(0, int(np.searchsorted(keys.frames, frame)) - 1)
+    place = np.array([[frame, value]], dtype=np.float32)
+    one_frame = np.array([[1.0, 0.0]], dtype=np.float32)
+    return merged(keys, made_like(keys.take(np.array([previous])), place, place - one_frame, place + one_frame))
+
+
+def values_of(keys: TrackKeys) -> dict[int, Numbers]:
+    """Return the animator's values in each channel, one per key, with NaN where the channel has no key."""
+    result = {}
+    for index, own in keys.own.items():
+        numbers = np.full(len(keys), np.nan)
+        rows, has_key = _rows(own, keys.frames)
+        numbers[has_key] = own.keys.values[rows[has_key]]
+        result[index] = numbers
+    return result
+
+
+def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Array:
+    """Return the frames in float32, one per key. Raise AnimationError if the keys can't be moved to these frames.
+
+    Keys can't be moved on a track that can't be edited, to a frame outside Blender's range, or to the frame of another
+    key.
+    """
+    _, track = writable(keys.datablock, keys.track)
+    targets = np.asarray(frames, dtype=np.float32)
+    outside = ~(np.abs(targets) <= LAST_FRAME)
+    if outside.any():
+        raise track.error("NO_SUCH_FRAME", frame=float(targets[outside][0]))
+    all_frames = np.concatenate([own.keys.frames for own in keys.own.values()])
+    other_frames = all_frames[~is_among(all_frames, keys.frames)]
+    occupied = np.concatenate((other_frames, targets))
+    for number, target in enumerate(targets.tolist()):
+        distances = np.abs(occupied - np.float32(target))
+        distances[len(other_frames) + number] = np.inf  # the key itself
+        if distances.min(initial=np.inf) < ONE_KEY:
+            raise track.error("KEY_IN_THE_WAY", frame=target)
+    return targets
+
+
+def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
+    """Move keys to other frames of their action, one frame per key, even past other keys. Handles move with their keys.
+
+    Raises AnimationError, without changing anything, in the same cases as `check_can_move`.
+    """
+    targets = check_can_move(keys, frames)
+    channels, track = writable(keys.datablock, keys.track)
+    moved_keys: dict[int, Keyframes] = {}
+    for index, (own, points) in own_points(track).items():
+        rows, has_key = _rows(own, keys.frames)
+        moved_keys[index] = moved(points, rows[has_key], frames=targets[has_key])
+    write_own_curves(channels, track, moved_keys)
+
+
+def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
+    """Set one component of the keys' values, with one value for all keys or one per key. Handles move with their keys.
+
+    Keys without this component are unchanged. Raises AnimationError, without changing anything, if the track can't be
+    changed.
+    """
+    channels, track = writable(keys.datablock, keys.track)
+    new_values = np.broadcast_to(np.asarray(values, dtype=np.float64), len(keys))
+    channel = own_points(track).get(component)
+    if channel is not None:
+        rows, has_key = _rows(channel[0], keys.frames)
+        new_keys = with_values(track, *channel, rows[has_key], new_values[has_key])
+        write_own_curves(channels, track, {component: new_keys})
+
+
+def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:
+    """Return the rows of the animator's keys at these frames, and a mask of the frames that have a key."""
+    rows = np.searchsorted(own.keys.frames, frames - np.float32(SAME_FRAME))
+    return rows, is_among(frames, own.keys.frames)
+
+
+_FREE = np.uint8(HANDLE["FREE"])
+_SIDES = (("handle_left_type", CHOSEN_LEFT), ("handle_right_type", CHOSEN_RIGHT))
+
+
+def free_handles(keys: TrackKeys) -> None:
+    """If the animator has chosen the type of a handle, set the type to *Free*, so that TCB places the handle.
+
+    Raises AnimationError if the track can't be changed.
+    """
+    channels, track = writable(keys.datablock, keys.track)
+    if not track.is_played_by_handles:
+        return
+    # Otherwise, a handle whose type is not recorded as chosen would seem to have been dragged.
+    bake_again(channels, [track])
+    track = find_track(keys.datablock, track.path)
+    for index, (own, points) in own_points(track).items():
+        is_chosen = is_among(own.keys.frames, keys.frames)
+        types_by_side = {}
+        for name, flag in _SIDES:
+            types = getattr(points, name).copy()
+            types[own.rows[is_chosen & ((own.chosen & flag) != 0)]] = _FREE
+            types_by_side[name] = types
+        write(track.channels[index], points.with_(**types_by_side))
+    bake_again(channels, [find_track(keys.datablock, track.path)])
+
+
+def make_bezier(keys: TrackKeys) -> None:
+    """Set keys, and the keys before them, to Bezier, so that TCB plays the segments on both sides.
+
+    Raises AnimationError if the track can't be changed.
+    """
+    frames = [keys.frames]
+    for own in keys.own.values():
+        previous_rows = np.searchsorted(own.keys.frames, keys.frames - np.float32(SAME_FRAME)) - 1
+        frames.append(own.keys.frames[previous_rows[previous_rows >= 0]])
+    set_parameters(replace(keys, frames=union(frames)), {}, interpolation="BEZIER")
+
+
+_BONE_PROPERTY = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.\w+|\["(?:[^"\\]|\\.)*"\])')
+_TRANSFORM = re.compile(r"(?:delta_)?(?:location|rotation_\w+|scale)")
+
+
+def check_can_have_keys(datablock: bpy.types.ID) -> None:
+    """Raise AnimationError if the datablock's animation can't be edited.
+
+    A datablock without F-curves passes the check.
+    """
+    if datablock.library is not None or not is_without_curves(datablock):
+        check_editable(datablock)
+
+
+def check_can_be_keyed(datablock: bpy.types.ID, track: Track, components: Iterable[int]) -> None:
+    """Raise AnimationError if the keys of these components can't be replaced, or if a driver sets a component."""
+    driven = driven_components(datablock)
+    for index in components:
+        if (track.path, index) in driven:
+            raise track.error("COMPONENT_DRIVEN", index)
+    reason = blocking_reason(track, without_keys=True)
+    if reason is None and edited_outside([track])[0]:
+        reason = track.finding("EDITED_OUTSIDE")
+    if reason is not None:
+        raise AnimationError(reason)
+
+
+def channels_to_key(datablock: bpy.types.ID, tcb_paths: Collection[str], report: Report) -> Channels:
+    """Return the channels for writing new keys, after removing TCB from the tracks with these paths."""
+    if tcb_paths:
+        report.notes += remove_tracks(datablock, tcb_paths).notes
+    channels = ensured_channels(datablock)
+    return editable_channels(datablock, report.notes) if channels.action.library is not None else channels
+
+
+def group_of(path: str) -> str:
+    """Return the name of the channel group that Blender would use for the property."""
+    bone = _BONE_PROPERTY.fullmatch(path)
+    if bone:
+        return str(bpy.utils.unescape_identifier(bone[1]))
+    return "Object Transforms" if _TRANSFORM.fullmatch(path) else ""

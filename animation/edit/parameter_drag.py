@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parameter drags. A drag is prepared once, shown at each step, and written at the end.
+
+For live tracks played by handles, each step shows a preview of the handles. When the drag ends, the preview is removed
+and the parameters are set as in any other edit, so the result does not depend on the drag. To cancel a drag, it is
+enough to remove the preview. Other tracks, for example baked tracks, are written at each step.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+import bpy
+import numpy as np
+
+from ...interp import KeysError
+from ..bake.drags import HandlePreview, begin_preview, end_drag, end_preview, finish_preview
+from ..errors import AnimationError
+from ..fcurves.channels import channels_of, evaluate_anew, users_of_channels
+from ..fcurves.linked_data import check_editable
+from ..store.parameters import LIMITS, Numbers
+from .change_own_curves import RecordedTrack, record_tracks, revert_tracks
+from .set_parameters import set_parameters_of_each
+from .track_keys import TrackKeys, found_again
+
+Given = Sequence[Mapping[str, Numbers]]
+"""New values for the keys of each track: one array per name, with one value per key, or no arrays.
+
+All tracks have the same names. Only tracks with velocities also have velocity names.
+"""
+
+QUICK, REST = 0.04, 0.1
+"""Times in seconds. If a step takes longer than QUICK, the next steps wait for REST, and only the last of them is
+shown."""
+
+
+class Pace:
+    """A rate limit for slow steps, so that the steps never queue up."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._rests_until = -np.inf
+
+    @property
+    def rest(self) -> float:
+        """Return the number of seconds that the next step must wait."""
+        return max(0.0, self._rests_until - self._clock())
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """Measure the duration of a step. If the step was slow, delay the next steps."""
+        start = self._clock()
+        try:
+            yield
+        finally:
+            end = self._clock()
+            self._rests_until = end + REST if end - start > QUICK else -np.inf
+
+
+class ParameterDrag:
+    """A drag that shows new parameters of keys, and then applies or cancels the change.
+
+    Parameters
+    ----------
+    chosen
+        The keys as they were before the drag.
+    defaults
+        Parameters of keys that have none of their own.
+    """
+
+    def __init__(self, chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> None:
+        self.chosen = list(chosen)
+        self.is_shown = False
+        """True if the drag has shown a step and has not ended."""
+        self.stepped_at = -np.inf
+        self._defaults = defaults
+        self._recorded: dict[int, RecordedTrack] = {}
+        """The tracks whose keys were written, by their index."""
+        self._given: Given = []
+        self._waits = False
+        self._previews: list[tuple[HandlePreview, list[int]]] = []
+        self._others: list[int] = []
+        self._pace = Pace()
+
+    def to(self, given: Given) -> list[AnimationError]:
+        """Show the parameters, possibly after a delay. Return an error for each track that can't be changed."""
+        was_shown, before = self.is_shown, list(map(_kind, self._given))
+        self._given, self.stepped_at = given, time.monotonic()
+        if was_shown and before != list(map(_kind, given)):
+            self._remove_previews()
+            self._prepare()
+        elif not was_shown:
+            finish_preview()
+            self._prepare()
+            begin_preview(self.finish_at_last_step)
+        self._waits = self._pace.rest > 0.0
+        if not self._waits:
+            return self._show()
+        if not bpy.app.background and not bpy.app.timers.is_registered(self._catch_up):
+            bpy.app.timers.register(self._catch_up, first_interval=self._pace.rest)
+        return []
+
+    def finish(self, given: Given) -> list[AnimationError]:
+        """End the drag with the given parameters. Return an error for each track that can't be changed.
+
+        The motion is updated immediately if the drag has shown a step, and otherwise later by Live.
+        """
+        self._given = given
+        if self.is_shown:
+            return self.finish_at_last_step()
+        return self._write(range(len(self.chosen)), is_drag_step=False)
+
+    def finish_at_last_step(self) -> list[AnimationError]:
+        """End the drag with the parameters of its last step."""
+        if not self.is_shown:
+            return []
+        self._end()
+        errors = self._write(range(len(self.chosen)), is_drag_step=True)
+        for action in dict.fromkeys(map(_action_of, self.chosen)):
+            # Undo reevaluates only data that were evaluated during the undo step.
+            evaluate_anew(action)
+        end_drag()
+        return errors
+
+    def take_back(self) -> None:
+        """Cancel the drag and restore everything."""
+        self._end()
+        revert_tracks(list(self._recorded.values()))
+        self._recorded.clear()
+        end_drag()
+
+    def _end(self) -> None:
+        self._remove_previews()
+        self.is_shown = self._waits = False
+        end_preview(self.finish_at_last_step)
+
+    def _remove_previews(self) -> None:
+        for preview, _ in self._previews:
+            preview.remove()
+        self._previews, self._others = [], []
+
+    def _prepare(self) -> None:
+        chosen = found_again(self.chosen)
+        places = [(_action_of(keys).session_uid, keys.track.slot, keys.track.path) for keys in chosen]
+        counts, kinds = Counter(places), list(map(_kind, self._given))
+        groups: dict[tuple[int, int], list[int]] = {}
+        for number, (place, keys) in enumerate(zip(places, chosen, strict=True)):
+            # Tracks of datablocks that share an action appear twice.
+            if kinds[number] == "PARAMETERS" and counts[place] == 1 and _is_editable(keys):
+                groups.setdefault(place[:2], []).append(number)
+        shown: set[int] = set()
+        for numbers in groups.values():
+            channels = channels_of(chosen[numbers[0]].datablock)
+            (users,) = users_of_channels([channels])
+            preview = HandlePreview(
+                users, channels, [(chosen[number].track, chosen[number].frames) for number in numbers]
+            )
+            if preview.paths:
+                self._previews.append((preview, numbers))
+                shown.update(number for number in numbers if chosen[number].track.path in preview.paths)
+        self._others = [number for number, kind in enumerate(kinds) if kind and number not in shown]
+        self.is_shown = True
+
+    def _show(self) -> list[AnimationError]:
+        errors: list[AnimationError] = []
+        with self._pace.step():
+            for preview, numbers in self._previews:
+                given = {
+                    name: np.concatenate([self._given[number][name] for number in numbers])
+                    for name in self._given[numbers[0]]
+                }
+                # Parameters that define no motion are reported when the drag ends.
+                with suppress(KeysError):
+                    preview.show(given)
+            if self._others:
+                errors = self._write(self._others, is_drag_step=True)
+        return errors
+
+    def _catch_up(self) -> float | None:
+        """Show the delayed step."""
+        if self._waits and self._pace.rest > 0.0:
+            return self._pace.rest
+        if self._waits:
+            self._waits = False
+            self._show()
+        return None
+
+    def _write(self, numbers: Sequence[int], is_drag_step: bool) -> list[AnimationError]:
+        numbers = [number for number in numbers if self._given[number]]
+        chosen = found_again([self.chosen[number] for number in numbers])
+        fresh = {n: keys for n, keys in zip(numbers, chosen, strict=True) if n not in self._recorded}
+        recorded = record_tracks((keys.datablock, keys.track) for keys in fresh.values())
+        self._recorded |= zip(fresh, recorded, strict=True)
+        given = [self._given[number] for number in numbers]
+        return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, is_drag_step=is_drag_step)
+
+
+def _kind(given: Mapping[str, Numbers]) -> str:
+    """Return the kind of values that change on a track. Only changes to parameters can be previewed."""
+    if not given:
+        return ""
+    return "PARAMETERS" if LIMITS.keys() >= given.keys() else "VELOCITIES"
+
+
+def _action_of(keys: TrackKeys) -> bpy.types.Action:
+    return channels_of(keys.datablock).action
+
+
+def _is_editable(keys: TrackKeys) -> bool:
+    try:
+        return check_editable(keys.datablock).action.is_editable
+    except AnimationError:
+        return False

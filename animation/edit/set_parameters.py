@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Set, reset, copy and paste the parameters of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
+
+import bpy
+import numpy as np
+
+from ..arguments import checked
+from ..bake.pipeline import rebake
+from ..errors import AnimationError
+from ..fcurves.channels import Channels, channels_of, users_of_channels
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import INTERPOLATION, BoolArray
+from ..fcurves.linked_data import check_editable
+from ..live.meaning_of_edits import are_implied
+from ..records import record
+from ..store.enable_tracks import enable_tracks
+from ..store.own_keys import OwnKeys
+from ..store.parameters import Numbers, check_parameter, velocity_size
+from ..store.table.rows import PARAMETERS, VELOCITY, velocity_of
+from ..store.table.track_records import Options
+from ..store.tracks import Track
+from ..translation import rpt_
+from .track_keys import TrackKeys, found_again, goes_by_velocities, key_at
+from .track_settings import find_track, writable
+from .write_parameters import NAMES, Change, column_in_channel, write_numbers
+
+
+def set_parameters(
+    keys: TrackKeys,
+    given: Mapping[str, Numbers | float],
+    defaults: Mapping[str, float] | None = None,
+    interpolation: str | None = None,
+) -> None:
+    """Set the parameters and the interpolation of keys. Each parameter has one value for all keys, or one per key.
+
+    A plain track becomes TCB. `defaults` contains the parameters of keys that have none of their own. If `defaults` is
+    given, a value of 0 is not written for keys whose default is 0. Raises AnimationError if the track can't be changed
+    or a value is out of range, and ValueError if Blender has no such interpolation. In both cases, nothing is changed.
+    """
+    for error in set_parameters_of_each([(keys, given)], defaults, interpolation):
+        raise error
+
+
+def set_parameters_of_each(
+    every: Iterable[tuple[TrackKeys, Mapping[str, Numbers | float]]],
+    defaults: Mapping[str, float] | None = None,
+    interpolation: str | None = None,
+    is_drag_step: bool = False,
+) -> list[AnimationError]:
+    """Set parameters of keys on several tracks (see `set_parameters`).
+
+    If `is_drag_step` is true, live tracks are updated immediately. Otherwise, the action is not evaluated.
+    """
+    if interpolation is not None and interpolation not in INTERPOLATION:
+        known = ", ".join(INTERPOLATION)
+        raise ValueError(rpt_("interpolation {!r} is not one of {:s}", interpolation, known))
+    errors = []
+    changes: dict[int, dict[tuple[int, str], Change]] = {}
+    for keys, given in every:
+        if not len(keys):
+            continue
+        try:
+            pending = changes.setdefault(channels_of(keys.datablock).action.session_uid, {})
+            place = (keys.track.slot, keys.track.path)
+            if place in pending:
+                # Tracks of datablocks that share an action appear twice.
+                write_numbers(list(pending.values()), interpolation, is_drag_step)
+                pending.clear()
+                (keys,) = found_again([keys])
+            pending[place] = _change(keys, given, defaults)
+        except AnimationError as error:
+            errors.append(error)
+    for pending in filter(None, changes.values()):
+        write_numbers(list(pending.values()), interpolation, is_drag_step)
+    return errors
+
+
+def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None) -> Change:
+    """Return the change that sets these parameters. Make a plain track TCB."""
+    numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
+    for name, values in numbers.items():
+        check_parameter(keys.track, name, values, keys.frames)
+    channels, track, keys = _up_to_date(keys)
+    if not track.enabled:
+        enable_tracks(channels, [track])
+
+    def changed(index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
+        rows = np.searchsorted(keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
+        result = {}
+        for name, values in numbers.items():
+            column = column_in_channel(track, index, name)
+            if column is None:
+                continue
+            present = own.numbers[there, column].astype(np.float64)
+            needed = defaults is None or defaults.get(name, 0.0) != 0.0
+            written = ~np.isnan(present) | (values[rows] != 0.0) | needed
+            result[NAMES[column]] = np.where(written, values[rows], present)
+        return result
+
+    return Change(channels, track, keys.frames, changed)
+
+
+def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
+    """Return the keys with their current channels and track, ready for writing.
+
+    Parameters implied by earlier edits are set first, because they would otherwise replace the new parameters later.
+    """
+    channels, track = writable(keys.datablock, keys.track)
+    if are_implied(track, keys.own):
+        (users,) = users_of_channels([channels])
+        rebake(users, channels, [track], Options())
+        (keys,) = found_again([keys])
+        channels, track = writable(keys.datablock, keys.track)
+    return channels, track, keys
+
+
+def reset(keys: TrackKeys) -> None:
+    """Remove the parameters of the keys. Raise AnimationError if the track can't be changed."""
+    channels, track, keys = _up_to_date(keys)
+    if track.enabled:
+        write_numbers([Change(channels, track, keys.frames, _unset)])
+
+
+def _unset(_index: int, _own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
+    return dict.fromkeys(NAMES, np.full(there.sum(), np.nan))
+
+
+@checked
+def key_set(
+    datablock: bpy.types.ID,
+    track: str,
+    frame: float,
+    *,
+    velocity: float | Sequence[float] | None = None,
+    interpolation: str | None = None,
+    **parameters: float,
+) -> None:
+    """Set parameters of the key of `track` at `frame`. A plain track becomes TCB.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the track.
+    track : str
+        Path of the track, as for `find_track`.
+    frame : float
+        Frame of the key.
+    velocity : float or sequence of float, optional
+        Velocity per frame for methods that use it: one number, or one per component. For rotations, the angular
+        velocity about the parent's x, y and z axes, in radians.
+    interpolation : str, optional
+        The interpolation after the key in each channel, named as in `bpy.types.Keyframe`. With "BEZIER", TCB plays the
+        segment. With any other interpolation, Blender plays the segment, and the spline ends at the key.
+    **parameters : float
+        `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Parameters that are not
+        given remain unchanged.
+
+    Raises
+    ------
+    AnimationError
+        The track or key does not exist, or a parameter is out of range. Nothing was changed.
+    ValueError
+        An interpolation or parameter does not exist, or a number is not finite. Nothing was changed.
+
+    Examples
+    --------
+    >>> animation.key_set(ball, "location", 20, tension=1.0)
+    >>> animation.key_set(ball, "rotation", 20, interpolation="CONSTANT")
+    >>> animation.key_set(ball, "location", 21, tension=1.0)
+    Traceback (most recent call last):
+    AnimationError: "Ball", Location, frame 21: no key at this frame
+    """
+    for name in parameters:
+        if name not in PARAMETERS:
+            raise ValueError(rpt_("{!r} is not one of {:s}", name, ", ".join((*PARAMETERS, VELOCITY))))
+    check_editable(datablock)
+    keys = key_at(datablock, find_track(datablock, track), frame)
+    given = dict(parameters) if velocity is None else {**parameters, **_velocity_given(keys.track, velocity, frame)}
+    set_parameters(keys, given, interpolation=interpolation)
+
+
+def _velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:
+    """Return a velocity as parameters. Raise AnimationError if the number of components does not fit the track."""
+    size, numbers = velocity_size(track), np.atleast_1d(velocity)
+    if numbers.shape != (size,):
+        raise track.error("VELOCITY_SIZE", size, numbers.size, frame=frame)
+    return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}
+
+
+@record()
+class CopiedKey:
+    """The copied parameters and velocity of one key."""
+
+    parameters: tuple[float, ...]
+    velocity: tuple[float, ...] = ()
+    """One number per component. Empty if the method of the track does not use velocities."""
+    is_angular: bool = False
+
+
+def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKey]:
+    """Return copies of a track's keys, ordered by frame. Raises AnimationError."""
+    own = keys.parameters(defaults)
+    parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
+    if not goes_by_velocities(keys.track):
+        return [CopiedKey(numbers) for numbers in parameters]
+    velocities = map(tuple, keys.velocities().tolist())
+    return [CopiedKey(*numbers, keys.track.is_rotation) for numbers in zip(parameters, velocities, strict=True)]
+
+
+def assign_to_keys(
+    copied: Sequence[tuple[str, Sequence[CopiedKey]]], chosen: Sequence[TrackKeys]
+) -> list[list[CopiedKey]] | None:
+    """Return the copied key to paste onto each chosen key, by track, or None if no rule applies.
+
+    `copied` contains the path of each track and its copied keys. The rules, in order:
+
+    1. If there are as many chosen keys as copied keys, each chosen key gets its counterpart.
+    2. If all copied keys are equal, every chosen key gets their common values.
+    3. If exactly one key was copied from the path of each chosen track, that key is pasted onto all of the track's
+    chosen keys.
+    """
+    counts = [len(keys) for keys in chosen]
+    all_copied = list(chain.from_iterable(keys for _, keys in copied))
+    if sum(counts) == len(all_copied):
+        in_order = iter(all_copied)
+        return [list(islice(in_order, n)) for n in counts]
+    if len(set(all_copied)) == 1:
+        return [all_copied[:1] * n for n in counts]
+    single = {path: list(keys) for path, keys in copied if len(keys) == 1}
+    if all(keys.track.path in single for keys in chosen):
+        return [single[keys.track.path] * len(keys) for keys in chosen]
+    return None
+
+
+def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, float]) -> str:
+    """Paste parameters and velocities onto keys. Return the code of a note on omitted velocities, or an empty string.
+
+    Velocities that do not fit the track are omitted. Raises AnimationError if the track can't be changed.
+    """
+    parameters = dict(zip(PARAMETERS, np.array([key.parameters for key in copied]).T, strict=True))
+    velocities, left = _velocities(keys, copied)
+    set_parameters(keys, {**parameters, **velocities}, defaults)
+    return left
+
+
+def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str, Numbers], str]:
+    """Return the velocities to paste, and the code of the reason why some were omitted, if any."""
+    moving = [key for key in copied if any(key.velocity)]
+    if not goes_by_velocities(keys.track):
+        return {}, "PASTED_NO_VELOCITIES" if moving else ""
+    velocities = keys.velocities()
+    size = velocities.shape[1]
+    fitting = [row for row, key in enumerate(copied) if key.velocity and key.is_angular == keys.track.is_rotation]
+    for row in fitting:
+        given = copied[row].velocity[:size]
+        velocities[row, : len(given)] = given
+    left = ""
+    if any(key.is_angular != keys.track.is_rotation for key in moving):
+        left = "PASTED_OTHER_VELOCITIES"
+    elif any(any(key.velocity[size:]) for key in moving):
+        left = "PASTED_FIRST_COMPONENTS"
+    if not fitting:
+        return {}, left
+    return {velocity_of(component): velocities[:, component] for component in range(size)}, left

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Maintenance of an action's table: tracks from other actions, unused rows, and restored tracks."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ..datablocks import HAS_SLOTS, users_of
+from ..errors import AnimationError
+from ..fcurves.action_refusals import layered_reason
+from ..fcurves.channels import channels_in, channels_of
+from ..fcurves.keyframes import Float32Array
+from ..fcurves.read_keys import KeyBlock
+from .find_tracks import find_tracks
+from .table import key_identity
+from .table import rows as rows_
+from .table.custom_property import Table, read_table, update
+from .table.custom_property import write as write_table
+from .table.key_identity import Identities
+from .table.rows import Rows
+from .table.session import session
+from .table.track_records import OWN, SAVED
+from .up_to_date import RESTORED
+
+
+def adopt_tracks(action: bpy.types.Action) -> None:
+    """Add an entry to the action's table for each TCB track that was moved into the action with its slot."""
+    table = read_table(action)
+    if table.error or _tracks_of_keys(action) <= table.tracks.keys():
+        return
+    states = {}
+    for datablock in users_of(action):
+        with suppress(AnimationError):
+            for track in find_tracks(datablock, channels_of(datablock)):
+                if track.state is not None and (track.slot, track.path) not in table.identity_of:
+                    states[track.slot, track.path] = track.state
+    if states:
+        update(action, states=states.values())
+
+
+def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
+    """Return the identities of tracks in the table whose slot was removed and whose keys are not in another slot."""
+    table = read_table(action)
+    if not HAS_SLOTS or table.error:
+        return []
+    handles = {slot.handle for slot in action.slots}
+    identities = {track.identity for track in table.tracks.values() if track.slot not in handles}
+    # The slot may have been moved to another action in which its tracks have not been found yet.
+    for other in bpy.data.actions if identities else ():
+        identities -= _tracks_of_keys(other) - read_table(other).tracks.keys()
+    return list(identities)
+
+
+def _tracks_of_keys(action: bpy.types.Action) -> set[int]:
+    """Return the identities of the tracks for which the rows of the action's keys were created."""
+    at = session.rows.find(_spelled(action))
+    return set(session.rows["track"][at[at >= 0]].tolist())
+
+
+def clear_orphans(action: bpy.types.Action) -> None:
+    """Remove unused rows from the action's table. The session still remembers these rows.
+
+    Rows of keys from other actions are added. Damaged tables, and tables of actions with several layers, are not
+    changed.
+    """
+    table = read_table(action)
+    if table.error or not (len(table.rows) or table.tracks) or layered_reason(action):
+        return
+    with suppress(ValueError):
+        used_rows = _rows_in_use(action, table)
+        if used_rows.tobytes() != table.rows.tobytes():
+            write_table(action, table, replace(table, rows=used_rows))
+
+
+def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
+    """Return the session's rows that are referenced by keys of the action, or by saved keys or records in the table.
+
+    Raise ValueError if a track is damaged.
+    """
+    states = [track.state for track in table.tracks.values()]
+    bakes = [state.bake for state in states if state.bake is not None]
+    saved = rows_.joined([channel.keys for bake in bakes for channel in bake.channels.values()], SAVED)
+    own = rows_.joined([channel.own for state in states for channel in state.channels.values()], OWN)
+    spelled = np.concatenate((_spelled(action), key_identity.spelled(saved["amplitude"], saved["period"])))
+    at = session.rows.find(rows_.distinct(np.concatenate((spelled, own["identity"]))))
+    # If a key uses its amplitude and period, only `back` identifies it.
+    codes = key_identity.codes_of(np.concatenate((_floats_of(action, "back"), saved["back"])))
+    codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & key_identity.spells_code(codes)])
+    has_code = np.isin(key_identity.codes(table.rows["identity"]), codes)
+    return rows_.merge(session.rows[at[at >= 0]], table.rows[has_code])
+
+
+def _spelled(action: bpy.types.Action) -> Identities:
+    """Read the identities from all keys of the action, even if there are no matching rows."""
+    return key_identity.spelled(_floats_of(action, "amplitude"), _floats_of(action, "period"))
+
+
+def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:
+    """Read this float attribute of all keys in the action."""
+    collections = [fcurve.keyframe_points for channels in channels_in(action) for fcurve in channels]
+    floats: Float32Array = KeyBlock(collections).read(name)
+    return floats
+
+
+def play_restored(action: bpy.types.Action) -> None:
+    """Include restored tracks in Live again."""
+    table = read_table(action)
+    if table.error:
+        return
+    states = []
+    for track in table.tracks.values():
+        with suppress(ValueError):
+            state = track.state
+            if state.settings.digest == RESTORED:
+                states.append(replace(state, settings=replace(state.settings, digest=0)))
+    if states:
+        update(action, states=states)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The outcome of processing a file, its status, and the exit status of the command."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ..animation import Finding, Report
+from ..animation.report import HandleError
+from ..animation.translation import n_
+
+Status = Literal["done", "faults", "failed", "skipped", "before"]
+"""The status of a file: "faults" if something was rejected or lost, "before" if an earlier run processed the file."""
+_EXIT_STATUS: dict[Status, int] = {"failed": 1, "faults": 3, "done": 0, "skipped": 0, "before": 0}
+"""The exit status of the command if a file has this status. The first status in this order decides. The argument parser
+exits with status 2."""
+HELP = n_(
+    "exit status: 0 if all files are done or skipped, 1 if a file failed, 2 if the arguments are invalid, 3 if a file "
+    "has faults (a track was skipped or changes visibly, a library is missing, or damaged data was lost)"
+)
+
+
+def exit_status(statuses: Collection[Status]) -> int:
+    """Return the exit status of the command for the statuses of its files."""
+    return next((number for status, number in _EXIT_STATUS.items() if status in statuses), 0)
+
+
+def status_of_file(
+    errors: Collection[Finding], *, is_written: bool, is_withheld: bool, done_before: bool, is_skipped: bool
+) -> Status:
+    """Return the status of a file.
+
+    A file with both errors and a result has the status "faults", and the result contains the rejected items unchanged.
+    A missing library is also a fault if nothing is written, unless --strict has withheld the result.
+    """
+    if errors:
+        lacks_libraries = all(error.code == "LIBRARY_MISSING" for error in errors)
+        return "faults" if is_written or (lacks_libraries and not is_withheld) else "failed"
+    if done_before:
+        return "before"
+    return "skipped" if is_skipped else "done"
+
+
+def turn_notes_into_errors(report: Report, left_alone: Collection[Finding], max_change: tuple[float, float]) -> None:
+    """Turn notes that are faults into errors: tracks that Enable skipped, and visible changes to the motion.
+
+    `max_change` contains the largest change that is not visible, as an angle and as a fraction of the range.
+    """
+    far = {(each["datablock"], each["track"]) for each in report.handles if _is_visible(each, max_change)}
+
+    def is_fault(note: Finding) -> bool:
+        if note.code == "HANDLES_APPROXIMATE":
+            return (note.object, note.track) in far
+        is_linear = note.code == "LINEAR_CURVED" and note.arguments[1]
+        return note in left_alone or note.code == "LOOK_CHANGED" or is_linear
+
+    report.errors = [*dict.fromkeys((*report.errors, *filter(is_fault, report.notes)))]
+    report.notes = [note for note in report.notes if not is_fault(note)]
+
+
+def _is_visible(handles: HandleError, max_change: tuple[float, float]) -> bool:
+    angle, share = max_change
+    return handles["error"] > (math.degrees(angle) if handles["rotation"] else share * handles["range"])
+
+
+VERSION = 1
+"""Version of the JSON output. The version changes when a field is removed or changes its meaning."""
+
+
+@dataclass
+class Outcome:
+    """The outcome of a file."""
+
+    file: Path
+    report: Report = field(default_factory=Report)
+    """The report, including all errors and notes on the file."""
+    output: Path | None = None
+    results: dict[str, Any] = field(default_factory=dict)
+    """The lists of the verb, such as faults, violations or datablocks."""
+    summary: str = ""
+    """The result of a check as one line."""
+    seconds: float = 0.0
+    nothing_to_do: Finding | None = None
+    """The reason why nothing was done. This is not an error."""
+    done_before: bool = False
+    is_written: bool = False
+    """True if a result is written, or would be written without --dry-run."""
+    is_withheld: bool = False
+    """True if --strict has withheld the result."""
+
+    @property
+    def status(self) -> Status:
+        return status_of_file(
+            self.report.errors,
+            is_written=self.is_written,
+            is_withheld=self.is_withheld,
+            done_before=self.done_before,
+            is_skipped=self.nothing_to_do is not None,
+        )
+
+    def fail(self, *errors: Finding) -> None:
+        """Add errors that prevent a result."""
+        self.report.errors += errors
+        self.is_written = False
+
+    def to_dict(self, verb: str) -> dict[str, Any]:
+        """Return the outcome as a JSON-compatible dictionary. docs/automate/json.md describes each field."""
+        report = self.report.to_dict()
+        if self.nothing_to_do:
+            report["notes"].insert(0, self.nothing_to_do.to_dict())
+        return {
+            "version": VERSION,
+            "command": verb,
+            "file": str(self.file),
+            "status": self.status,
+            "output": None if self.output is None else str(self.output),
+            "seconds": round(self.seconds, 3),
+            **report,
+            **self.results,
+        }

@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes, takes and curves in the files of other programs, and their values between keys.
+
+A cubic segment is a Bezier curve in time and value, as in Blender's F-curves. With both handles at thirds, the segment
+is a Hermite cubic, as in glTF and in FBX without weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import FileError
+from .interp import Float64Array, n_
+
+CONSTANT, LINEAR, CUBIC = range(3)
+"""Interpolation of the segment that begins at a key."""
+_THIRD = 1.0 / 3.0
+_NEAR_THIRD = 1e-4
+"""A reach this close to a third counts as a third, because FBX files round reaches to four decimals."""
+_NEWTON_STEPS = 5
+_BISECTION_STEPS = 50
+_SOLVED = 1e-14
+"""Fraction of a segment's duration. Newton's method has converged if the error is within this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A curve of n keys.
+
+    Attributes
+    ----------
+    times : ndarray, shape (n,)
+        Times in seconds, in ascending order.
+    values : ndarray, shape (n,)
+        The values at the keys.
+    interpolation : ndarray of uint8, shape (n,)
+        CONSTANT, LINEAR or CUBIC, for the segment that begins at each key.
+    arriving, leaving : ndarray, shape (n,)
+        Slopes per second at the end of the segment before each key, and at the start of the segment after each key.
+    reach_before, reach_after : ndarray, shape (n,)
+        The lengths of the handles on both sides, relative to their segments.
+    held : ndarray, shape (n,)
+        The value that a CONSTANT segment holds: the value of its first key or, in FBX, possibly of its second key.
+    """
+
+    times: Float64Array
+    values: Float64Array
+    interpolation: npt.NDArray[np.uint8]
+    arriving: Float64Array
+    leaving: Float64Array
+    reach_before: Float64Array
+    reach_after: Float64Array
+    held: Float64Array
+
+    @classmethod
+    def hermite(
+        cls,
+        times: Float64Array,
+        values: Float64Array,
+        interpolation: int | npt.NDArray[np.uint8],
+        arriving: Float64Array | float = 0.0,
+        leaving: Float64Array | float = 0.0,
+    ) -> Curve:
+        """Return a curve with handles at thirds of each segment, whose steps hold the value of their first key."""
+        count = len(times)
+        thirds = np.full(count, _THIRD)
+        interpolations = np.full(count, interpolation, dtype=np.uint8)
+        arriving, leaving = (np.array(np.broadcast_to(side, count), dtype=np.float64) for side in (arriving, leaving))
+        return cls(times, values, interpolations, arriving, leaving, thirds, thirds, values)
+
+    @classmethod
+    def single_key(cls, time: float, value: float) -> Curve:
+        """Return a curve with one key, which has this value at all times."""
+        return cls.hermite(np.array([time]), np.array([value]), CONSTANT)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def varies(self) -> bool:
+        """Return whether the curve has more than one value."""
+        has_one_value = (self.values == self.values[0]).all() and (self.held == self.values[0]).all()
+        is_cubic = self.interpolation[:-1] == CUBIC
+        return not has_one_value or bool(self.leaving[:-1][is_cubic].any() or self.arriving[1:][is_cubic].any())
+
+    @property
+    def is_weighted(self) -> bool:
+        """Return whether any cubic segment has a handle whose reach is not a third."""
+        is_cubic = self.interpolation[:-1] == CUBIC
+        reaches = np.stack((self.reach_after[:-1][is_cubic], self.reach_before[1:][is_cubic]))
+        return not _are_thirds(reaches).all()
+
+    def __call__(self, times: npt.ArrayLike) -> Float64Array:
+        """Return the values at times of any shape. The first and last values are held outside the keys."""
+        times = np.asarray(times, dtype=np.float64)
+        if len(self) == 1:
+            return np.full(times.shape, self.values[0])
+        segment = self.segments_at(times)
+        duration = self.times[segment + 1] - self.times[segment]
+        fraction = np.clip((times - self.times[segment]) / np.where(duration > 0.0, duration, 1.0), 0.0, 1.0)
+        start, end = self.values[segment], self.values[segment + 1]
+        result = start + (end - start) * fraction
+        interpolation = self.interpolation[segment]
+        is_cubic = interpolation == CUBIC
+        if is_cubic.any():
+            result[is_cubic] = self._cubics(segment[is_cubic], fraction[is_cubic], duration[is_cubic])
+        result = np.where((interpolation == CONSTANT) & (fraction > 0.0), self.held[segment], result)
+        # At the keys, the values are exact.
+        return np.where(fraction >= 1.0, end, np.where(fraction <= 0.0, start, result))
+
+    def segments_at(self, times: Float64Array, side: Literal["left", "right"] = "right") -> npt.NDArray[np.intp]:
+        """Return the segments that contain the times. At a key, this is the segment on its left or right `side`."""
+        return np.clip(np.searchsorted(self.times, times, side) - 1, 0, max(len(self) - 2, 0))
+
+    def is_between_keys(self, times: Float64Array) -> npt.NDArray[np.bool_]:
+        """Return a mask of the times from the first key to just before the last key."""
+        is_between: npt.NDArray[np.bool_] = (times >= self.times[0]) & (times < self.times[-1])
+        return is_between
+
+    def _cubics(self, segment: npt.NDArray[np.intp], fraction: Float64Array, duration: Float64Array) -> Float64Array:
+        """Return the values of cubic segments at fractions of their duration."""
+        reach_after, reach_before = self.reach_after[segment], self.reach_before[segment + 1]
+        t = _parameters(fraction, reach_after, reach_before)
+        start, end = self.values[segment], self.values[segment + 1]
+        second = start + self.leaving[segment] * reach_after * duration
+        third = end - self.arriving[segment + 1] * reach_before * duration
+        rest = 1.0 - t
+        return rest**3 * start + 3.0 * rest * t * (rest * second + t * third) + t**3 * end
+
+
+def _are_thirds(reaches: Float64Array) -> npt.NDArray[np.bool_]:
+    are_thirds: npt.NDArray[np.bool_] = np.abs(reaches - _THIRD) <= _NEAR_THIRD
+    return are_thirds
+
+
+def _parameters(fraction: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
+    """Return the parameters at which Bezier segments with these reaches pass a fraction of their duration.
+
+    With both reaches at thirds, time is linear in the parameter.
+    """
+    t = fraction.copy()
+    rows = np.flatnonzero(~(_are_thirds(reach_after) & _are_thirds(reach_before)))
+    if rows.size:
+        t[rows] = _solve_for_parameters(fraction[rows], reach_after[rows], reach_before[rows])
+    return t
+
+
+def _solve_for_parameters(goal: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
+    t = goal.copy()
+    for _ in range(_NEWTON_STEPS):
+        rest = 1.0 - t
+        slope = 3.0 * (
+            rest**2 * reach_after + 2.0 * rest * t * (1.0 - reach_before - reach_after) + t**2 * reach_before
+        )
+        error = _bezier_time(t, reach_after, reach_before) - goal
+        t = np.clip(t - error / np.maximum(slope, 1e-9), 0.0, 1.0)
+    is_far = np.abs(_bezier_time(t, reach_after, reach_before) - goal) > _SOLVED
+    if not is_far.any():
+        return t
+    # Newton's method fails if a handle spans the whole segment, because the derivative of time is 0 at its end.
+    low, high = np.zeros_like(t), np.ones_like(t)
+    for _ in range(_BISECTION_STEPS):
+        middle = 0.5 * (low + high)
+        is_early = _bezier_time(middle, reach_after, reach_before) < goal
+        low, high = np.where(is_early, middle, low), np.where(is_early, high, middle)
+    return np.where(is_far, 0.5 * (low + high), t)
+
+
+def _bezier_time(t: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
+    """Return the fraction of a segment's duration at a parameter of its Bezier curve."""
+    rest = 1.0 - t
+    return 3.0 * rest * t * (rest * reach_after + t * (1.0 - reach_before)) + t**3
+
+
+def union_times(curves: Sequence[Curve]) -> Float64Array:
+    """Return the times at which at least one curve has a key."""
+    return np.unique(np.concatenate([np.empty(0), *(curve.times for curve in curves)]))
+
+
+def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> Curve | None:
+    """Return the curve that equals an offset plus the weighted sum of curves at all times.
+
+    If there is no such curve, return None. Weighted segments add up to a segment only if they are from the same curve,
+    and steps only if all segments are steps.
+    """
+    pairs = [(float(weight), curve) for weight, curve in zip(np.asarray(weights), curves, strict=True)]
+    terms = [(weight, curve) for weight, curve in pairs if weight != 0.0]
+    terms = [(weight, curve) for weight, curve in terms if curve.varies] or terms[:1]
+    if len(terms) == 1:
+        weight, curve = terms[0]
+        return scaled(curve, weight, float(offset + sum(w * c.values[0] for w, c in pairs if c is not curve)))
+    if not terms or any(curve.is_weighted for _, curve in terms):
+        return None
+    return _sum_of_curves(terms, offset + sum(w * c.values[0] for w, c in pairs if not c.varies))
+
+
+def scaled(curve: Curve, weight: float, offset: float) -> Curve:
+    """Return the curve times a weight, plus an offset."""
+    return replace(
+        curve,
+        values=weight * curve.values + offset,
+        held=weight * curve.held + offset,
+        arriving=weight * curve.arriving,
+        leaving=weight * curve.leaving,
+    )
+
+
+def _sum_of_curves(terms: Sequence[tuple[float, Curve]], offset: float) -> Curve | None:
+    """Return an offset plus the sum of weights times curves, or None if steps meet other segments."""
+    times = union_times([curve for _, curve in terms])
+    interpolation = _interpolation_of_sum([curve for _, curve in terms], times)
+    if interpolation is None:
+        return None
+    values, held = np.full(len(times), offset), np.full(len(times), offset)
+    arriving, leaving = np.zeros((2, len(times)))
+    for weight, curve in terms:
+        values = values + weight * curve(times)
+        held = held + weight * _held(curve, times)
+        before, after = _slopes(curve, times)
+        arriving, leaving = arriving + weight * before, leaving + weight * after
+    return replace(Curve.hermite(times, values, interpolation, arriving, leaving), held=held)
+
+
+def _interpolation_of_sum(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8] | None:
+    """Return the interpolation of the sum after each time, or None if a step coincides with another segment."""
+    interpolations = np.stack([curve.interpolation[curve.segments_at(times)] for curve in curves])
+    # After its last key, a curve holds its value, which can be added to any curve.
+    is_moving = np.stack([curve.is_between_keys(times) for curve in curves])
+    is_step = (interpolations == CONSTANT) & is_moving
+    if (is_step.any(axis=0) & (is_moving & ~is_step).any(axis=0))[:-1].any():
+        return None
+    result = np.where(is_step.any(axis=0), CONSTANT, LINEAR)
+    result[((interpolations == CUBIC) & is_moving).any(axis=0)] = CUBIC
+    return result.astype(np.uint8)
+
+
+def _held(curve: Curve, times: Float64Array) -> Float64Array:
+    """Return the value held after each time, which is used only in CONSTANT segments."""
+    segment = curve.segments_at(times)
+    is_step = curve.is_between_keys(times) & (curve.interpolation[segment] == CONSTANT)
+    return np.where(is_step, curve.held[segment], curve(times))
+
+
+def _slopes(curve: Curve, times: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the slopes of an unweighted curve immediately before and after the given times."""
+    if len(curve) == 1:
+        return np.zeros(len(times)), np.zeros(len(times))
+    before = _slopes_in(curve, curve.segments_at(times, "left"), times)
+    after = _slopes_in(curve, curve.segments_at(times), times)
+    before[(times <= curve.times[0]) | (times > curve.times[-1])] = 0.0
+    after[(times < curve.times[0]) | (times >= curve.times[-1])] = 0.0
+    return before, after
+
+
+def _slopes_in(curve: Curve, segment: npt.NDArray[np.intp], times: Float64Array) -> Float64Array:
+    """Return the slopes in the given segments."""
+    duration = curve.times[segment + 1] - curve.times[segment]
+    u = (times - curve.times[segment]) / duration
+    chord = (curve.values[segment + 1] - curve.values[segment]) / duration
+    leaving, arriving = curve.leaving[segment], curve.arriving[segment + 1]
+    # The derivative of the Hermite cubic.
+    cubic = (1.0 - u) * (1.0 - 3.0 * u) * leaving + u * (3.0 * u - 2.0) * arriving + 6.0 * u * (1.0 - u) * chord
+    interpolation = curve.interpolation[segment]
+    return np.where(interpolation == CUBIC, cubic, np.where(interpolation == LINEAR, chord, 0.0))
+
+
+VALUE_LIMIT = 1e30
+"""Values of this magnitude or more count as damage. Float32, in which files and Blender store values, ends at 3e38."""
+_MOST_NUMBERS = 16_000_000
+"""Maximum number of values in an array, enough for one hour of forty curves at 120 keys per second."""
+
+
+class MotionError(FileError):
+    """A file with curves that cannot be read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A node, with its place in the hierarchy and its transform without animation.
+
+    Attributes
+    ----------
+    name : str
+        The name in the file, or empty if the node has none.
+    parent : int
+        The index of the parent among the nodes, or -1 for none.
+    translation, scale : ndarray, shape (3,)
+    rotation : ndarray, shape (4,)
+        A unit quaternion w, x, y, z.
+    """
+
+    name: str
+    parent: int
+    translation: Float64Array = field(default_factory=lambda: np.zeros(3))
+    rotation: Float64Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+    scale: Float64Array = field(default_factory=lambda: np.ones(3))
+
+
+@dataclass(frozen=True, eq=False)
+class EulerCurves:
+    """Curves of Euler angles in radians about x, y and z, and Blender's name for the order.
+
+    "XYZ" means the matrix Rz Ry Rx.
+    """
+
+    curves: tuple[Curve, ...]
+    order: str
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """The translation, rotation or scale of a node in one take.
+
+    Attributes
+    ----------
+    times : ndarray, shape (n,)
+        The times of the keys of all curves, in seconds.
+    interpolation : ndarray of uint8, shape (n,)
+        CONSTANT or LINEAR if all curves have this interpolation, otherwise CUBIC.
+    evaluate : callable
+        A function that returns values (m, 3), or unit quaternions (m, 4), at times (m,).
+    curves : tuple of Curve, or None
+        The components as curves. For a rotation, the curves are the components of the quaternion before normalization.
+        None if the file does not key the components.
+    euler : EulerCurves, or None
+        The keyed angles, or None if the file does not key angles.
+    shared : ndarray of bool, shape (n,), or None
+        Mask of the times at which all varying curves have a key or no more keys, so that an importer knows the whole
+        pose. If None, all times are shared.
+    """
+
+    times: Float64Array
+    interpolation: npt.NDArray[np.uint8]
+    evaluate: Callable[[Float64Array], Float64Array]
+    curves: tuple[Curve, ...] | None = None
+    euler: EulerCurves | None = None
+    shared: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def shared_times(self) -> Float64Array:
+        """Return the times at which all curves have keys or, if there are none, all times."""
+        times = self.times if self.shared is None else self.times[self.shared]
+        return times if len(times) else self.times
+
+
+@dataclass(frozen=True, eq=False)
+class NodeMotion:
+    """The motion of a node in a take. Properties without motion are None.
+
+    `pivot` is the translation of the point about which the node rotates, if this is not its origin. An importer may
+    make this point the origin.
+    """
+
+    translation: Track | None = None
+    rotation: Track | None = None
+    scale: Track | None = None
+    pivot: Track | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Take:
+    """A take, stack or animation. `motions` contains the motion of each node that it moves.
+
+    `layers` contains each layer as a separate take, as importers create them. The list is empty unless there are
+    several layers.
+    """
+
+    name: str
+    motions: Mapping[int, NodeMotion]
+    layers: tuple[Take, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class MotionFile:
+    """The nodes of a file and their motion.
+
+    Attributes
+    ----------
+    nodes : tuple of Node
+    takes : tuple of Take
+    to_blender : ndarray, shape (4,)
+        The rotation from the file's axes to Blender's, as a unit quaternion.
+    notes : tuple of str
+        Texts that name the parts of the file's animation that are not read.
+    """
+
+    nodes: tuple[Node, ...]
+    takes: tuple[Take, ...]
+    to_blender: Float64Array
+    notes: tuple[str, ...] = ()
+
+
+def check_count(count: int, name: str) -> None:
+    """Raise MotionError if an array has more values than the limit. Call it before memory is allocated."""
+    if count > _MOST_NUMBERS:
+        raise MotionError(n_("{:s} has {:d} numbers, more than the limit of {:d}", name, count, _MOST_NUMBERS))
+
+
+def find_cycle(parents: Sequence[int]) -> int | None:
+    """Return a node that is its own ancestor, or None. The parent of a root is -1."""
+    leads_to_root = [False] * len(parents)
+    for start in range(len(parents)):
+        path: set[int] = set()
+        node = start
+        while node >= 0 and not leads_to_root[node]:
+            if node in path:
+                return node
+            path.add(node)
+            node = parents[node]
+        for ancestor in path:
+            leads_to_root[ancestor] = True
+    return None
+
+
+__all__ = [
+    "CONSTANT",
+    "CUBIC",
+    "LINEAR",
+    "VALUE_LIMIT",
+    "Curve",
+    "EulerCurves",
+    "MotionError",
+    "MotionFile",
+    "Node",
+    "NodeMotion",
+    "Take",
+    "Track",
+    "check_count",
+    "combined",
+    "find_cycle",
+    "scaled",
+    "union_times",
+]

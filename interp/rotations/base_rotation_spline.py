@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Base classes of rotation splines, with checked orientations and the signs that determine the arcs between keys."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import checked_choice
+from ..base_spline import BaseSpline, Cycle
+from ..key_batch import KeyBatch
+from ..keys import Float64Array, Keys, KeysError, numbers
+from ..messages import n_
+from . import sphere
+from .quaternions import angle_between, conjugate, from_rotation_vector, multiply, shorter, to_axis_angle, unit_vectors
+from .turns import Convention, nearest_turns, turn_sign, turns_to_rotations
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+Path = Literal["SHORTEST", "AS_KEYED"]
+_PATHS = get_args(Path)
+
+ANTIPODAL = 1e-10
+"""With the path as keyed, neighboring quaternions are rejected if all components of their sum are below this number.
+
+The direction of their arc has an error of 1e-16 / 1e-10 = 1e-6 radian, the largest allowed in a baked rotation.
+"""
+_NO_TURN = 1e-10
+"""Angles smaller than this, in radians, are rounding errors, not turns."""
+
+ZERO_QUATERNION = n_("the quaternion is zero, which is not a rotation")
+
+
+def normalised(keys: Keys) -> Float64Array:
+    """Return unit quaternions, or raise KeysError for a zero quaternion."""
+    if keys.values.shape[1] != 4:
+        raise KeysError(n_("a rotation must have four components (w, x, y, z), not {:d}", keys.values.shape[1]))
+    # Scale first, because squares can overflow or underflow.
+    largest = np.abs(keys.values).max(axis=1, keepdims=True)
+    if not largest.all():
+        raise keys.error(ZERO_QUATERNION, int(np.argmin(largest)))
+    values: Float64Array = keys.values / largest
+    values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
+    return values
+
+
+def check_arcs(keys: Keys) -> None:
+    """Raise KeysError if a unit quaternion is antipodal to its predecessor, so that no unique arc joins them."""
+    values = keys.values
+    is_antipodal = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0) < ANTIPODAL
+    if is_antipodal.any():
+        key = int(np.argmax(is_antipodal)) + 1
+        raise keys.error(n_("the rotation from the previous key is a full turn, so its axis is undefined"), key)
+
+
+def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
+    """Return the signs, one per key, for which the arcs of neighboring quaternions follow each track's path.
+
+    Source: docs/formulas, "Signs and paths".
+    """
+    counts = tracks.last - tracks.first + 1
+    flips = np.ones(len(tracks.frames))
+    flips[1:][np.einsum("ij,ij->i", tracks.values[1:], tracks.values[:-1]) < 0.0] = -1.0
+    flips[tracks.first] = 1.0
+    shortest_signs = np.cumprod(flips)
+    # The product over all tracks is restarted at each track's first key.
+    shortest_signs *= np.repeat(shortest_signs[tracks.first], counts)
+    is_shortest = np.repeat([path == "SHORTEST" for path in paths], counts)
+    signs: Float64Array = np.where(is_shortest, shortest_signs, 1.0)
+    return signs
+
+
+def signed_quaternions(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> Float64Array:
+    """Return the quaternions (4, K) of keys, with the signs for which the arcs between them follow the path."""
+    return tracks.columns * path_signs([spline.path for spline in splines], tracks)
+
+
+def neighbours(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the quaternions before and after each key (docs/formulas, "Signs in a loop")."""
+    before, after = q[:, tracks.previous], q[:, tracks.following]
+    start, end = tracks.first[tracks.looped], tracks.last[tracks.looped]
+    seam = np.where(sphere.dot(q[:, start], q[:, end]) < 0.0, -1.0, 1.0)
+    before[:, start] *= seam
+    after[:, end] *= seam
+    return before, after
+
+
+class OrientationSpline(BaseSpline):
+    """Base class for splines of rotations.
+
+    Parameters
+    ----------
+    keys : Keys
+        Keys with values of shape (n, 4), nonzero quaternions w, x, y, z, which are normalized.
+    cycle : "SINGLE", "REPEAT" or "LOOP"
+        Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
+    path : "SHORTEST" or "AS_KEYED"
+        Rotate from key to key along the shortest path, or along the arc between the quaternions as keyed, up to 360
+        degrees.
+
+    Raises
+    ------
+    KeysError
+        If a quaternion is zero or, with the path "AS_KEYED", neighboring quaternions are antipodal to
+        within 1e-10, because no unique arc joins them.
+    """
+
+    is_cubic = False
+    path: Path
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
+        super().__init__(keys, cycle)
+        self._set(keys=keys.with_values(normalised(keys)), path=cast(Path, checked_choice("path", path, _PATHS)))
+        if self.path == "AS_KEYED":
+            check_arcs(self.keys)
+
+    @property
+    def loop_gap(self) -> float:
+        """Return the angle in radians between the orientations of the first and last keys (0 for a closed loop)."""
+        return float(angle_between(self.keys.values[-1], self.keys.values[0]))
+
+    @property
+    def batch(self) -> Hashable:
+        """Return the batch identifier. All tracks of the method are computed together."""
+        return type(self)
+
+
+class TurnedSpline(OrientationSpline):
+    """Base class for splines of rotations whose keys can be turns from the previous key, to preserve full turns."""
+
+    @classmethod
+    def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
+        cls,
+        frames: npt.ArrayLike,
+        angles: npt.ArrayLike,
+        axes: npt.ArrayLike,
+        tension: npt.ArrayLike = 0.0,
+        continuity: npt.ArrayLike = 0.0,
+        bias: npt.ArrayLike = 0.0,
+        ease_to: npt.ArrayLike = 0.0,
+        ease_from: npt.ArrayLike = 0.0,
+        cycle: Cycle = "SINGLE",
+        path: Path = "AS_KEYED",
+        first: npt.ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        convention: Convention = "BLENDER",
+        **options: Any,
+    ) -> Self:
+        """Create a spline from keys that are turns from the previous key, preserving full turns.
+
+        Parameters
+        ----------
+        frames : array_like, shape (n,)
+            Frames of the keys.
+        angles : array_like, shape (n,)
+            Turns in radians, of any size. For example, 5/2 pi is one and a quarter turns.
+        axes : array_like, shape (n, 3)
+            Axes of the turns in the parent frame, of any length above 0. The axis may be 0 if the angle is 0.
+        tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
+            See `Keys`.
+        cycle
+            See the constructor.
+        path : "AS_KEYED" or "SHORTEST"
+            The literal turns, or the shortest path for files that store small negative turns as about 357 degrees.
+        first : array_like, shape (4,)
+            The orientation w, x, y, z to which the turn of key 0 is applied.
+        convention : "BLENDER" or "3DS"
+            ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as in .3ds files.
+        **options
+            Other parameters of the constructor, such as `ends` and `construction` of `tcb.RotationSpline`.
+
+        Raises
+        ------
+        KeysError
+            If angles or axes have the wrong shape, or a key turns about a zero axis.
+
+        Notes
+        -----
+        With `tcb.RotationSpline`, a turn of up to 340 degrees is an arc on the sphere, as in 3D Studio. A longer turn
+        is added to the curve on the sphere, as a segment of the vector spline through the rotation vectors of the long
+        turns. If all turns are about one axis, all are added in this way. The motion is then the vector spline of the
+        angle, for turns of any size and any parameters. Source: docs/formulas, "Relative keys" and "Long turns".
+
+        Examples
+        --------
+        >>> spline = tcb.RotationSpline.from_turns([0, 20], [0, 5 * np.pi], [[0, 0, 1]] * 2)  # two turns and a half
+        >>> np.degrees(spline([0, 10], nu=1)[:, 2])  # per frame
+        array([45., 45.])
+        """
+        turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
+        if turns.values.shape[1] != 1:
+            raise KeysError(n_("angles must have one number per key, not {:d}", turns.values.shape[1]))
+        unit_axes = _checked_axes(axes, turns)
+        signed_angles = turns.values[:, 0] * turn_sign(convention)
+        orientations = turns_to_rotations(signed_angles, unit_axes, first=first)
+        spline = cls(turns.with_values(orientations), cycle, **options)
+        # Neighboring keys given as turns may be antipodal, which the constructor would reject with the path as keyed.
+        spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
+        if spline.path == "AS_KEYED":
+            spline._keep_turns(signed_angles[1:, np.newaxis] * _filled_axes(signed_angles, unit_axes)[1:])
+        return spline
+
+    @classmethod
+    def from_walk(cls, keys: Keys, walk: npt.ArrayLike, cycle: Cycle = "SINGLE", **options: Any) -> Self:
+        """Create the spline from orientations and the rotation from each key to the next, as angle channels define it.
+
+        Parameters
+        ----------
+        keys : Keys
+            Keys with values of shape (n, 4): nonzero quaternions w, x, y, z of either sign. They are normalized.
+        walk : array_like, shape (n - 1, 3)
+            Rotation vectors from key to key in the parent's frame, as returned by `rotations.walk_euler` and
+            `rotations.walk_axis_angle`. Their lengths are the angles of the turns. The vectors select the path between
+            keys, and the keys determine the ends of the path.
+        cycle
+            See the constructor.
+        **options
+            Other parameters of the constructor.
+
+        Examples
+        --------
+        >>> angles = np.radians([[0, 0, 0], [720, 0, 0]])
+        >>> keys = Keys([0, 20], rotations.from_euler(angles))
+        >>> np.degrees(tcb.RotationSpline.from_walk(keys, rotations.walk_euler(angles))(10, nu=1))  # per frame
+        array([36.,  0.,  0.])
+        """
+        spline = cls(keys, cycle, **options)
+        vectors = numbers("walk", walk, 3)
+        if vectors.shape != (len(keys) - 1, 3):
+            fault = n_(
+                "walk must have the columns x, y, z and one row per segment, but its shape is {!s}", vectors.shape
+            )
+            raise KeysError(fault)
+        q = spline.keys.values
+        turns = cls._turns_of_walk(q, vectors)
+        turned_keys = multiply(from_rotation_vector(turns), q[:-1])
+        flips = np.where(np.einsum("ij,ij->i", turned_keys, q[1:]) < 0.0, -1.0, 1.0)
+        signs = np.append(1.0, np.cumprod(flips))
+        # The signs may make neighboring keys antipodal, which the constructor would reject with the path as keyed.
+        spline._set(keys=spline.keys.with_values(q * signs[:, np.newaxis]), path="AS_KEYED")
+        spline._keep_turns(turns)
+        return spline
+
+    @classmethod
+    def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
+        """Return the turns between unit quaternions that are closest to a walk, shape (n-1, 3)."""
+        axes, angles = to_axis_angle(shorter(multiply(q[1:], conjugate(q[:-1]))))
+        angles, axes = nearest_turns(angles, axes, walk)
+        return angles[:, np.newaxis] * axes
+
+    @abstractmethod
+    def _keep_turns(self, turns: Float64Array) -> None:
+        """Record the turns from key to key: rotation vectors of shape (n-1, 3) that end close to the next key."""
+
+
+def _checked_axes(axes: npt.ArrayLike, turns: Keys) -> Float64Array:
+    """Return the unit axes (n, 3) of keys with turn angles (n, 1), or raise KeysError."""
+    checked = numbers("axes", axes)
+    if checked.shape != (len(turns), 3):
+        fault = n_(
+            "axes must have the columns x, y, z and one row per key: {:d} keys, axes of shape {!s}",
+            len(turns),
+            checked.shape,
+        )
+        raise KeysError(fault)
+    unit_axes, lengths = unit_vectors(Keys(turns.frames, checked).values)
+    has_no_axis = (lengths == 0.0) & (turns.values[:, 0] != 0.0)
+    if has_no_axis.any():
+        raise turns.error(n_("the turn has a zero axis"), int(np.argmax(has_no_axis)))
+    return unit_axes
+
+
+def _filled_axes(angles: Float64Array, axes: Float64Array) -> Float64Array:
+    """Return the axes. A zero turn gets the axis of the previous turn, or else of the next turn.
+
+    A zero turn has no axis, but the tangents of adjacent full turns need one.
+    """
+    turning_keys = np.flatnonzero(np.abs(angles[1:]) > _NO_TURN) + 1
+    if not len(turning_keys):
+        return axes
+    previous = np.searchsorted(turning_keys, np.arange(1, len(angles)), side="right") - 1
+    return np.concatenate((axes[:1], axes[turning_keys[np.maximum(previous, 0)]]))
