@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Live watches: scenes, actions, and running operators that hold keys."""
+"""Scenes, actions and running operators that Live watches."""
 
 from __future__ import annotations
 
