@@ -12,8 +12,8 @@ the median, the 90th percentile and the maximum over all frames and tracks. The 
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,121 +23,103 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from interp.rotations import angle_between
 from tools import tcb
+from tools.benchmarks.checkout import animation, module, package
+from tools.benchmarks.scenes import fcurves
 from tools.tables import number, table
 
+channels, find_tracks, own_keys, sampled_track = (
+    module(f"animation.{name}")
+    for name in ("fcurves.channels", "store.find_tracks", "store.own_keys", "reduction.sampled_track")
+)
+
 STEP = 0.25
+QUANTILES = {"median": 0.5, "90 %": 0.9, "largest": 1.0}
 Float64Array = npt.NDArray[np.float64]
 
 
 def load(path: Path, every: int) -> None:
     """Open the file, or import it into an empty file."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    if path.suffix.lower() == ".blend":
+    importers: Any = bpy.ops.import_anim
+    suffix = path.suffix.lower()
+    if suffix == ".blend":
         bpy.ops.wm.open_mainfile(filepath=str(path))
-    elif path.suffix.lower() == ".3ds":
-        importers: Any = bpy.ops.import_anim
+    elif suffix == ".3ds":
         importers.tcb_3ds(filepath=str(path), output="NONE")
     else:
-        bpy.ops.import_anim.bvh(filepath=str(path), rotate_mode="QUATERNION")
-        for fcurve in (each for action in bpy.data.actions for each in curves_of(action)):
-            points = fcurve.keyframe_points
-            for row in reversed([row for row in range(len(points)) if row % every]):
-                points.remove(points[row], fast=True)
-            fcurve.update()
+        importers.bvh(filepath=str(path), rotate_mode="QUATERNION")
+        for fcurve in (fcurve for item in bpy.data.objects for fcurve in fcurves(item)):
+            thin_out(fcurve.keyframe_points, every)
 
 
-def curves_of(action: Any) -> list[Any]:
-    channels: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.fcurves.channels")
-    return [fcurve for bag in channels.channels_in(action) for fcurve in bag]
+def thin_out(points: Any, every: int) -> None:
+    """Keep the first key, and every `every`-th key after it."""
+    co = np.empty(2 * len(points), dtype=np.float32)
+    points.foreach_get("co", co)
+    kept = co.reshape(-1, 2)[::every]
+    points.clear()
+    points.add(len(kept))
+    points.foreach_set("co", kept.ravel())
 
 
-def tracks_of(datablock: Any) -> list[Any]:
-    channels: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.fcurves.channels")
-    store: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.store.find_tracks")
-    return list(store.find_tracks(datablock, channels.channels_of(datablock)))
+def tracks_of(datablocks: Collection[bpy.types.ID]) -> Iterator[Any]:
+    """Yield the datablocks' tracks."""
+    for datablock in datablocks:
+        yield from find_tracks.find_tracks(datablock, channels.channels_of(datablock))
 
 
-def played(tracks: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Float64Array]:
-    """Return Blender's playback of each track every quarter of a frame between its keys, shape (frames, channels)."""
-    result = {}
-    for name, (track, frames) in tracks.items():
-        columns = [
-            [track.channels[index].evaluate(frame) for frame in frames.tolist()]
-            if index in track.channels
-            else np.full(len(frames), track.component(index))
-            for index in range(len(track.rest))
-        ]
-        result[name] = np.array(columns, dtype=np.float64).T
-    return result
+def played(datablocks: Collection[bpy.types.ID], names: Collection[tuple[str, str]]) -> list[Any]:
+    """Return Blender's playback of the named tracks every quarter of a frame between their keys."""
+    motions = []
+    for track in tracks_of(datablocks):
+        if (track.name, track.path) in names:
+            frames = own_keys.key_frames(track)
+            times = np.arange(frames[0], frames[-1] + STEP / 2, STEP, dtype=np.float64)
+            motions.append(sampled_track.sample_track(track, times))
+    return motions
+
+
+def error_of(by_handles: Float64Array, samples: Float64Array, is_rotation: bool) -> Float64Array:
+    """Return the error at each frame, in degrees or relative to the largest range of a component."""
+    if is_rotation:
+        return np.degrees(angle_between(by_handles, samples))
+    error: Float64Array = np.abs(by_handles - samples).max(axis=1) / (np.ptp(samples, axis=0).max() or 1.0)
+    return error
 
 
 def compare(path: Path, every: int) -> tuple[str, ...]:
     """Return the file's row of the table."""
     load(path, every)
-    animation: Any = importlib.import_module(f"{tcb.PACKAGE}.animation")
-    splines: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.bake.plans.splines")
-    rotations: Any = importlib.import_module(f"{tcb.PACKAGE}.interp.rotations")
-    own_keys: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.store.own_keys")
-    datablocks = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.lights, *bpy.data.materials, *bpy.data.worlds]
-    animated = [
-        each for each in datablocks if each.animation_data is not None and each.animation_data.action is not None
-    ]
-    if not any(track.enabled for each in animated for track in tracks_of(each)):
-        animation.enable_many(dict.fromkeys(animated), keep_look=False)
-    report = animation.bake_many(animated, animation.Options(output="HANDLES"))
-    names = {(each["datablock"], each["track"]) for each in report.handles}
-
-    def tracks() -> dict[tuple[str, str], Any]:
-        found = {}
-        for datablock in animated:
-            for track in tracks_of(datablock):
-                if (track.name, track.path) in names:
-                    frames = own_keys.key_frames(track).astype(np.float64)
-                    found[track.name, track.path] = track, np.arange(frames[0], frames[-1] + STEP / 2, STEP)
-        return found
-
-    by_handles = played(tracks())
-    animation.bake_many(animated, animation.Options(step=STEP))
-    exact, present = played(tracks()), tracks()
+    datablocks = [datablock for datablock in animation.of_file() if datablock.animation_data.action is not None]
+    if not any(track.enabled for track in tracks_of(datablocks)):
+        animation.enable_many(datablocks, keep_look=False)
+    report = animation.bake_many(datablocks, animation.Options(output="HANDLES"))
+    names = {(entry["datablock"], entry["track"]) for entry in report.handles}
+    by_handles = played(datablocks, names)
+    animation.bake_many(datablocks, animation.Options(step=STEP))
     errors: dict[bool, list[Float64Array]] = {False: [], True: []}
-    for name, samples in exact.items():
-        track, _ = present[name]
-        if track.is_rotation:
-            ours, theirs = (
-                rotations.normalise(splines.quaternions_of(track, each)) for each in (by_handles[name], samples)
-            )
-            error = np.degrees(rotations.angle_between(ours, theirs))
-        else:
-            size = np.ptp(samples, axis=0).max()
-            error = np.abs(by_handles[name] - samples).max(axis=1) / (size if size > 0.0 else 1.0)
-        errors[track.is_rotation].append(error)
-    columns = []
-    for each in errors.values():
-        columns += [number(float(np.quantile(np.concatenate(each), q))) if each else "" for q in (0.5, 0.9, 1.0)]
-    approximate = sum(note.code == "HANDLES_APPROXIMATE" for note in report.notes)
-    return (path.name, f"{len(exact)}", f"{report.keys}", f"{approximate}", *columns)
+    for approximate, exact in zip(by_handles, played(datablocks, names), strict=True):
+        is_rotation = exact.track.is_rotation
+        errors[is_rotation].append(error_of(approximate.values, exact.values, is_rotation))
+    approximate_count = sum(entry["approximate"] for entry in report.handles)
+    cells = [
+        number(float(np.quantile(np.concatenate(by_track), quantile))) if by_track else ""
+        for by_track in errors.values()
+        for quantile in QUANTILES.values()
+    ]
+    return (path.name, str(len(names)), str(report.keys), str(approximate_count), *cells)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--every", type=int, default=10, help="of a .bvh file one key in so many (default: 10)")
+    parser.add_argument("--every", type=int, default=10, help="keep one in so many keys of a .bvh file (default: 10)")
     given = parser.parse_args()
-    package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
     package.register()
-    heads = (
-        "file",
-        "tracks",
-        "keys",
-        "approximate",
-        "values: median",
-        "90 %",
-        "largest",
-        "degrees: median",
-        "90 %",
-        "largest",
-    )
+    errors = [f"{kind}: {name}" for kind in ("values", "degrees") for name in QUANTILES]
+    heads = ("file", "tracks", "keys", "approximate", *errors)
     print(table(heads, [compare(path, given.every) for path in given.files]))
     tcb.end_process(0)
 
