@@ -56,6 +56,14 @@ def bake_again(output: str) -> Work:
     return partial(bake, output)
 
 
+def free() -> Work:
+    """Return a function that frees a bake of samples. A first Free Bake loads the modules, which are not measured."""
+    bake("SAMPLES")
+    animation.free_many([rig()])
+    bake("SAMPLES")
+    return partial(animation.free_many, [rig()])
+
+
 def floor(output: str) -> Work:
     """Return a function that writes the keys of a bake with `add` and `foreach_set`, and nothing else.
 
@@ -115,12 +123,13 @@ METHODS: dict[str, Callable[[], Work]] = {
     "floor of samples": partial(floor, "SAMPLES"),
     "curves": partial(bake_again, "CURVES"),
     "floor of curves": partial(floor, "CURVES"),
+    "Free Bake": free,
     "FCurve.bake": lambda: fcurve_bake,
     "nla.bake": partial(nla_bake, False),
     "nla.bake, visual keying": partial(nla_bake, True),
     "anim_utils.bake_action": lambda: bake_action,
 }
-"""The ways to bake the open file. Each prepares it, and returns the function to measure."""
+"""The ways to bake or free the open file. Each prepares it, and returns the function to measure."""
 OF_CHARACTER = ("samples", "curves", "nla.bake", "nla.bake, visual keying")
 """The methods that are measured with a skin, which some of them deform at each frame."""
 

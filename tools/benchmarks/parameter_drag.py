@@ -28,11 +28,10 @@ from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.scenes import fcurves
 from tools.benchmarks.timing import milliseconds_of
 
-handlers, key_drag, key_fields, modifier_keys, set_parameters, track_keys, channels, drags = (
+handlers, key_fields, modifier_keys, set_parameters, track_keys, channels, drags = (
     module(name)
     for name in (
         "ui.live.handlers",
-        "operators.key_drag",
         "ui.sliders.key_fields",
         "ui.sliders.slider_drag",
         "animation.edit.set_parameters",
@@ -99,37 +98,25 @@ class Slider:
 
 
 class Operator:
-    """A substitute for the running operator Drag, which requires a window."""
-
-    parameter = "tension"
-    _typed = ""
-    _apply, _after, _typed_value, _given = (
-        getattr(key_drag.TCB_OT_key_drag, name) for name in ("_apply", "_after", "_typed_value", "_given")
-    )
+    """The drag of the operator Drag, without its window."""
 
     def __init__(self, rig: Any, paths: set[str], frames: list[float]) -> None:
-        found = track_keys.keys_on_paths(rig, channels.channels_of(rig), paths)
-        self._chosen = [keys.take(np.isin(keys.frames, np.array(frames, dtype=np.float32))) for keys in found]
-        self._defaults: dict[str, float] = {}
-        self._before = [keys.parameters(self._defaults)[self.parameter] for keys in self._chosen]
-        self._drag = key_drag.ParameterDrag(self._chosen, self._defaults)
+        every = track_keys.keys_on_paths(rig, channels.channels_of(rig), paths)
+        chosen = [keys.take(np.isin(keys.frames, np.array(frames, dtype=np.float32))) for keys in every]
+        self._before = [keys.parameters({})["tension"] for keys in chosen]
+        self._drag = drags.ParameterDrag(chosen, {})
+
+    def _given(self, number: float) -> list[dict[str, Any]]:
+        return [{"tension": np.clip(before + number, -1.0, 1.0)} for before in self._before]
 
     def to(self, number: float) -> None:
-        self._moved = number
-        self._apply(bpy.context)
+        self._drag.to(self._given(number))
 
     def esc(self) -> None:
         self._drag.take_back()
 
     def release(self, number: float) -> None:
-        self._moved = number
-        self._apply(bpy.context, held=False)
-
-    def _show(self, _context: bpy.types.Context, _given: object) -> None:
-        pass
-
-    def _end(self, _context: bpy.types.Context, status: object) -> object:
-        return status
+        self._drag.finish(self._given(number))
 
 
 def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
@@ -156,7 +143,8 @@ def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
 def give_eases(rig: Any) -> None:
     """Give each key different eases."""
     dice = np.random.default_rng(1)
-    every = track_keys.keys_on_paths(rig, channels.channels_of(rig), {fcurve.data_path for fcurve in fcurves(rig)})
+    paths = {fcurve.data_path for fcurve in fcurves(rig)}
+    every = list(track_keys.keys_on_paths(rig, channels.channels_of(rig), paths))
     eases = [{name: dice.uniform(0.0, 0.5, len(keys)) for name in ("ease_to", "ease_from")} for keys in every]
     set_parameters.set_parameters_of_each(zip(every, eases, strict=True), {})
     handlers.flush_all()
