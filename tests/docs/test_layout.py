@@ -60,7 +60,6 @@ ORDER = (
     ("animation/fcurves",),
     ("animation/store/table",),
     ("animation/store",),
-    ("animation/store/actions",),
     ("animation/bake/plans",),
     ("animation/sampling",),
     (
