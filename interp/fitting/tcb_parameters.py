@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cubic_equations import times
 from ..key_batch import BoolArray, IndexArray
 from ..keys import HIGHEST, LOWEST, Float64Array
 from .least_squares import Method, descend
@@ -351,7 +350,7 @@ class _Equations:
         inverse = np.ascontiguousarray(inverses.transpose(1, 2, 0))
         solution = np.zeros_like(right)
         residual = np.where(free, right, 0.0)
-        direction = preconditioned = times(inverse, residual[:, np.newaxis])[:, 0]
+        direction = preconditioned = np.einsum("ijn,jn->in", inverse, residual)
         size = keys.sum_of_tracks(residual * preconditioned)
         accurate_size = self.forcing**2 * size
         for _ in range(_MAX_ITERATIONS):
@@ -359,7 +358,7 @@ class _Equations:
             length = self._ratio(size, keys.sum_of_tracks(direction * product))
             solution += length * direction
             residual = residual - length * product
-            preconditioned = times(inverse, residual[:, np.newaxis])[:, 0]
+            preconditioned = np.einsum("ijn,jn->in", inverse, residual)
             previous_size, size = size, keys.sum_of_tracks(residual * preconditioned)
             if (size <= accurate_size).all():
                 break

@@ -44,15 +44,16 @@ def velocity_of_exp(turn: Float64Array, rate: Float64Array) -> Float64Array:
 
 def acceleration_of_exp(turn: Float64Array, rate: Float64Array, change: Float64Array) -> Float64Array:
     """Return the derivative of `velocity_of_exp`, where `change` is the derivative of the rate."""
-    first_rate, second_rate = (factor * sphere.dot(turn, rate) for factor in _jacobian_rates(sphere.length(turn)))
-    second = _jacobian(sphere.length(turn))[1]
-    across = cross(turn, rate)
-    return (
-        velocity_of_exp(turn, change)
-        + first_rate * across
-        + second_rate * cross(turn, across)
-        + second * cross(rate, across)
-    )
+    return velocity_of_exp(turn, change) + bend(turn, rate, rate)
+
+
+def bend(turn: Float64Array, rate: Float64Array, other_rate: Float64Array) -> Float64Array:
+    """Return the bilinear form that is the derivative of `velocity_of_exp` if both rates are the same and constant."""
+    angle = sphere.length(turn)
+    first_rate, second_rate = _jacobian_rates(angle)
+    across = cross(turn, other_rate)
+    along = sphere.dot(turn, rate) * (first_rate * across + second_rate * cross(turn, across))
+    return along + _jacobian(angle)[1] * cross(rate, across)
 
 
 def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:

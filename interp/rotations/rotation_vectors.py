@@ -33,6 +33,13 @@ class Turns(NamedTuple):
     start: Float64Array
     onward: Float64Array
 
+    @property
+    def full(self) -> Float64Array:
+        """The full turns in `onward`, as rotation vectors. The rest is at most half a turn."""
+        angles = sphere.length(self.onward)
+        full_angles = 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))
+        return self.onward * np.divide(full_angles, angles, out=np.zeros_like(angles), where=full_angles > 0.0)
+
 
 class RotationVectors:
     """Segments ``exp(h(u) / 2) q[n]`` of several tracks.
@@ -56,14 +63,10 @@ class RotationVectors:
         most half a turn, and the missing full turns are added. For rotation about one axis, both add up to the Hermite
         spline of the angle.
         """
-        angles = sphere.length(turns.onward)
-        count = np.rint(angles / (2.0 * np.pi))
-        long_turns, shortest_turns = None, turns.onward
-        if count.any():
-            axes = np.divide(turns.onward, angles, out=np.zeros_like(turns.onward), where=count > 0.0)
-            full_turns = 2.0 * np.pi * count * axes
-            shortest_turns = turns.onward - full_turns
-            long_turns = LongTurns(full_turns, np.zeros_like(axes), np.zeros_like(axes))
+        full_turns = turns.full
+        shortest_turns = turns.onward - full_turns
+        no_tangents = np.zeros_like(full_turns)
+        long_turns = LongTurns(full_turns, no_tangents, no_tangents) if full_turns.any() else None
         end_rates = rate_of_velocity(shortest_turns, incoming)
         return cls(turns.start, hermite_powers(shortest_turns, outgoing, end_rates), long_turns)
 

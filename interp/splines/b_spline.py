@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..base_spline import ComponentSpline, Cycle, Method
-from ..cubic_equations import SETTLED, largest_in_tracks, matrices, solve, times, unsolved_error
+from ..cubic_equations import factorized, largest_in_tracks, matrices, times, unsolved_error
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _LONGEST_STEP = 0.5
 # Enough steps for controls that are several full turns away from their keys.
 _MAX_ITERATIONS = 80
+# A step this small, in radians, is the last, because its error is far below rounding.
+_SETTLED = 1e-12
 
 
 class VectorSpline(ComponentSpline):
@@ -282,7 +284,7 @@ def _controls(
         controls = np.where(may_move, sphere.product(controls, sphere.exp(step / 2.0)), controls)
         changes = rate_of_velocity(-turns, step[:, tracks.segment_end]) - rate_of_velocity(turns, step)
         turns = np.where(may_move, _turns_near(turns + changes, controls, tracks), turns)
-        is_unsolved &= ~(longest <= SETTLED)
+        is_unsolved &= ~(longest <= _SETTLED)
         if not is_unsolved.any():
             return controls, turns
     fault = n_(
@@ -316,7 +318,7 @@ def _newton_step(
     after = middle * times(velocity_of_ahead, matrices(rate_of_velocity, -turn_after))
     # If the matrix is singular, the step is NaN, and the track stays unsolved.
     with np.errstate(all="ignore"):
-        return solve(before, diagonal, after, errors[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
+        return factorized(tracks, before, diagonal, after)(errors)
 
 
 def _turns_near(estimates: Float64Array, controls: Float64Array, tracks: KeyBatch) -> Float64Array:
