@@ -10,9 +10,9 @@
     animation.bake(datablock, output="HANDLES")
     animation.apply(datablock)
 
-Most functions that take one datablock, `verb(datablock, ...)`, have a counterpart for several, `verb_many(datablocks,
-...)`. The counterpart takes an iterable, or a mapping from each datablock to the path prefixes of its tracks. The
-`errors` of the returned report list the datablocks that can't be processed.
+Functions that change or check one datablock, `verb(datablock, ...)`, have a counterpart for several,
+`verb_many(datablocks, ...)`. The counterpart takes an iterable, or a mapping from each datablock to the path prefixes
+of its tracks. The `errors` of the returned report list the datablocks that can't be processed.
 
 `datablock` is any ID that can be animated: an object, a camera, a material's node tree or a shape key block. The
 functions need neither a selection nor a context. If a function raises `AnimationError`, the tracks and datablocks named
@@ -41,35 +41,40 @@ if TYPE_CHECKING:
     )
     from .checks.joints import Gap as Gap, joint_gap as joint_gap
     from .datablocks import of_file as of_file, of_object as of_object
-    from .edit.apply_and_remove import apply as apply, remove as remove
+    from .edit.apply_and_remove import (
+        apply as apply,
+        apply_many as apply_many,
+        remove as remove,
+        remove_many as remove_many,
+    )
     from .edit.bake import bake as bake, bake_many as bake_many
-    from .edit.bake_in_world import bake_in_world as bake_in_world
+    from .edit.bake_in_world import bake_in_world as bake_in_world, bake_in_world_many as bake_in_world_many
     from .edit.enable import enable as enable, enable_many as enable_many
     from .edit.fix_rotations import (
         RotationFault as RotationFault,
         find_rotation_faults as find_rotation_faults,
         fix_rotations as fix_rotations,
-    )
-    from .edit.free_and_restore import free as free, restore as restore
-    from .edit.key_arrays import KeyArrays as KeyArrays, get_keys as get_keys, set_keys as set_keys
-    from .edit.key_whole import key_whole as key_whole
-    from .edit.many import (
-        apply_many as apply_many,
-        choose_many as choose_many,
         fix_rotations_many as fix_rotations_many,
+    )
+    from .edit.free_and_restore import (
+        free as free,
         free_many as free_many,
-        key_set_many as key_set_many,
-        key_whole_many as key_whole_many,
-        remove_many as remove_many,
+        restore as restore,
         restore_many as restore_many,
     )
-    from .edit.set_parameters import key_set as key_set
+    from .edit.key_arrays import KeyArrays as KeyArrays, get_keys as get_keys, set_keys as set_keys
+    from .edit.key_whole import key_whole as key_whole, key_whole_many as key_whole_many
+    from .edit.set_parameters import key_set as key_set, key_set_many as key_set_many
     from .edit.table_export import export_table as export_table
     from .edit.table_import import TableKeys as TableKeys, import_table as import_table
     from .edit.timing import remove_retiming as remove_retiming, retime as retime
     from .edit.track_keys import TrackKeys as TrackKeys, track_keys as track_keys
-    from .edit.track_settings import choose as choose, find_track as find_track
-    from .edit.velocities import Velocities as Velocities, write_velocities as write_velocities
+    from .edit.track_settings import choose as choose, choose_many as choose_many, find_track as find_track
+    from .edit.velocities import (
+        Velocities as Velocities,
+        write_velocities as write_velocities,
+        write_velocities_many as write_velocities_many,
+    )
     from .errors import AnimationError as AnimationError, Finding as Finding
     from .file_curves.restore_curves import restore_curves as restore_curves
     from .options import SAMPLE_LIMIT as SAMPLE_LIMIT
@@ -93,31 +98,21 @@ _MODULES = {
     ".checks.conditions": ("Checks", "Violation", "check", "check_many"),
     ".checks.joints": ("Gap", "joint_gap"),
     ".datablocks": ("of_file", "of_object"),
-    ".edit.apply_and_remove": ("apply", "remove"),
+    ".edit.apply_and_remove": ("apply", "apply_many", "remove", "remove_many"),
     ".edit.bake": ("bake", "bake_many"),
-    ".edit.bake_in_world": ("bake_in_world",),
+    ".edit.bake_in_world": ("bake_in_world", "bake_in_world_many"),
     ".edit.enable": ("enable", "enable_many"),
-    ".edit.fix_rotations": ("RotationFault", "find_rotation_faults", "fix_rotations"),
-    ".edit.free_and_restore": ("free", "restore"),
+    ".edit.fix_rotations": ("RotationFault", "find_rotation_faults", "fix_rotations", "fix_rotations_many"),
+    ".edit.free_and_restore": ("free", "free_many", "restore", "restore_many"),
     ".edit.key_arrays": ("KeyArrays", "get_keys", "set_keys"),
-    ".edit.key_whole": ("key_whole",),
-    ".edit.many": (
-        "apply_many",
-        "choose_many",
-        "fix_rotations_many",
-        "free_many",
-        "key_set_many",
-        "key_whole_many",
-        "remove_many",
-        "restore_many",
-    ),
-    ".edit.set_parameters": ("key_set",),
+    ".edit.key_whole": ("key_whole", "key_whole_many"),
+    ".edit.set_parameters": ("key_set", "key_set_many"),
     ".edit.table_export": ("export_table",),
     ".edit.table_import": ("TableKeys", "import_table"),
     ".edit.timing": ("remove_retiming", "retime"),
     ".edit.track_keys": ("TrackKeys", "track_keys"),
-    ".edit.track_settings": ("choose", "find_track"),
-    ".edit.velocities": ("Velocities", "write_velocities"),
+    ".edit.track_settings": ("choose", "choose_many", "find_track"),
+    ".edit.velocities": ("Velocities", "write_velocities", "write_velocities_many"),
     ".errors": ("AnimationError", "Finding"),
     ".file_curves.restore_curves": ("restore_curves",),
     ".options": ("SAMPLE_LIMIT",),

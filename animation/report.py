@@ -105,9 +105,9 @@ class Report:
         return as_dict(self)
 
     @classmethod
-    def on(cls, datablocks: Sequence[bpy.types.ID]) -> Report:
-        """Return a new report that counts only these datablocks."""
-        return cls(len(datablocks), sum(isinstance(datablock, bpy.types.Object) for datablock in datablocks))
+    def on(cls, datablocks: Sequence[bpy.types.ID], tracks: int = 0) -> Report:
+        """Return a new report that counts only these datablocks and tracks."""
+        return cls(len(datablocks), sum(isinstance(datablock, bpy.types.Object) for datablock in datablocks), tracks)
 
     @property
     def refused(self) -> list[Finding]:

@@ -89,7 +89,7 @@ SCRIPTS = {
     "bake": Outline(
         "Bake",
         "Bake tracks as samples or curves, or play them with handles.",
-        ("bake", "bake_many", "bake_in_world", "Options", "ROTATION_TOLERANCE", "SAMPLE_LIMIT"),
+        ("bake", "bake_many", "bake_in_world", "bake_in_world_many", "Options", "ROTATION_TOLERANCE", "SAMPLE_LIMIT"),
     ),
     "keys": Outline(
         "Keys and tracks",
@@ -122,7 +122,7 @@ SCRIPTS = {
     "timing": Outline(
         "Timing and velocities",
         "Retime a track independently of its keys, and write its velocities.",
-        ("retime", "remove_retiming", "write_velocities", "Velocities"),
+        ("retime", "remove_retiming", "write_velocities", "write_velocities_many", "Velocities"),
     ),
     "files": Outline(
         "Tables and restored curves",

@@ -23,6 +23,7 @@ from ..arguments import FrameRange, checked
 from ..datablocks import of_object
 from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.keyframes import BoolArray
+from ..many import on_all
 from ..number_text import number_text, size_text
 from ..records import record
 from ..sampling.beyond_fcurves import UnknownMotionError
@@ -175,20 +176,13 @@ def check(
     return check_many([datablock], frame_range, scene)
 
 
-@checked
+@on_all(check)
 def check_many(
     datablocks: Iterable[bpy.types.ID],
-    frame_range: FrameRange | None = None,
-    scene: bpy.types.Scene | None = None,
+    frame_range: tuple[float, float] | None,
+    scene: bpy.types.Scene | None,
 ) -> Checks:
-    """Check the motion of several objects (see `check`).
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The objects, or datablocks that objects use. Each object is checked once.
-    frame_range, scene
-        See `check`. The default range of each object includes its own keys.
+    """Check the motion of several objects, or of the objects that use several datablocks. Check each object once.
 
     Returns
     -------

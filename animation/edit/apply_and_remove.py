@@ -19,6 +19,7 @@ from ..fcurves.frames import union
 from ..fcurves.keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, KEY_TYPE, BoolArray, Keyframes
 from ..fcurves.read_keys import read
 from ..fcurves.write_keys import write
+from ..many import on_each
 from ..report import Report
 from ..store.own_keys import key_frames, read_all_own_keys, read_own_keys
 from ..store.paths import give_name, take_name
@@ -60,6 +61,9 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     2
     """
     return work_on(datablock, Task(_apply, "NO_TCB_TRACK", prefixes, _make_plain, takes_edited=True))
+
+
+apply_many = on_each(apply)
 
 
 def _apply(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
@@ -130,6 +134,9 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     1
     """
     return work_on(datablock, Task(_remove, "NO_TCB_TRACK", prefixes, _strip))
+
+
+remove_many = on_each(remove)
 
 
 def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:

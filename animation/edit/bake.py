@@ -66,7 +66,7 @@ def bake(  # noqa: PLR0913
     prefixes : iterable of str, optional
         Bake only tracks whose paths start with one of the prefixes, for example 'location' or 'pose.bones["Arm"]'.
     keep_look : bool
-        If true, fit the parameters of plain tracks to the current motion (see `enable_many`). If false, their keys get
+        If true, fit the parameters of plain tracks to the current motion (see `enable`). If false, their keys get
         the default parameters (0 or `defaults`), which changes the motion.
     value_tolerance : float, optional
         Maximum error of curves and handles, in the property's units. A note reports handles with a larger error.
@@ -140,9 +140,9 @@ def bake_many(
     keep_look : bool
         See `bake`.
     max_change : (float, float)
-        See `enable_many`.
+        See `enable`.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        See `enable_many`.
+        See `enable`.
     enable : bool
         Also enable and bake the plain tracks of datablocks that have TCB tracks.
     progress : callable, optional

@@ -15,6 +15,7 @@ from ..bake.world_space_samples import WorldMotion, is_in_world
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.linked_data import editable_channels
+from ..many import on_each
 from ..options import BAKE
 from ..report import Report
 from ..store.find_tracks import find_tracks
@@ -99,6 +100,9 @@ def bake_in_world(
     if report.errors and not report.tracks:
         raise AnimationError(*report.errors)
     return report
+
+
+bake_in_world_many = on_each(bake_in_world, '[rig], ["foot.L"]')
 
 
 def _tracks(item: Any, bone: str) -> list[Track]:

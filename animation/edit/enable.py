@@ -12,7 +12,7 @@ import numpy as np
 
 from ...interp.fitting.tcb_parameters import fit_parameters
 from ...interp.rotations.base_rotation_spline import Path
-from ..arguments import Datablocks, NotNegative, Parameters, by_datablock, checked
+from ..arguments import NotNegative, Parameters, checked
 from ..bake.plans.splines import TrackSpline, check_frames, track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding, size_of
@@ -21,6 +21,7 @@ from ..fcurves.channels import Channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..fcurves.linked_data import check_editable, editable_channels
+from ..many import on_all
 from ..options import ENABLE
 from ..records import record
 from ..report import Report
@@ -69,14 +70,21 @@ def enable(
     prefixes : iterable of str, optional
         Enable only tracks whose paths start with one of the prefixes.
     keep_look : bool
-        If true, fit parameters to the current motion as in `enable_many`. If false, all keys get the defaults, and
-        linear and easing keys become keys of the spline.
+        If true, fit the parameters of Bezier keys to the current motion, and report the change. If angles turn by more
+        than half a turn between keys, choose the `path` that changes the motion less. Blender continues to play
+        segments with other interpolations, and a note reports them. There are two exceptions, each with a note: tracks
+        with only linear keys, and quaternions whose keys change sign, where Blender's motion flips. These tracks play
+        TCB with the defaults. If false, all keys get the defaults, and linear and easing keys become keys of the
+        spline.
     defaults : mapping, optional
         Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
     max_change : (float, float)
-        Limits of visible change, as in `enable_many`.
+        Limits of visible change: an angle in radians, and a fraction of a track's range. Larger changes to the
+        preserved motion are reported.
     path : {"SHORTEST", "AS_KEYED"}, optional
-        How rotations turn between keys, with the same options as in `choose`. Default: as in `enable_many`.
+        How rotations turn between keys, with the same options as in `choose`. Default: SHORTEST for quaternions,
+        AS_KEYED for angles, and with `keep_look` the path of angles that changes the motion less. With AS_KEYED,
+        `keep_look` also preserves flips of quaternions.
 
     Returns
     -------
@@ -101,45 +109,20 @@ def enable(
     return report
 
 
-@checked
+@on_all(enable)
 def enable_many(
-    datablocks: Datablocks,
-    prefixes: Iterable[str] | None = None,
-    keep_look: bool = ENABLE["keep_look"].default,
-    defaults: Parameters | None = None,
-    max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
-    path: Path | None = None,
+    datablocks: Mapping[bpy.types.ID, list[str] | None],
+    keep_look: bool,
+    defaults: Mapping[str, float] | None,
+    max_change: tuple[float, float],
+    path: Path | None,
 ) -> Report:
-    """Enable TCB on tracks of several datablocks, as `enable` does for one.
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its prefixes.
-    prefixes : iterable of str, optional
-        Enable only tracks whose paths start with one of the prefixes.
-    keep_look : bool
-        If true, fit the parameters of Bezier keys to the current motion, and report the change. If angles turn by more
-        than half a turn between keys, choose the `path` that changes the motion less. Blender continues to play
-        segments with other interpolations, and a note reports them. There are two exceptions, each with a note: tracks
-        with only linear keys, and quaternions whose keys change sign, where Blender's motion flips. These tracks play
-        TCB with the defaults. If false, all keys get the defaults, and linear and easing keys become keys of the
-        spline.
-    defaults : mapping, optional
-        Parameters by name, used when baking keys that have none of their own. Default: all 0, as in 3D Studio.
-    max_change : (float, float)
-        Limits of visible change: an angle in radians, and a fraction of a track's range. Larger changes to the
-        preserved motion are reported.
-    path : {"SHORTEST", "AS_KEYED"}, optional
-        How rotations turn between keys, with the same options as in `choose`. Default: SHORTEST for quaternions,
-        AS_KEYED for angles, and with `keep_look` the path of angles that changes the motion less. With AS_KEYED,
-        `keep_look` also preserves flips of quaternions.
+    """Enable TCB on tracks of several datablocks (see `enable`).
 
     Returns
     -------
     Report
-        Tracks that can't be made TCB are listed in `errors` and are not changed. If two keys are at the same frame, a
-        note reports them, and the track can't be baked.
+        Tracks that can't be made TCB are listed in `errors` and are not changed.
 
     Examples
     --------
@@ -150,13 +133,13 @@ def enable_many(
     report = Report()
     made: _Made = {}
     found: list[tuple[EditableSets, list[_FoundSet]]] = []
-    for datablock, own_prefixes in by_datablock(datablocks, prefixes).items():
+    for datablock, prefixes in datablocks.items():
         try:
             editable = editable_sets(datablock)
         except AnimationError as refusal:
             report.errors += refusal.findings
             continue
-        found.append((editable, [_found_in(datablock, channels, own_prefixes) for channels in editable.sets]))
+        found.append((editable, [_found_in(datablock, channels, prefixes) for channels in editable.sets]))
     # Reading all keys together is faster than reading one datablock at a time.
     own_keys = _OwnKeysOfTracks()
     every = [each for _, sets in found for each in sets]

@@ -28,6 +28,7 @@ from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Float64Array, Ke
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..fcurves.read_keys import read
 from ..fcurves.write_keys import write
+from ..many import on_each
 from ..options import FIX_ROTATIONS
 from ..records import record
 from ..report import Report
@@ -176,6 +177,9 @@ def fix_rotations(
             report.add(Report.on(owners))
             evaluate_anew(channels.action)
     return report
+
+
+fix_rotations_many = on_each(fix_rotations)
 
 
 def _channels_and_owners(

@@ -17,6 +17,7 @@ from ..bake.pipeline import rebake
 from ..bake.put_back import free_tracks, restore_tracks
 from ..fcurves.channels import Channels
 from ..fcurves.frames import union
+from ..many import on_each
 from ..options import FREE
 from ..report import Report
 from ..store.action_and_strips import editable_sets
@@ -67,6 +68,9 @@ def free(
     report = work_on(datablock, Task(_free, "NOTHING_BAKED", prefixes, takes_edited=discard_edits))
     _play_freed(datablock, prefixes, report)
     return report
+
+
+free_many = on_each(free)
 
 
 def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
@@ -130,6 +134,9 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     AnimationError: "Ball": no track is baked or played by handles
     """
     return work_on(datablock, Task(restore_played_tracks, "NOTHING_PLAYED", prefixes))
+
+
+restore_many = on_each(restore)
 
 
 def restore_played_tracks(

@@ -17,6 +17,7 @@ from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import FLAGS, BoolArray, Float32Array
 from ..fcurves.linked_data import check_editable, editable_channels
+from ..many import on_each
 from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.own_keys import OwnKeys, read_own_keys
@@ -81,6 +82,9 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
             report.errors += error.findings
     evaluate_anew(channels.action)
     return report
+
+
+key_whole_many = on_each(key_whole)
 
 
 def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_keys: Mapping[int, OwnKeys]) -> Report:

@@ -17,6 +17,7 @@ from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import INTERPOLATION, BoolArray
 from ..fcurves.linked_data import check_editable
 from ..live.meaning_of_edits import are_implied
+from ..many import on_each
 from ..records import record
 from ..store.enable_tracks import enable_tracks
 from ..store.own_keys import OwnKeys
@@ -182,6 +183,10 @@ def key_set(
     keys = key_at(datablock, find_track(datablock, track), frame)
     given = dict(parameters) if velocity is None else {**parameters, **_velocity_given(keys.track, velocity, frame)}
     set_parameters(keys, given, interpolation=interpolation)
+
+
+# Type checkers assume that the keyword arguments may contain `datablock`.
+key_set_many = on_each(key_set, '[ball], "location", 20, tension=1.0')  # type: ignore[arg-type]
 
 
 def _velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:

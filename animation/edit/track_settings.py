@@ -14,6 +14,7 @@ from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.linked_data import check_editable, editable_channels
+from ..many import on_each
 from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.table.custom_property import update
@@ -125,6 +126,10 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> Report:
     return choose_settings(datablock, track, choices)
 
 
+# Type checkers assume that the keyword arguments may contain `datablock`.
+choose_many = on_each(choose, '[ball], "location", cycle="LOOP"')  # type: ignore[arg-type]
+
+
 def choose_settings(
     datablock: bpy.types.ID, name: str, choices: Mapping[str, str], defaults: Mapping[str, float] | None = None
 ) -> Report:
@@ -137,8 +142,7 @@ def choose_settings(
     track = find_track(datablock, name)
     settings = _with_choices(track.settings, choices)
     made_by(track, settings)
-    report = Report.on([datablock])
-    report.tracks = 1
+    report = Report.on([datablock], tracks=1)
     if not track.enabled:
         report = enable_track(datablock, track, settings.path if "path" in choices else None, defaults)
     elif track.is_baked:

@@ -27,6 +27,7 @@ from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.linked_data import editable_channels
 from ..fcurves.write_keys import key_curve
+from ..many import on_each
 from ..options import SAMPLE_LIMIT, VELOCITIES
 from ..records import record
 from ..report import Report
@@ -170,6 +171,9 @@ def write_velocities(
         report.notes.append(Finding("VELOCITY_FORGOTTEN", name_of(datablock)))
     evaluate_anew(channels.action)
     return report
+
+
+write_velocities_many = on_each(write_velocities)
 
 
 def _moving_tracks(
@@ -317,7 +321,5 @@ def _remove_written(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> 
     if not paths:
         raise AnimationError(Finding("NO_VELOCITIES", name_of(datablock)))
     _remove(datablock, channels, paths)
-    report = Report.on([datablock])
-    report.tracks = len(paths)
     evaluate_anew(channels.action)
-    return report
+    return Report.on([datablock], tracks=len(paths))

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import bpy
 
 from ...interp.fitting.reduction import Method
-from ..arguments import Count, Datablocks, FrameRange, MoreThanTwo, Positive, by_datablock, checked
+from ..arguments import Count, FrameRange, MoreThanTwo, Positive, checked
 from ..errors import AnimationError, Finding, as_dict
+from ..many import on_all
 from ..options import REDUCE
 from ..records import record
 from ..steps import Steps, run_steps
@@ -135,29 +136,11 @@ def reduce(  # noqa: PLR0913  each is a separate option
     return reductions[0]
 
 
-@checked
-def reduce_many(  # noqa: PLR0913  as `reduce`
-    datablocks: Datablocks,
-    prefixes: Iterable[str] | None = None,
-    error: Positive = REDUCE["error"].default,
-    angle: Positive = REDUCE["angle"].default,
-    key_count: Count | None = None,
-    still: Positive | None = None,
-    period: MoreThanTwo | None = None,
-    together: Together = REDUCE["together"].default,
-    frame_range: FrameRange | None = None,
-    method: Method = REDUCE["method"].default,
-    sample_limit: Count = REDUCE["sample_limit"].default,
-    progress: Callable[[int, int], None] | None = None,
+@on_all(reduce)
+def reduce_many(
+    datablocks: Mapping[bpy.types.ID, list[str] | None], *options: Any
 ) -> tuple[list[Reduction], list[Finding]]:
     """Reduce dense curves of several datablocks (see `reduce`).
-
-    Parameters
-    ----------
-    datablocks : iterable of bpy.types.ID
-        The datablocks, or a mapping from each datablock to its prefixes.
-    prefixes, error, angle, key_count, still, period, together, frame_range, method, sample_limit, progress
-        See `reduce`.
 
     Returns
     -------
@@ -170,8 +153,8 @@ def reduce_many(  # noqa: PLR0913  as `reduce`
     >>> reduced[0].reached, refused
     (True, [])
     """
-    request = ReduceRequest(error, angle, key_count, still, period, together, frame_range, method, sample_limit)
-    selected = {datablock: (starts, request) for datablock, starts in by_datablock(datablocks, prefixes).items()}
+    *request, progress = options
+    selected = {datablock: (prefixes, ReduceRequest(*request)) for datablock, prefixes in datablocks.items()}
     return run_steps(reduce_steps(selected), progress)
 
 

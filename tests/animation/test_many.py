@@ -14,7 +14,7 @@ import pytest
 from tests.animation.curves import KEYS, action_bits, fcurves, key, keyed, new_object
 
 MANIFEST = Path(__file__).resolve().parent.parent.parent / "blender_manifest.toml"
-VERBS = ("apply", "choose", "free", "key_set", "key_whole", "remove", "restore")
+VERBS = ("apply", "choose", "free", "key_set", "key_whole", "remove", "restore", "write_velocities")
 ARGUMENTS = {"choose": ("location",), "key_set": ("location", 10.0)}
 
 
@@ -55,12 +55,27 @@ def test_a_mapping_gives_each_datablock_its_prefixes(animation) -> None:
     assert animation.remove_many([one, two], ["location"]).tracks == 2
 
 
-@pytest.mark.parametrize("verb", ["apply", "bake", "enable", "fix_rotations", "free", "key_whole", "remove", "restore"])
-def test_a_verb_on_many_takes_what_the_verb_takes(animation, verb: str) -> None:
-    one, many = (inspect.signature(getattr(animation, name)).parameters for name in (verb, f"{verb}_many"))
-    assert next(iter(many)) == "datablocks"
-    for name in many.keys() & one.keys():
-        assert many[name].default == one[name].default, name
+def test_a_verb_on_many_takes_what_the_verb_takes(animation) -> None:
+    verbs = [name.removesuffix("_many") for name in dir(animation) if name.endswith("_many")]
+    for verb in verbs:
+        one, many = (dict(inspect.signature(getattr(animation, name)).parameters) for name in (verb, f"{verb}_many"))
+        assert next(iter(many)) == "datablocks"
+        # `bake_many` takes the options of a bake together.
+        shared = many.keys() & one.keys() if verb == "bake" else [*many][1:]
+        for name in shared:
+            assert many[name].default == one[name].default, (verb, name)
+        assert verb == "bake" or [*many][1:] == [*one][1:], verb
+
+
+def test_every_function_with_a_datablock_and_a_report_has_one_for_many(animation) -> None:
+    for name in dir(animation):
+        signature = inspect.signature(function) if inspect.isfunction(function := getattr(animation, name)) else None
+        if signature is None or signature.return_annotation != "Report":
+            continue
+        first = next(iter(signature.parameters))
+        # A table and arrays contain the keys of one object or track.
+        if first in ("datablock", "item") and name not in ("import_table", "set_keys"):
+            assert f"{name}_many" in dir(animation)
 
 
 def test_the_names_are_those_that_are_documented(animation) -> None:

@@ -56,6 +56,7 @@ ORDER = (
         "animation/scene_time",
         "animation/options",
         "animation/report",
+        "animation/many",
     ),
     ("animation/fcurves",),
     ("animation/store/table",),

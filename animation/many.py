@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make functions for several datablocks, `verb_many(datablocks, ...)`, from functions for one, `verb(datablock, ...)`.
+
+The other arguments are the same. If the verb takes path prefixes, they are its second argument.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import bpy
+
+from .arguments import Datablocks, by_datablock, checked
+from .errors import AnimationError
+from .report import Report
+
+_Datablock = TypeVar("_Datablock", bound=bpy.types.ID)
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def on_each(
+    verb: Callable[Concatenate[_Datablock, _P], Report | None], example: str = "[ball, rig]"
+) -> Callable[Concatenate[Datablocks, _P], Report]:
+    """Return a function that calls the verb for each datablock, adds up the reports, and lists failures in `errors`.
+
+    F-curves that several datablocks share are processed with the first of these datablocks. It is therefore not an
+    error if nothing is left to do for the other datablocks. A verb that returns None has changed one track. `example`
+    contains the arguments for the example in the docstring.
+    """
+    process: Callable[..., Report | None] = verb
+    takes_prefixes = "prefixes" in inspect.signature(verb).parameters
+
+    def process_each(datablocks: Mapping[bpy.types.ID, list[str] | None], *args: Any, **kwargs: Any) -> Report:
+        report = Report()
+        for datablock, prefixes in datablocks.items():
+            own_args = (prefixes, *args) if takes_prefixes else args
+            try:
+                report.add(process(datablock, *own_args, **kwargs) or Report.on([datablock], tracks=1))
+            except AnimationError as refusal:
+                report.errors += refusal.findings
+        if report.tracks:
+            report.errors = [error for error in report.errors if not error.has_nothing_to_do]
+        return report
+
+    process_each.__doc__ = f"""Call `{verb.__name__}` for several datablocks.
+
+        Returns
+        -------
+        Report
+            The sum of all reports. Refusals are listed in `errors`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument has the wrong type or an invalid value. The error message names the argument.
+
+        Examples
+        --------
+        >>> report = animation.{verb.__name__}_many({example})
+        """
+    return on_all(verb)(process_each)
+
+
+def on_all(
+    verb: Callable[Concatenate[_Datablock, _P], object],
+) -> Callable[[Callable[..., _R]], Callable[Concatenate[Datablocks, _P], _R]]:
+    """Decorate a function that processes several datablocks, and takes the other arguments of the verb.
+
+    The function receives a mapping from each datablock to its prefixes, and all other arguments with their defaults.
+    Its docstring gets a section on the parameters after the first paragraph.
+    """
+    signature = inspect.signature(verb)
+    _, *others = signature.parameters.values()
+    takes_prefixes = "prefixes" in signature.parameters
+
+    def decorate(function: Callable[..., _R]) -> Any:
+        def call(datablocks: Datablocks, *args: Any, **kwargs: Any) -> _R:
+            bound = signature.bind(None, *args, **kwargs)
+            bound.apply_defaults()
+            _, *values = bound.args
+            prefixes = values.pop(0) if takes_prefixes else None
+            return function(by_datablock(datablocks, prefixes), *values, **bound.kwargs)
+
+        many: Any = wraps(verb)(call)
+        many.__name__ = many.__qualname__ = f"{verb.__name__}_many"
+        datablocks_type = Datablocks if takes_prefixes else Iterable[bpy.types.ID]
+        many.__annotations__ = {**verb.__annotations__, "datablocks": datablocks_type}
+        datablocks = inspect.Parameter("datablocks", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        many.__signature__ = signature.replace(parameters=[datablocks, *others])
+        summary, sections = str(inspect.getdoc(function)).split("\n\n", 1)
+        many.__doc__ = f"""{summary}
+
+Parameters
+----------
+datablocks : iterable of bpy.types.ID
+    The datablocks{", or a mapping from each datablock to its prefixes" if takes_prefixes else ""}.
+{", ".join(parameter.name for parameter in others)}
+    See `{verb.__name__}`.
+
+{sections}"""
+        return checked(many)
+
+    return decorate
