@@ -23,7 +23,7 @@ from ..ui.chosen_keys import chosen_keys
 from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
 from ..ui.redraw import show_in_headers
 from ..ui.sliders.key_fields import DESCRIPTIONS, from_50, of_50
-from ..ui.sliders.slider_drag import typed_after
+from ..ui.sliders.slider_drag import split_by_track, typed_after
 from .on_selection import OnKeys
 
 _PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
@@ -65,28 +65,22 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         if context.area is None:
             self.report({"ERROR"}, "No editor to drag in. In scripts, set the amount")
             return {"CANCELLED"}
-        self.amount, self.absolute = 0.0, False
         self._drag = ParameterDrag(self._chosen, self._defaults)
-        # Before the mouse moves, report keys that cannot be changed.
-        given = self._given()
-        for refusal in self._drag.to(given):
-            self._drag.take_back()
-            self.report({"ERROR"}, str(refusal))
-            return {"CANCELLED"}
-        self._mouse_x = event.mouse_x
+        self._area: Any = context.area
+        self._mouse_x, self._typed = event.mouse_x, ""
         self._change = 0.0
         """Change of the parameter by the mouse."""
-        self._typed = ""
-        self._area: Any = context.area
-        self._show_state(context, given)
-        window_manager: Any = context.window_manager
-        window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
+        # Before the mouse moves, this reports keys that cannot be changed.
+        status = self._apply(context, snap=False, is_confirmed=False)
+        if status == {"RUNNING_MODAL"}:
+            window_manager: Any = context.window_manager
+            window_manager.modal_handler_add(self)
+        return status
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         if event.type in {"ESC", "RIGHTMOUSE"}:
-            self._drag.take_back()
-            return self._end(context, {"CANCELLED"})
+            self.cancel(context)
+            return {"CANCELLED"}
         if event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS":
             return self._apply(context, snap=event.ctrl, is_confirmed=True)
         if event.type == "MOUSEMOVE":
@@ -100,9 +94,9 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         return self._apply(context, snap=event.ctrl, is_confirmed=False)
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Restore the keys. Blender calls this to cancel the operator."""
+        """Restore the keys. Blender also calls this when it closes the window or loads a file."""
         self._drag.take_back()
-        self._end(context, {"CANCELLED"})
+        show_in_headers(context, self._area, None, None)
 
     def _start(self, context: bpy.types.Context) -> bool:
         """Find the keys and their values. Return False if there are no keys or they cannot be read, and report why."""
@@ -137,12 +131,17 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
             errors = (self._drag.finish if is_confirmed else self._drag.to)(given)
         except AnimationError as refusal:
             errors = [refusal]
+        except BaseException:
+            # Otherwise, the preview of the unfinished drag would remain.
+            self.cancel(context)
+            raise
         if errors:
-            self._drag.take_back()
+            self.cancel(context)
             self.report({"ERROR"}, str(errors[0]))
-            return self._end(context, {"CANCELLED"})
+            return {"CANCELLED"}
         if is_confirmed:
-            return self._end(context, {"FINISHED"})
+            show_in_headers(context, self._area, None, None)
+            return {"FINISHED"}
         self._show_state(context, given)
         return {"RUNNING_MODAL"}
 
@@ -154,8 +153,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
     def _given(self) -> list[dict[str, Numbers]]:
         """Return the new values for the keys of each track."""
         after = self._after(np.concatenate(self._before))
-        ends = np.cumsum([len(before) for before in self._before])
-        return [{self.parameter: numbers} for numbers in np.split(after, ends[:-1])]
+        return [{self.parameter: numbers} for _, numbers in split_by_track(self._chosen, after)]
 
     def _typed_value(self, context: bpy.types.Context) -> float | None:
         """Return the typed parameter within its limits, or None if no number was typed."""
@@ -169,8 +167,9 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
 
     def _pixels_per_unit(self, context: bpy.types.Context) -> float:
         """Return the mouse movement in pixels for a change of 1."""
-        preferences: Any = context.preferences
-        return float(_PIXELS_OF_RANGE * preferences.system.ui_scale / (LIMITS["tension"][1] - LIMITS["tension"][0]))
+        blender_preferences: Any = context.preferences
+        low, high = LIMITS["tension"]
+        return float(_PIXELS_OF_RANGE * blender_preferences.system.ui_scale / (high - low))
 
     def _show_state(self, context: bpy.types.Context, given: list[dict[str, Numbers]]) -> None:
         """Show the new values in the headers, with the typed number and the keys to press."""
@@ -187,7 +186,3 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         if preferences.shows_numbers_of_50(context):
             return number_text(of_50(self.parameter, value), 1)
         return number_text(value, 3)
-
-    def _end(self, context: bpy.types.Context, status: Status) -> Status:
-        show_in_headers(context, self._area, None, None)
-        return status

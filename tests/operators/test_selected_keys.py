@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import bpy
 import pytest
 
@@ -123,6 +125,17 @@ def test_a_relative_change_shifts_each_and_clamps(keyed, choose, editor, numbers
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_drag(parameter="tension", amount=0.25)
     assert numbers(cube, "location", "tension") == {1.0: -0.25, 11.0: 0.25, 31.0: 1.0}
+
+
+def test_an_error_in_a_step_of_a_drag_ends_the_drag_and_restores_the_keys(tcb_animation):
+    operator = tcb_animation.operators.key_drag.TCB_OT_key_drag
+    dragging, context = Mock(_typed_value=lambda _context: None), Mock()
+    dragging.cancel = lambda context: operator.cancel(dragging, context)
+    dragging._drag.to.side_effect = RuntimeError
+    with pytest.raises(RuntimeError):
+        operator._apply(dragging, context, snap=False, is_confirmed=False)
+    dragging._drag.take_back.assert_called_once_with()
+    dragging._area.header_text_set.assert_called_once_with(None)
 
 
 def test_sliders_of_several_keys(keyed, choose, editor, numbers, scene, event):
