@@ -20,11 +20,11 @@ from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.parameters import read_parameters
 from ..animation.store.tracks import Track
-from ..animation.translation import counted, n_, rpt_, translated
+from ..animation.translation import counted, n_, rpt_
 from ..ui import option_properties, selection
 from ..ui.live import attempts_to_edit_baked, handlers
 from ..ui.live.scenes import is_editing
-from ..ui.operator_results import Status, finish, for_each, poll_selection
+from ..ui.operator_results import Status, finish, for_each, poll_selection, refuse
 from ..ui.option_properties import BakeOptions, property_of
 from ..ui.redraw import layout_of
 from .in_steps import Progress
@@ -115,8 +115,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         try:
             options = option_properties.options(self, context.scene, defaults, sample_limit=self.sample_limit)
         except ValueError as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         progress = Progress(context.window_manager)
         try:
             report = bake_many(selected, options, keep_look=self.keep_look, progress=progress)
@@ -150,8 +149,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
                 report.errors += refusal.findings
             except ValueError as error:
                 # All objects get the same arguments, so the first object raises any error, before any change.
-                self.report({"ERROR"}, translated(error))
-                return {"CANCELLED"}
+                return refuse(self, error)
         return finish(self, report, rpt_("Baked in world space {:s}", report.counts))
 
 
@@ -288,8 +286,7 @@ class TCB_OT_sync(bpy.types.Operator):
 
     def execute(self, _context: bpy.types.Context) -> Status:
         if is_editing():
-            self.report({"ERROR"}, "Keys are being moved. Finish moving them first")
-            return {"CANCELLED"}
+            return refuse(self, rpt_("Keys are being moved. Finish moving them first"))
         report = handlers.flush_all()
         finish(self, report, rpt_("Synced {:s}", report.counts), n_("All live actions are up to date"))
         return {"FINISHED"} if report.tracks else {"CANCELLED"}

@@ -30,9 +30,9 @@ from ..animation.store.find_tracks import find_tracks
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import Track
 from ..animation.track_names import track_name
-from ..animation.translation import iface_, n_, rpt_, translated
+from ..animation.translation import iface_, n_, rpt_
 from ..ui import findings, selection
-from ..ui.operator_results import SHOWN_NOTES, Status, keep_result_notes, poll_active, report_notes
+from ..ui.operator_results import SHOWN_NOTES, Status, keep_result_notes, poll_active, refuse, report_notes
 from ..ui.option_properties import CustomRange
 from ..ui.redraw import layout_of, redraw_editors
 from .in_steps import Progress
@@ -61,8 +61,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
         try:
             checks = check_many(selected_objects(context), frame_range, context.scene)
         except ValueError as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         rows = map(_row_of, checks.violations)
         findings.show_findings(context.window_manager, checks.summary, rows)
         self._report_checks(checks)
@@ -122,8 +121,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
         try:
             gap = joint_gap(obj, bone, scene=context.scene)
         except AnimationError as refusal:
-            self.report({"ERROR"}, str(refusal))
-            return {"CANCELLED"}
+            return refuse(self, refusal)
         row = {
             "item": obj.name,
             "bone": bone,
@@ -157,8 +155,7 @@ class TCB_OT_finding_show(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         manager: Any = context.window_manager
         if self.index >= len(manager.tcb_findings):
-            self.report({"ERROR"}, rpt_("The list has only {:d} findings", len(manager.tcb_findings)))
-            return {"CANCELLED"}
+            return refuse(self, rpt_("The list has only {:d} findings", len(manager.tcb_findings)))
         finding = manager.tcb_findings[self.index]
         manager.tcb_finding = self.index
         selection.go_to(context.scene, finding.frame)
@@ -294,8 +291,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
                 progress=progress,
             )
         except (AnimationError, ValueError) as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         finally:
             progress.end()
         keep_result_notes(result.notes)

@@ -15,8 +15,8 @@ import bpy
 
 from ..animation import AnimationError
 from ..animation.steps import Result, Steps, collector_paused
-from ..animation.translation import iface_, n_, rpt_, translated
-from ..ui.operator_results import Status
+from ..animation.translation import iface_, n_, rpt_
+from ..ui.operator_results import Status, refuse
 
 _AT_ONCE = 1.0
 """Seconds for which interactive work may block Blender before Blender handles events and checks for Esc."""
@@ -131,8 +131,7 @@ class InSteps:
 
     def _fail(self: Any, context: bpy.types.Context, error: Exception) -> Status:
         self._end(context)
-        self.report({"ERROR"}, translated(error))
-        return {"CANCELLED"}
+        return refuse(self, error)
 
     def _end(self, context: bpy.types.Context) -> None:
         """Remove the progress indicators. On redo, the operator runs without steps."""

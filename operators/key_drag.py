@@ -20,7 +20,7 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
 from ..ui.chosen_keys import chosen_keys
-from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, for_each_of
+from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, refuse
 from ..ui.redraw import show_in_headers
 from ..ui.sliders.key_fields import DESCRIPTIONS, from_50, of_50
 from ..ui.sliders.slider_drag import split_by_track, typed_after
@@ -63,8 +63,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         if not self._start(context):
             return {"CANCELLED"}
         if context.area is None:
-            self.report({"ERROR"}, "No editor to drag in. In scripts, set the amount")
-            return {"CANCELLED"}
+            return refuse(self, rpt_("No editor to drag in. In scripts, set the amount"))
         self._drag = ParameterDrag(self._chosen, self._defaults)
         self._area: Any = context.area
         self._mouse_x, self._typed = event.mouse_x, ""
@@ -137,8 +136,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
             raise
         if errors:
             self.cancel(context)
-            self.report({"ERROR"}, str(errors[0]))
-            return {"CANCELLED"}
+            return refuse(self, errors[0])
         if is_confirmed:
             show_in_headers(context, self._area, None, None)
             return {"FINISHED"}

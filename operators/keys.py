@@ -30,6 +30,7 @@ from ..ui.operator_results import (
     for_each_track,
     poll_keys,
     poll_selection,
+    refuse,
 )
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.sliders.key_fields import Of50, parameter, shown_names
@@ -88,8 +89,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             return self.execute(context)
         self._chosen = chosen_keys(context)
         if not self._chosen:
-            self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
-            return {"CANCELLED"}
+            return refuse(self, NO_OWN_KEY_SELECTED)
         self._recorded: list[RecordedTrack] = []
         self._show_values_of_keys(context)
         window_manager: Any = context.window_manager
@@ -151,8 +151,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             properties.property_unset("interpolation")
         if not self._given() and not any(map(properties.is_property_set, (VELOCITY, "interpolation"))):
             names = ", ".join((*PARAMETERS, VELOCITY, "interpolation"))
-            self.report({"ERROR"}, rpt_("Nothing to set. Give one of {:s}", names))
-            return {"CANCELLED"}
+            return refuse(self, rpt_("Nothing to set. Give one of {:s}", names))
         return self._set_named(context) if self.track else self._set_selected(context)
 
     def _set_selected(self, context: bpy.types.Context) -> Status:
@@ -224,11 +223,9 @@ class TCB_OT_key_copy(OnKeys, bpy.types.Operator):
         try:
             copied = [(keys.track.path, copied_keys(keys, defaults)) for keys in chosen_keys(context)]
         except AnimationError as refusal:
-            self.report({"ERROR"}, str(refusal))
-            return {"CANCELLED"}
+            return refuse(self, refusal)
         if not copied:
-            self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
-            return {"CANCELLED"}
+            return refuse(self, NO_OWN_KEY_SELECTED)
         _copied[:] = copied
         self.report({"INFO"}, rpt_("Keys with copied parameters: {:d}", _copied_count()))
         return {"FINISHED"}
@@ -257,8 +254,7 @@ class TCB_OT_key_paste(OnKeys, bpy.types.Operator):
                 _copied_count(),
                 count,
             )
-            self.report({"ERROR"}, text)
-            return {"CANCELLED"}
+            return refuse(self, text)
         next_copied_keys = iter(copied_keys_by_track)
         defaults = selection.default_parameters(context)
         notes = []

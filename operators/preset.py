@@ -14,7 +14,7 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import rpt_, translated
 from ..formats import preset
 from ..ui.chosen_keys import chosen_parameters
-from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish
+from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, refuse
 from ..ui.presets import SUBFOLDER, apply_preset, label_of, presets
 from ..ui.sliders.slider_drag import is_mixed
 from .files import path_of, read_file
@@ -49,16 +49,13 @@ class TCB_OT_preset_apply(OnKeys, bpy.types.Operator):
         path = path_of(self.filepath) if self.filepath else _file_of(self.preset)
         if path is None:
             names = ", ".join(presets())
-            self.report({"ERROR"}, rpt_('no preset "{:s}". Available presets: {:s}', self.preset, names))
-            return {"CANCELLED"}
+            return refuse(self, rpt_('no preset "{:s}". Available presets: {:s}', self.preset, names))
         try:
             parameters = preset.read(read_file(path), PARAMETERS)
         except OSError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         except preset.PresetError as error:
-            self.report({"ERROR"}, rpt_("{}: {:s}", path, translated(error)))
-            return {"CANCELLED"}
+            return refuse(self, rpt_("{}: {:s}", path, translated(error)))
         report = apply_preset(context, parameters)
         result = rpt_("Applied {:s} to {:s}", label_of(path.stem), report.counts)
         return finish(self, report, result, NO_OWN_KEY_SELECTED)
@@ -93,8 +90,7 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
             saved_parameters = manager.tcb_preset
             for name, numbers in chosen_parameters(context).items():
                 if not len(numbers) or is_mixed(numbers):
-                    self.report({"ERROR"}, "Select only keys that have the same parameters")
-                    return {"CANCELLED"}
+                    return refuse(self, rpt_("Select only keys that have the same parameters"))
                 setattr(saved_parameters, name, numbers[0])
         status: Any = super().execute(context)
         # Blender renames the menu after the preset.

@@ -13,11 +13,11 @@ from bpy.props import BoolProperty
 from ..animation.edit.track_keys import any_selected
 from ..animation.number_text import number_text
 from ..animation.steps import Steps
-from ..animation.translation import n_, rpt_, translated
+from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.chosen_keys import editable_fcurves, in_animation_editor, selected_paths
 from ..ui.live import handlers
-from ..ui.operator_results import Status, keep_result_notes, poll_selection, report_notes
+from ..ui.operator_results import Status, keep_result_notes, poll_selection, refuse, report_notes
 from ..ui.properties import ReduceOptions
 from ..ui.redraw import layout_of, redraw_editors
 from .in_steps import InSteps, Progress
@@ -61,15 +61,13 @@ class _ReduceBase(ReduceOptions, WithData, InSteps):
         try:
             request = self.request(scene)
         except ValueError as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         if self.frames == "SELECTED":
             paths_by_datablock, ranges = selected_paths(context, self.use_data)
         else:
             paths_by_datablock, ranges = selection.selected_datablocks(context, self.use_data), {}
         if not paths_by_datablock:
-            self.report({"ERROR"}, rpt_("Select keys of animated properties"))
-            return {"CANCELLED"}
+            return refuse(self, rpt_("Select keys of animated properties"))
         requests = {
             datablock: (paths, _within(request, ranges.get(datablock)))
             for datablock, paths in paths_by_datablock.items()

@@ -13,7 +13,7 @@ from ..animation import AnimationError, restore_curves
 from ..animation.options import RESTORE_CURVES
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import rpt_
-from ..ui.operator_results import Status, finish
+from ..ui.operator_results import Status, finish, refuse
 from ..ui.option_properties import property_of
 from .files import path_of
 from .in_steps import Progress
@@ -67,8 +67,7 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
                 progress=progress,
             )
         except AnimationError as refusal:
-            self.report({"ERROR"}, str(refusal))
-            return {"CANCELLED"}
+            return refuse(self, refusal)
         finally:
             progress.end()
         return finish(self, report, rpt_("Restored the curves of {:s}", report.counts))

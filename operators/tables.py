@@ -18,7 +18,7 @@ from ..animation.store.paths import bone_path
 from ..animation.translation import n_, rpt_, translated
 from ..formats import table
 from ..ui import selection
-from ..ui.operator_results import Status, finish, for_each, poll_active
+from ..ui.operator_results import Status, finish, for_each, poll_active, refuse
 from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of
 from .files import path_of, read_file, write_file
@@ -53,18 +53,15 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
             )
             content = table.read(read_file(path))
         except table.TableError as error:
-            self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))
-            return {"CANCELLED"}
+            return refuse(self, rpt_("{:s}: {:s}", path.name, translated(error)))
         except (ValueError, OSError) as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         obj, bone = _object_and_bone_path(context)
         progress = Progress(context.window_manager, IMPORT_STEPS)
         try:
             report = import_table(obj, content, options, bone, progress)
         except AnimationError as refusal:
-            self.report({"ERROR"}, str(refusal))
-            return {"CANCELLED"}
+            return refuse(self, refusal)
         finally:
             progress.end()
         return finish(self, report, rpt_("Imported {:s}", report.counts))
@@ -94,8 +91,7 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
             content, report = export_table(*_object_and_bone_path(context))
             write_file(path_of(self.filepath), table.write(content))
         except (AnimationError, ValueError, OSError) as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         return finish(self, report, rpt_("Exported {:s}", report.counts))
 
 
@@ -134,8 +130,7 @@ class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
                 frozenset(self.quantities), self.step, self.unit, frame_rate(context.scene), defaults
             )
         except ValueError as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         report = for_each(
             selection.selected_datablocks(context, self.use_data),
             lambda datablock, prefixes: write_velocities(datablock, prefixes, velocities),

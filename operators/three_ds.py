@@ -15,7 +15,7 @@ from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
 from ..exchange.options import EXPORT, IMPORT
 from ..ui import selection
-from ..ui.operator_results import Status, keep_result_notes, report_notes
+from ..ui.operator_results import Status, keep_result_notes, refuse, report_notes
 from ..ui.option_properties import property_of
 from ..ui.redraw import frame_selected, redraw_editors
 from .files import path_of, read_file, write_file
@@ -101,18 +101,15 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         try:
             options = self._options(context)
         except ValueError as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         file_scenes: dict[str, three_ds.Scene] = {}
         for path in self._paths():
             try:
                 file_scenes[path.name] = three_ds.read(read_file(path))
             except OSError as error:
-                self.report({"ERROR"}, str(error))
-                return {"CANCELLED"}
+                return refuse(self, error)
             except three_ds.ThreeDSError as error:
-                self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))
-                return {"CANCELLED"}
+                return refuse(self, rpt_("{:s}: {:s}", path.name, translated(error)))
         set_mode: Any = bpy.ops.object.mode_set
         if context.mode != "OBJECT" and set_mode.poll():
             set_mode(mode="OBJECT")
@@ -239,8 +236,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         try:
             conversion = conversion_of(scene, *axes, 1.0 / self.global_scale, self.frame_start, rate)
         except ValueError as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         steps = export_steps(objects, scene, ExportOptions(conversion, self.sample_limit))
         return self.start(context, steps, Progress(context.window_manager, EXPORT_STEPS), self._finish)
 

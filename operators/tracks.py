@@ -13,9 +13,9 @@ from ..animation import AnimationError, Report, remove_retiming, retime
 from ..animation.edit.track_settings import choose_settings
 from ..animation.options import RETIME, TRACK
 from ..animation.store.table.track_records import CHOICES
-from ..animation.translation import n_, rpt_, translated
+from ..animation.translation import n_, rpt_
 from ..ui import selection
-from ..ui.operator_results import Status, finish, for_each_track, poll_selection
+from ..ui.operator_results import Status, finish, for_each_track, poll_selection, refuse
 from ..ui.option_properties import property_of
 from ..ui.redraw import layout_of, redraw_editors
 from ..ui.track_text import shown_state
@@ -70,8 +70,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
         settings = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
         if not settings:
             names = ", ".join(CHOICES)
-            self.report({"ERROR"}, rpt_("Nothing to set. Give one of {:s}", names))
-            return {"CANCELLED"}
+            return refuse(self, rpt_("Nothing to set. Give one of {:s}", names))
 
         defaults = selection.default_parameters(context)
 
@@ -116,15 +115,13 @@ class _FrameFunctionBase:
         if self.level == "SCENE":
             datablock, path = scene, ""
         elif active is None:
-            self.report({"ERROR"}, selection.reason_for_no_track(context))
-            return {"CANCELLED"}
+            return refuse(self, selection.reason_for_no_track(context))
         else:
             datablock, path = active[0], active[1].path if self.level == "TRACK" else ""
         try:
             self.work(context, datablock, path)
         except (AnimationError, ValueError) as error:
-            self.report({"ERROR"}, translated(error))
-            return {"CANCELLED"}
+            return refuse(self, error)
         redraw_editors()
         return {"FINISHED"}
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import bake, checks, defaults, file_menus, header, menus, pictures, reduce, smoothness, tab, timing
+from . import advanced, file_menus, header, menus, pictures, tab
 
 _CLASSES = (
     *classes_in((menus, header)),
     *tab.PANELS,
-    *classes_in((bake, defaults, timing, smoothness, reduce, checks, file_menus)),
+    *classes_in((tab, advanced, file_menus)),
 )
 
 

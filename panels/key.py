@@ -3,21 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import bpy
 import numpy as np
+from bpy.app.translations import contexts
 
 from ..animation import AnimationError
 from ..animation.bake.plans.splines import bends_by_parameters
-from ..animation.checks.key_info import SPLINE, PlayedParameters, turn_now, values_now
+from ..animation.checks.key_info import SPLINE, Obstacle, PlayedParameters, turn_now, values_now
+from ..animation.checks.track_state import state
+from ..animation.datablocks import animation_data
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.number_text import angle_text, number_text
-from ..animation.store.parameters import Numbers
+from ..animation.store.live_switch import is_live
+from ..animation.store.parameters import Numbers, velocity_size
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
-from ..animation.translation import iface_
+from ..animation.translation import iface_, n_
+from ..interp.splines import METHODS
 from ..ui import preferences, selection
 from ..ui.chosen_keys import (
     chosen_keys,
@@ -28,13 +33,20 @@ from ..ui.chosen_keys import (
     in_animation_editor,
     is_valley,
 )
-from ..ui.gray_sliders import parameters_text
 from ..ui.sliders.frame_field import playhead
-from ..ui.sliders.key_fields import SLIDERS_OF_VALUE, SLIDERS_OF_VELOCITY, of_50, value_component, velocity_component
+from ..ui.sliders.key_fields import (
+    DESCRIPTIONS,
+    SLIDERS_OF_VALUE,
+    SLIDERS_OF_VELOCITY,
+    of_50,
+    value_component,
+    velocity_component,
+)
 from ..ui.sliders.slider_drag import is_mixed, once_a_drag
 from ..ui.track_text import component_label, editing_blocked_by, settings_error
 from .pictures.diagram import draw_diagram
-from .widgets import SLIDER, draw_key_tools, draw_parameters, draw_velocity, range_text, sidebar_settings
+from .pictures.preset_pictures import draw_presets
+from .widgets import draw_parameters, range_text, sidebar_settings, slider_row
 
 _REASON_FACTORS = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
 """Fraction of a row for the reason why sliders are gray, by its cause. The rest of the row is the button."""
@@ -73,7 +85,7 @@ def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     }
     draw_parameters(column, context, sidebar_settings(context), ranges, played.names)
     has_mixed_velocities = _draw_velocity(column, context)
-    draw_key_tools(layout, context, is_mixed=has_mixed_velocities or bool(ranges))
+    _draw_key_tools(layout, context, is_mixed=has_mixed_velocities or bool(ranges))
 
 
 def draw_frame_and_values(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -135,7 +147,7 @@ def _draw_reason(
     """Draw one row with the reason why sliders are gray and a solution. The row is always visible."""
     cause = played.obstacles[0].cause if played.obstacles and not refusal else ""
     row = layout.split(factor=_REASON_FACTORS[cause]) if cause in _REASON_FACTORS else layout.row()
-    text = refusal or parameters_text(played, [(keys.datablock, keys.track) for keys in chosen])
+    text = refusal or _parameters_text(played, [(keys.datablock, keys.track) for keys in chosen])
     icon: Any = "LOCKED" if refusal else "INFO" if text else "BLANK1"
     row.label(text=text, icon=icon, translate=False)
     match cause:
@@ -147,6 +159,69 @@ def _draw_reason(
             row.operator("tcb.key_use_tcb")
 
 
+def _parameters_text(played: PlayedParameters, tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
+    """Return the reason why sliders have no effect, a note that a slider enables TCB, or an empty string."""
+    obstacle = played.obstacles[0] if played.obstacles else None
+    owners_of_off_tracks = [datablock for datablock, track in tracks if state(track) == "TCB"]
+    if owners_of_off_tracks and (obstacle is None or obstacle.cause == "END"):
+        animation = animation_data(owners_of_off_tracks[0])
+        has_live = animation is not None and animation.action is not None and is_live(animation.action)
+        return iface_("Off: bake to play") if has_live else iface_("Off: turn on Live or bake")
+    if obstacle is not None:
+        return _obstacle_text(obstacle, played.names)
+    return "" if any(track.enabled for _, track in tracks) else iface_("Moving a slider enables TCB")
+
+
+def _obstacle_text(obstacle: Obstacle, effective: Collection[str]) -> str:
+    """Return the reason. `effective`: parameters whose sliders have an effect."""
+    # Blender's tool for translations joins all texts in one call, so labels are not arguments of nested calls.
+    match obstacle.cause:
+        case "END":
+            return _end_text(obstacle.names[0], effective)
+        case "METHOD":
+            labels = ", ".join(iface_(METHODS[name].label) for name in obstacle.names)
+            return iface_("Method: {:s}", labels)
+        case "HANDLES":
+            labels = _enum_labels("handle_left_type", obstacle.names)
+            return iface_("Handles: {:s}", labels)
+        case _:
+            labels = _enum_labels("interpolation", obstacle.names)
+            return iface_("Keys: {:s}", labels)
+
+
+def _enum_labels(property_name: str, identifiers: Iterable[str]) -> str:
+    """Return Blender's labels for values of an enum property of keys."""
+    prop: Any = bpy.types.Keyframe.bl_rna.properties[property_name]
+    return ", ".join(iface_(prop.enum_items[identifier].name) for identifier in identifiers)
+
+
+def _end_text(end: str, effective: Collection[str]) -> str:
+    """Return the reason for keys at an end of the curve."""
+    if not effective:
+        return iface_("No segment next to this key")
+    gray = [name for name in PARAMETERS if name not in effective]
+    # The shorter list fits into the default width of the sidebar.
+    if len(gray) < len(effective):
+        return iface_(_ENDS_WITHOUT[end], _labels(gray))
+    return iface_(_ENDS_WITH[end], _labels(name for name in PARAMETERS if name in effective))
+
+
+def _labels(names: Iterable[str]) -> str:
+    return ", ".join(iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in names)
+
+
+_ENDS_WITHOUT = {
+    "FIRST": n_("First key: no {:s}"),
+    "LAST": n_("Last key: no {:s}"),
+    "": n_("Curve end: no {:s}"),
+}
+_ENDS_WITH = {
+    "FIRST": n_("First key: only {:s}"),
+    "LAST": n_("Last key: only {:s}"),
+    "": n_("Curve end: only {:s}"),
+}
+
+
 def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:
     """Draw velocity sliders for keys whose method uses velocities, and return whether the velocities differ."""
     tracks = [(keys.datablock, keys.track) for keys, _ in chosen_velocities(context)]
@@ -155,14 +230,37 @@ def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bo
     if len({track.is_rotation for _, track in tracks}) > 1:
         layout.label(text="Velocity: select only values or only rotations", icon="INFO")
         return False
-    ranges = {}
-    for component in range(SLIDERS_OF_VELOCITY):
+    layout.label(text="Velocity per frame:")
+    is_any_mixed = False
+    component_count = max(velocity_size(track) for _, track in tracks)
+    for component in range(min(SLIDERS_OF_VELOCITY, component_count)):
         _, numbers = velocity_component(context, component)
         text = _value_range(context, numbers)
-        if text:
-            ranges[component] = text
-    draw_velocity(layout, sidebar_settings(context), tracks, ranges)
-    return bool(ranges)
+        is_any_mixed = is_any_mixed or bool(text)
+        labels = {
+            "XYZ"[component] if track.is_rotation else component_label(datablock, track, component)
+            for datablock, track in tracks
+            if component < velocity_size(track)
+        }
+        label = labels.pop() if len(labels) == 1 else str(component)
+        row = slider_row(layout, text)
+        row.prop(sidebar_settings(context), "velocity", index=component, text=label, translate=False)
+    return is_any_mixed
+
+
+def _draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mixed: bool) -> None:
+    """Draw the buttons for key parameters: presets, copy, paste, reset, and Relative for mixed values."""
+    outer_row = layout.row(align=True)
+    draw_presets(outer_row.row(), context)
+    column = outer_row.column(align=True)
+    column.menu("TCB_MT_presets", text="Presets", icon="PRESET")
+    row = column.row(align=True)
+    row.operator("tcb.key_copy", text="Copy")
+    row.operator("tcb.key_paste", text="Paste")
+    row.operator("tcb.key_reset", text="", icon="LOOP_BACK")
+    relative = row.row(align=True)
+    relative.enabled = is_mixed
+    relative.prop(sidebar_settings(context), "relative", text="", icon="ARROW_LEFTRIGHT")
 
 
 def _draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context, current_values: Mapping[int, float]) -> None:
@@ -171,13 +269,10 @@ def _draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context, current
     `current_values`: components of the motion at the current frame, drawn next to the fields.
     """
     settings = sidebar_settings(context)
-    row = layout.split(factor=SLIDER, align=True) if current_values else layout.row()
-    field = row.row(align=True)
+    field = slider_row(layout, iface_("at {:g}:", playhead(context)) if current_values else "").row(align=True)
     field.prop(settings, "key_frame")
     if not in_animation_editor(context):
         field.prop(settings, "whole_column", text="", icon="ACTION")
-    if current_values:
-        row.label(text=iface_("at {:g}:", playhead(context)), translate=False)
     tracks = [keys.track for keys in chosen_keys(context)]
     if len({(track.kind, track.path.rpartition(".")[2], len(track.rest)) for track in tracks}) == 1:
         for component in range(min(SLIDERS_OF_VALUE, len(tracks[0].rest))):
@@ -191,15 +286,11 @@ def _draw_value_field(
     first = chosen_keys(context)[0]
     _, numbers = value_component(context, component)
     current = number_text(current_values[component]) if component in current_values else ""
-    text = _value_range(context, numbers) or current
-    row = layout.split(factor=SLIDER, align=True) if text else layout.row()
-    field = row.row()
+    field = slider_row(layout, _value_range(context, numbers) or current)
     field.enabled = len(numbers) > 0
     name = "key_angles" if first.track.kind == "EULER" else "key_value"
     label = component_label(first.datablock, first.track, component)
     field.prop(sidebar_settings(context), name, index=component, text=label, translate=False)
-    if text:
-        row.label(text=text, translate=False)
 
 
 def _value_range(context: bpy.types.Context, numbers: Numbers) -> str:

@@ -3,27 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import bpy
 import numpy as np
+from bpy.app.translations import contexts
 
+from ..animation.bake.plans.splines import setting_names
 from ..animation.checks.key_info import ShownKey
 from ..animation.checks.track_state import has_animated_bones
 from ..animation.datablocks import name_of
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.fcurves.action_refusals import layered_refusals
+from ..animation.store.table.track_records import Settings
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
-from ..ui import selection
-from ..ui.chosen_keys import chosen_keys, reason_no_key_is_chosen
-from ..ui.track_text import ShownState, labels_of, property_label
-from .bake import BakePanel
-from .header import draw_header, shown_states
+from ..ui import option_properties, preferences, redraw, selection
+from ..ui.chosen_keys import chosen_keys, chosen_tracks, reason_no_key_is_chosen
+from ..ui.redraw import layout_of
+from ..ui.track_text import ShownState, labels_of, property_label, settings_error
+from .header import baked_otherwise, draw_header, shown_states
 from .key import draw_chosen_diagram, draw_chosen_keys, draw_frame_and_values, draw_key_heading, has_diagram
-from .track import TrackPanel
-from .widgets import draw_text
+from .widgets import draw_text, sidebar_settings
 
 _HEADINGS = {
     "AT": n_("Frame {:g} · {:s}"),
@@ -190,6 +192,123 @@ def _count_text(chosen: list[TrackKeys]) -> str:
     if frames.min() == frames.max():
         return iface_("Frame {:g} · {:d} keys", float(frames[0]), len(frames))
     return iface_("Frames {:g} to {:g} · {:d} keys", float(frames.min()), float(frames.max()), len(frames))
+
+
+_ADVANCED = ("ends", "construction")
+"""Settings that only old files need."""
+
+
+class TrackPanel:
+    """Method, cycle and turns of entire tracks"""
+
+    bl_label = "Track"
+    bl_translation_context = contexts.id_action
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(chosen_tracks(context))
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        """Draw the settings that all chosen tracks have, and a note if the settings differ."""
+        layout = self.layout
+        tracks = [track for _, track in chosen_tracks(context)]
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        if not all(track.enabled for track in tracks):
+            layout.label(text="Enable TCB to change settings", icon="INFO")
+            return
+        error = next(filter(None, map(settings_error, tracks)), "")
+        if error:
+            layout.label(text=error, icon="ERROR", translate=False)
+            return
+        for name in _common_settings(context, tracks):
+            layout.prop(sidebar_settings(context), name)
+            if len({getattr(track.settings, name) for track in tracks}) > 1:
+                row = layout.row()
+                row.alignment = "RIGHT"
+                row.label(text="Differs between tracks")
+
+
+def _common_settings(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
+    """Return the settings that apply to all tracks.
+
+    Advanced settings are included if the preference is on or they are in use.
+    """
+    names = ["method", "angles", "cycle", "ends", "construction", "path"]
+    for track in tracks:
+        applicable = {"method", "cycle", *setting_names(track, track.settings)}
+        if track.is_rotation:
+            # The method of a rotation reports turns that it cannot keep.
+            applicable.add("path")
+        names = [name for name in names if name in applicable]
+    if preferences.shows_advanced(context):
+        return names
+    return [name for name in names if name not in _ADVANCED or _is_in_use(name, tracks)]
+
+
+def _is_in_use(name: str, tracks: Sequence[Track]) -> bool:
+    """Return whether a setting of any track differs from the default."""
+    default = getattr(Settings(), name)
+    return any(getattr(track.settings, name) != default for track in tracks)
+
+
+_OPTIONS_UNITS = 16
+"""Width of the bake options, in button heights."""
+
+
+class BakePanel:
+    """Bake TCB motion, free it, or finish with plain animation"""
+
+    bl_label = "Bake"
+    bl_options: ClassVar[Any] = {"HIDE_HEADER"}
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        redraw.begin()
+        settings = sidebar_settings(context)
+        column = self.layout.column(align=True)
+        baked, tcb = selection.baked_of_tcb(context)
+        # Only the operator examines the actions of strips.
+        if selection.in_strips_only(context) and selection.has_tracks(context, "BAKED"):
+            baked, tcb = 1, 1
+        row = column.row(align=True)
+        if baked and baked == tcb:
+            row.operator("tcb.free", icon="UNLOCKED", depress=True)
+            option_properties.copy(settings, row.operator("tcb.bake", text="", icon="FILE_REFRESH"))
+        else:
+            option_properties.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
+            # Always visible, so that the layout does not shift under the mouse.
+            free = row.row(align=True)
+            free.enabled = bool(baked)
+            free.operator("tcb.free", text="", icon="UNLOCKED")
+        row = column.row(align=True)
+        row.prop(settings, "output", text="")
+        step = row.row(align=True)
+        step.enabled = settings.output == "SAMPLES"
+        step.prop(settings, "step", text="")
+        row.popover("TCB_PT_bake_options", text="", icon="OPTIONS")
+        self.layout.menu("TCB_MT_finish")
+
+
+class TCB_PT_bake_options(bpy.types.Panel):
+    """Options for the next bake"""
+
+    bl_idname = "TCB_PT_bake_options"
+    bl_label = "Bake Options"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_ui_units_x = _OPTIONS_UNITS
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = layout_of(self), sidebar_settings(context)
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in option_properties.used(settings):
+            layout.prop(settings, name)
+        track_names = baked_otherwise(context)
+        if track_names:
+            text = iface_("Baked with different options or defaults: Bake Again changes {:s}", track_names)
+            draw_text(layout, context, text, units=_OPTIONS_UNITS)
 
 
 def _panels(space: str, prefix: str, name: str, first: type) -> Iterator[Any]:

@@ -8,19 +8,14 @@ import itertools
 import math
 import textwrap
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import bpy
 
 from ..animation.number_text import number_text
-from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.store.tracks import Track
-from ..ui import preferences, redraw
-from ..ui.sliders.key_fields import SLIDERS_OF_VELOCITY, shown_names
-from ..ui.track_text import component_label
-from .pictures.preset_pictures import draw_presets
+from ..ui.sliders.key_fields import shown_names
 
 _CHARACTER_WIDTH = 6.4
 """Mean width of a character, in pixels at a resolution scale of 1."""
@@ -36,8 +31,8 @@ _FILLER = "\N{WORD JOINER}"
 """Placeholder after each double-width character during line breaking."""
 _CLOSING = "、。，．：；？！）」”ー"  # noqa: RUF001
 """Characters that cannot start a line."""
-SLIDER = 0.62
-"""Fraction of a row for a slider next to the range of mixed values."""
+_SLIDER = 0.62
+"""Fraction of a row for a slider next to a text."""
 
 
 def sidebar_settings(context: bpy.types.Context) -> Any:
@@ -52,14 +47,14 @@ def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "I
     `units`: width of a popover, in button heights.
     """
     column = layout.column(align=True)
-    for number, line in enumerate(wrapped(context, text, units)):
+    width = units * _BUTTON_HEIGHT if units else _width(context)
+    for number, line in enumerate(lines(text, _characters(width))):
         column.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
 
 
-def wrapped(context: bpy.types.Context, text: str, units: int = 0) -> list[str]:
-    """Return the lines of a sentence next to an icon, wrapped at the width of the region or of a popover."""
-    width = units * _BUTTON_HEIGHT if units else _width(context)
-    return lines(text, max(_MIN_CHARACTERS, int((width - _TEXT_MARGIN) / _CHARACTER_WIDTH)))
+def _characters(width: float) -> int:
+    """Return the number of characters that fit next to an icon, for a width in pixels at a resolution scale of 1."""
+    return max(_MIN_CHARACTERS, int((width - _TEXT_MARGIN) / _CHARACTER_WIDTH))
 
 
 def cut_text(context: bpy.types.Context, text: str, reserved: int) -> str:
@@ -70,7 +65,7 @@ def cut_text(context: bpy.types.Context, text: str, reserved: int) -> str:
     width = _width(context)
     if width <= 0.0:
         return text
-    room = max(_MIN_CHARACTERS, int((width - _TEXT_MARGIN) / _CHARACTER_WIDTH) - reserved)
+    room = max(_MIN_CHARACTERS, _characters(width) - reserved)
     widths = list(itertools.accumulate(map(_columns, text)))
     if not widths or widths[-1] <= room:
         return text
@@ -101,7 +96,7 @@ def range_text(context: bpy.types.Context, low: float, high: float, decimals: in
     """Return the range of mixed values, with the number of decimals that fits next to a slider, at least 1."""
     width = _width(context) - _SLIDER_MARGIN
     # A hidden region has no width.
-    room = (1.0 - SLIDER) * width / _CHARACTER_WIDTH if width > 0.0 else math.inf
+    room = (1.0 - _SLIDER) * width / _CHARACTER_WIDTH if width > 0.0 else math.inf
     *longer, shortest = (f"{number_text(low, n)} … {number_text(high, n)}" for n in range(decimals, 0, -1))
     return next((text for text in longer if len(text) <= room), shortest)
 
@@ -112,6 +107,16 @@ def _width(context: bpy.types.Context) -> float:
     # Without a window there is no scale and perhaps no region.
     scale = (preferences and preferences.system.ui_scale) or 1.0
     return region.width / scale if region is not None else 0.0
+
+
+def slider_row(layout: bpy.types.UILayout, text: str) -> bpy.types.UILayout:
+    """Return a row for a slider, with a text next to it if the text is not empty."""
+    if not text:
+        return layout.row()
+    columns = layout.split(factor=_SLIDER, align=True)
+    row = columns.row()
+    columns.label(text=text, translate=False)
+    return row
 
 
 def draw_parameters(
@@ -128,68 +133,4 @@ def draw_parameters(
     for name, slider in shown_names(context).items():
         row = layout.row()
         row.active = name in played
-        range_of_name = (ranges or {}).get(name)
-        if range_of_name is None:
-            row.prop(owner, slider, slider=True)
-        else:
-            columns = row.split(factor=SLIDER, align=True)
-            columns.prop(owner, slider, slider=True)
-            columns.label(text=range_of_name, translate=False)
-
-
-def draw_velocity(
-    layout: bpy.types.UILayout,
-    owner: bpy.types.bpy_struct,
-    tracks: Sequence[tuple[bpy.types.ID, Track]],
-    ranges: Mapping[int, str] | None = None,
-) -> None:
-    """Draw a slider for each component of the velocities, with ranges as in `draw_parameters`."""
-    layout.label(text="Velocity per frame:")
-    component_count = max(velocity_size(track) for _, track in tracks)
-    for index in range(min(SLIDERS_OF_VELOCITY, component_count)):
-        labels = {
-            "XYZ"[index] if track.is_rotation else component_label(datablock, track, index)
-            for datablock, track in tracks
-            if index < velocity_size(track)
-        }
-        label = labels.pop() if len(labels) == 1 else str(index)
-        range_of_component = (ranges or {}).get(index)
-        row = layout.row() if range_of_component is None else layout.split(factor=SLIDER, align=True)
-        row.prop(owner, "velocity", index=index, text=label, translate=False)
-        if range_of_component is not None:
-            row.label(text=range_of_component, translate=False)
-
-
-def draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mixed: bool) -> None:
-    """Draw the buttons for key parameters: presets, copy, paste, reset, and Relative for mixed values."""
-    outer_row = layout.row(align=True)
-    draw_presets(outer_row.row(), context)
-    column = outer_row.column(align=True)
-    column.menu("TCB_MT_presets", text="Presets", icon="PRESET")
-    row = column.row(align=True)
-    row.operator("tcb.key_copy", text="Copy")
-    row.operator("tcb.key_paste", text="Paste")
-    row.operator("tcb.key_reset", text="", icon="LOOP_BACK")
-    relative = row.row(align=True)
-    relative.enabled = is_mixed
-    relative.prop(sidebar_settings(context), "relative", text="", icon="ARROW_LEFTRIGHT")
-
-
-class Advanced:
-    """Base class for panels that are visible if the Advanced preference is on, or while they are in use."""
-
-    bl_space_type: ClassVar[Any] = "VIEW_3D"
-    bl_region_type: ClassVar[Any] = "UI"
-    bl_category = "TCB"
-    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        # Blender polls before it draws the first panel.
-        redraw.begin()
-        return preferences.shows_advanced(context) or cls.is_in_use(context)
-
-    @classmethod
-    def is_in_use(cls, _context: bpy.types.Context) -> bool:
-        """Return whether settings of the panel affect the motion, or the panel shows results."""
-        return False
+        slider_row(row, (ranges or {}).get(name, "")).prop(owner, slider, slider=True)

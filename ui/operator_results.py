@@ -12,7 +12,7 @@ from ..animation import AnimationError, Report
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import Finding
 from ..animation.report import one_of_each
-from ..animation.translation import counted, n_
+from ..animation.translation import counted, n_, translated
 from . import selection
 from .chosen_keys import reason_no_key_is_chosen
 from .redraw import redraw_editors
@@ -129,6 +129,12 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
             _print(refused)
     redraw_editors()
     return {"FINISHED"} if report.tracks else {"CANCELLED"}
+
+
+def refuse(operator: bpy.types.Operator, reason: object) -> Status:
+    """Report the reason why the operator did nothing, an error or a text. Return the status."""
+    operator.report({"ERROR"}, translated(reason))
+    return {"CANCELLED"}
 
 
 def report_notes(

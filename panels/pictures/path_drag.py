@@ -23,7 +23,7 @@ from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_
 from ...ui import selection
 from ...ui.live import handlers
-from ...ui.operator_results import Status
+from ...ui.operator_results import Status, refuse
 from ...ui.redraw import show_in_headers
 from ...ui.sliders.slider_drag import typed_after
 from . import overlay
@@ -292,8 +292,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
                 # Refuse a tangent that parameters do not determine before the drag. This would copy a linked action.
                 self._new_drag()
         except AnimationError as refusal:
-            self.report({"ERROR"}, str(refusal))
-            return {"CANCELLED"}
+            return refuse(self, refusal)
         self._area: Any = context.area
         overlay.hover(self._picked)
         self._show_state(context, "")

@@ -13,7 +13,7 @@ from ...animation.on_path.keys import delete_key, insert_key
 from ...animation.on_path.points import Spot
 from ...animation.translation import rpt_
 from ...ui.live import handlers
-from ...ui.operator_results import Status
+from ...ui.operator_results import Status, refuse
 from ...ui.redraw import redraw_editors
 from ...ui.selection import defaults_of
 from . import overlay
@@ -67,11 +67,9 @@ class _ChangesKey(InViewport, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         item = bpy.data.objects.get(self.object)
         if item is None:
-            self.report({"ERROR"}, rpt_('There is no object "{:s}"', self.object))
-            return {"CANCELLED"}
+            return refuse(self, rpt_('There is no object "{:s}"', self.object))
         if self.bone and (item.pose is None or self.bone not in item.pose.bones):
-            self.report({"ERROR"}, rpt_('"{:s}" has no bone "{:s}"', self.object, self.bone))
-            return {"CANCELLED"}
+            return refuse(self, rpt_('"{:s}" has no bone "{:s}"', self.object, self.bone))
         scene = context.scene
         defaults = tuple(defaults_of(scene).items())
         return self._change_at(Spot(scene, item, self.bone, overlay.followed(scene), self.frame, defaults))
@@ -80,8 +78,7 @@ class _ChangesKey(InViewport, bpy.types.Operator):
         try:
             self.change(spot)
         except AnimationError as refusal:
-            self.report({"ERROR"}, str(refusal))
-            return {"CANCELLED"}
+            return refuse(self, refusal)
         handlers.flush()
         overlay.hover(None)
         redraw_editors()

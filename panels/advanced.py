@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Panels of the 3D Viewport's TCB tab that are visible if the Advanced preference is on, or while they are in use."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import bpy
+from bpy.app.translations import contexts
+
+from ..animation import AnimationError
+from ..animation.checks.smoothness import Smoothness, smoothness
+from ..animation.number_text import number_text, size_text
+from ..animation.store.frame_functions import curve_of, function_of
+from ..animation.store.tracks import Track
+from ..animation.translation import iface_, n_
+from ..interp.continuity import Jump
+from ..ui import preferences, redraw, selection
+from ..ui.redraw import layout_of
+from .widgets import draw_parameters, draw_text, sidebar_settings
+
+
+class Advanced:
+    """Base class for panels that are visible if the Advanced preference is on, or while they are in use."""
+
+    bl_space_type: ClassVar[Any] = "VIEW_3D"
+    bl_region_type: ClassVar[Any] = "UI"
+    bl_category = "TCB"
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        # Blender polls before it draws the first panel.
+        redraw.begin()
+        return preferences.shows_advanced(context) or cls.is_in_use(context)
+
+    @classmethod
+    def is_in_use(cls, _context: bpy.types.Context) -> bool:
+        """Return whether settings of the panel affect the motion, or the panel shows results."""
+        return False
+
+
+class TCB_PT_timing(Advanced, bpy.types.Panel):
+    """Curves that change the timing of the motion without changing its keys"""
+
+    bl_idname = "TCB_PT_timing"
+    bl_label = "Timing"
+    bl_order = 10
+
+    @classmethod
+    def is_in_use(cls, context: bpy.types.Context) -> bool:
+        scene: Any = context.scene
+        active = selection.active_track(context)
+        return (active is not None and function_of(active[1]) is not None) or curve_of(scene) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        scene: Any = context.scene
+        active = selection.active_track(context)
+        curves = {"SCENE": curve_of(scene)}
+        if active is not None:
+            _, track = active
+            curves = {"TRACK": track.frame_curve, "OBJECT": track.datablock_frame_curve} | curves
+        draw_text(layout, context, iface_("A curve maps scene frames to frames of the motion. Bake to play it"))
+        for level, fcurve in curves.items():
+            _draw_level(layout, context, level, fcurve)
+        if active is not None:
+            _draw_played_frame(layout, context, *active)
+
+
+def _draw_played_frame(
+    layout: bpy.types.UILayout, context: bpy.types.Context, datablock: bpy.types.ID, track: Track
+) -> None:
+    """Draw the frame of the motion that the track plays at the current frame, if a function times it."""
+    function = function_of(track)
+    if function is not None:
+        frame = selection.action_frame(context, datablock)
+        text = iface_("Frame {:g} plays frame {:.4g}", frame, float(function([frame])[0]))
+        layout.label(text=text, icon="TIME", translate=False)
+
+
+def _draw_level(
+    layout: bpy.types.UILayout, context: bpy.types.Context, level: str, fcurve: bpy.types.FCurve | None
+) -> None:
+    """Draw the frame function of the track, object or scene, or the button that adds one."""
+    labels = {
+        "TRACK": iface_("Track", msgctxt=contexts.id_action),
+        "OBJECT": iface_("Object"),
+        "SCENE": iface_("Scene"),
+    }
+    row = layout.split(factor=0.3)
+    row.label(text=labels[level], translate=False)
+    row = row.row(align=True)
+    text = (
+        iface_("Add", msgctxt=contexts.id_action)
+        if fcurve is None
+        else iface_("{:d} keys", len(fcurve.keyframe_points))
+    )
+    add = row.operator_menu_enum("tcb.frame_function", "shape", text=text, icon="FCURVE")
+    add.level = level
+    if fcurve is None:
+        return
+    row.prop(fcurve, "mute", text="", icon="HIDE_ON" if fcurve.mute else "HIDE_OFF")
+    row.operator("tcb.frame_function_remove", text="", icon="X").level = level
+    column = layout.column(align=True)
+    if len(fcurve.keyframe_points):
+        ends: Any = fcurve.range()
+        draw_text(column, context, iface_("Frames {:g} to {:g}", *ends), icon="BLANK1")
+    action: Any = fcurve.id_data
+    draw_text(column, context, iface_("Graph Editor: Frame Function in {:s}", action.name), icon="BLANK1")
+
+
+_DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
+
+
+class TCB_PT_motion(Advanced, bpy.types.Panel):
+    """Measured smoothness of the track at its keys"""
+
+    bl_idname = "TCB_PT_motion"
+    bl_label = "Smoothness"
+    bl_order = 12
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and selection.active_track(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        active = selection.active_track(context)
+        assert active is not None
+        _, track = active
+        box = layout.box().column(align=True)
+        try:
+            measured = smoothness(track, selection.default_parameters(context))
+        except AnimationError as error:
+            box.label(text=error.message, icon="ERROR", translate=False)
+        else:
+            _draw_jumps(box, measured, track.is_rotation)
+        layout.operator("tcb.velocities_write", icon="TRACKING_FORWARDS")
+
+
+def _draw_jumps(layout: bpy.types.UILayout, measured: Smoothness, is_rotation: bool) -> None:
+    """Draw the largest jumps of the value, the velocity and the acceleration. The value is left out if it has none."""
+    if measured.continuity:
+        heading = iface_("Measured with {:s}. Largest jumps:", measured.continuity)
+    else:
+        heading = iface_("The values jump. Largest jumps:")
+    layout.label(text=heading, translate=False)
+    for order, jump in enumerate(measured.jumps):
+        if order or jump.is_seen:
+            layout.label(text=_jump_text(order, jump, is_rotation), translate=False)
+
+
+def _jump_text(order: int, jump: Jump, is_rotation: bool) -> str:
+    name = iface_(_DERIVATIVES[order])
+    if not jump.is_seen:
+        return iface_("{:s}: none", name)
+    size = size_text(jump.size, is_angle=is_rotation)
+    return iface_("{:s}: {:s} at frame {:g}", name, size, jump.frame)
+
+
+_ZERO = {"key_count": n_("Unlimited"), "still": n_("Max Error"), "period": n_("Off")}
+"""Text shown for 0."""
+
+
+class TCB_PT_reduce(Advanced, bpy.types.Panel):
+    """Reduce dense curves to few keys"""
+
+    bl_idname = "TCB_PT_reduce"
+    bl_label = "Reduce"
+    bl_order = 15
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = layout_of(self), sidebar_settings(context).reduction
+        text = iface_("Replace dense curves with few keys in a copy of the action")
+        draw_text(layout, context, text)
+        column = layout.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        for name in settings.used(context):
+            zero = "" if getattr(settings, name) else _ZERO.get(name, "")
+            prop = settings.bl_rna.properties[name]
+            label = iface_(prop.name, msgctxt=prop.translation_context)
+            text = f"{label} ({iface_(zero)})" if zero else label
+            column.prop(settings, name, text=text, translate=False)
+        layout.operator_context = "INVOKE_DEFAULT"
+        for operator in (
+            layout.operator("tcb.reduce", icon="MOD_DECIM"),
+            layout.operator("tcb.reduce_compare", icon="GRAPH"),
+        ):
+            settings.copy_to(operator)
+        manager: Any = context.window_manager
+        for line in manager.tcb_reduction.splitlines():
+            draw_text(layout, context, line)
+        _draw_counts(layout, context, settings)
+
+
+def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, settings: Any) -> None:
+    """Draw one row per error: a bar for the number of keys, and a button that reduces with this error."""
+    manager: Any = context.window_manager
+    most = max((count.key_count for count in manager.tcb_key_counts), default=1)
+    column = layout.column(align=True)
+    for count in manager.tcb_key_counts:
+        row = column.split(factor=0.3, align=True)
+        reduce = row.operator("tcb.reduce", text=number_text(count.error, 6), translate=False)
+        settings.copy_to(reduce)
+        reduce.error, reduce.angle = count.error, settings.angle * count.error / settings.error
+        reduce.key_count = 0
+        row.progress(factor=count.key_count / most, text=iface_("{:,} keys", count.key_count), translate=False)
+
+
+class TCB_UL_findings(bpy.types.UIList):
+    """Findings, each with a button to jump to its frame"""
+
+    bl_idname = "TCB_UL_findings"
+
+    def draw_item(  # noqa: PLR0913  as Blender calls it
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: Any,
+        item: Any,
+        icon: int | None,
+        active_data: Any,
+        active_property: str | None,
+        index: int | None = 0,
+        flt_flag: int | None = 0,
+    ) -> None:
+        row = layout.row(align=True)
+        row.operator("tcb.finding_show", text=f"{item.frame:g}", icon="TRIA_RIGHT", translate=False).index = index
+        row.label(text=item.item, translate=False)
+        row.label(text=item.name, translate=False)
+
+
+class TCB_PT_checks(Advanced, bpy.types.Panel):
+    """Check conditions at every frame, and find rotations that flip"""
+
+    bl_idname = "TCB_PT_checks"
+    bl_label = "Checks"
+    bl_order = 20
+
+    @classmethod
+    def is_in_use(cls, context: bpy.types.Context) -> bool:
+        manager: Any = context.window_manager
+        return bool(len(manager.tcb_findings))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        manager: Any = context.window_manager
+        text = iface_("Find faults in cameras, targets, scales and joints")
+        draw_text(layout, context, text)
+        row = layout.row(align=True)
+        row.operator("tcb.check", icon="CHECKMARK")
+        row.operator("tcb.joint_check", icon="CONSTRAINT_BONE")
+        layout.operator("tcb.fix_rotations", icon="CON_ROTLIKE")
+        layout.operator("tcb.relax", icon="CON_FLOOR")
+        if manager.tcb_result:
+            draw_text(layout, context, manager.tcb_result)
+        if not len(manager.tcb_findings):
+            return
+        layout.template_list("TCB_UL_findings", "", manager, "tcb_findings", manager, "tcb_finding", rows=3)
+        index = min(manager.tcb_finding, len(manager.tcb_findings) - 1)
+        finding = manager.tcb_findings[index]
+        column = layout.column(align=True)
+        column.label(text=iface_("{:s}, {:s}", finding.item, finding.place), translate=False)
+        if finding.track:
+            column.label(text=finding.track, translate=False)
+        draw_text(column, context, finding.name, icon="NONE")
+
+
+class TCB_PT_defaults(Advanced, bpy.types.Panel):
+    """Parameters for keys that have none of their own"""
+
+    bl_idname = "TCB_PT_defaults"
+    bl_label = "Defaults"
+    bl_order = 30
+
+    @classmethod
+    def is_in_use(cls, context: bpy.types.Context) -> bool:
+        return bool(selection.default_parameters(context))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        layout.label(text="Default parameters:")
+        draw_parameters(layout.column(align=True), context, sidebar_settings(context).defaults)
