@@ -19,15 +19,13 @@ from ...animation.translation import n_
 from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
-from ..conversion import DEGREES_MM, WATTS, Conversion, Frame
+from ..conversion import DEGREES_MM, WATTS, Conversion, Frame, fov_of, hotspot_of, rolls_of, width_seen
 from ..importing.plan_objects import DUMMY
 from ..meshes import GEOMETRY, mesh_of
 from ..options import EXPORT
 from ..report import Exchanged, counts_of_file, left_out_of_objects
 from ..rotation_modes import MAX_NAME
-from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
-from .export_node import ExportNode
-from .gather_nodes import gather_nodes
+from .gather_nodes import ExportNode, gather_nodes
 from .key_spans import frames_of
 from .matrices import Matrices, kept_evaluated
 from .nodes import Writer

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -19,16 +20,203 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
 from ...formats.three_ds import NAME_LENGTH
-from ..clean_keys import AddNote
+from ...interp.splines.tcb import Construction
+from ..clean_keys import AddNote, Keys
 from ..conversion import Conversion, Frame
-from ..importing.plan_objects import DUMMY, node_name, note
+from ..imported_state import DamagedStateError, recall
+from ..importing.plan_objects import DUMMY, PlannedObject, add_keys, drop_note, node_name, note
 from ..importing.set_properties import AIM, ROLL_CONSTRAINT
 from ..meshes import GEOMETRY
 from ..report import Exchanged
-from .export_node import ExportNode, find_source
 
 _LARGEST_DIFFERENCE = 1e-5
 """Fraction of the size of a mesh, larger than float32 errors of vertices moved by a pivot."""
+_ROUNDING = 1e-6
+"""Radians. Smaller rotations are float32 rounding."""
+_SAME_AXIS = 1e-6
+"""Smaller differences between components of unit vectors are only float32 rounding."""
+
+
+@dataclass(eq=False)
+class ExportNode:
+    """An object, or None for a target that is created, and the data of its node in the file."""
+
+    obj: Any
+    kind: str
+    """The kind of the node, as in `three_ds.Node`."""
+    name: bytes
+    """The name of the node, which is shared by all instances of a mesh."""
+    parent: Any
+    """The parent object in the file, or None."""
+    add_note: AddNote
+    aimed_by: Any = None
+    """The object that looks at this target."""
+    target: Any = None
+    """The object that this object looks at."""
+    is_upright: bool = True
+    """True if the object is aimed upright in the file, except for its roll."""
+    parent_is_aimed: bool = False
+    """True if the parent has a target in the file."""
+    instance: bytes | None = None
+    """The instance name."""
+    pivot: npt.NDArray[np.float32] | None = None
+    """The object's origin in the file's mesh, shape (3,)."""
+    flags: tuple[int, int] = (0x4000, 0)
+    tracks: list[three_ds.Track] = field(default_factory=list)
+    source: three_ds.Node | None = None
+    """The node from which the object was imported."""
+    planned: PlannedObject | None = None
+    """The node in its imported state."""
+    colored: tuple[bpy.types.ID, str] | None = None
+    """The datablock and path of an ambient light's color."""
+    construction: Construction | None = None
+    """The interpolation of a rotation with several keys."""
+
+    def source_track(self, kind: str) -> three_ds.Track | None:
+        """Return the track of the imported node, or None."""
+        return None if self.source is None else self.source.track(kind)
+
+    def imported_keys(self, quantity: str) -> Keys | None:
+        """Return the imported keys of a quantity, or None. `PlannedObject.keys` lists the quantities."""
+        return None if self.planned is None else self.planned.keys.get(quantity)
+
+
+def gather_nodes(
+    objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, conversion: Conversion, report: Exchanged
+) -> list[ExportNode]:
+    """Return the nodes of the objects and their targets, parents first, and the node of the ambient light."""
+    selected = list(objects)
+    aims = {obj: target_of(obj, conversion) for obj in selected if kind_of(obj) in three_ds.TARGET_KINDS}
+    targets = {target for target, _ in aims.values() if target is not None and target.type == "EMPTY"}
+    selected = [obj for obj in selected if obj not in targets | upright_spaces(aims)]
+    exported, instances = {*selected, *targets}, Instances(conversion)
+    nodes: list[ExportNode] = []
+    for obj in sorted(selected, key=_depth):
+        node = _object_node(obj, exported, *aims.get(obj, (None, True)), report)
+        find_source(node, conversion)
+        instances.add(node)
+        nodes.append(node)
+        if node.kind in three_ds.TARGET_KINDS:
+            nodes.append(_target_node(node, exported, conversion, report))
+    for node in nodes:
+        _note_lost_transforms(node, targets)
+    return nodes + ambient_nodes(scene, conversion, report)
+
+
+def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, report: Exchanged) -> ExportNode:
+    """Return the node of the target of a camera or spotlight."""
+    obj = node.target
+    parent = obj.parent if obj is not None and obj.parent in exported else None
+    add_note = partial(note, report.notes, node.obj.name if obj is None else obj.name)
+    target = ExportNode(obj, three_ds.TARGET_KINDS[node.kind], node.name, parent, add_note, aimed_by=node.obj)
+    target.parent_is_aimed = parent is not None and kind_of(parent) in three_ds.TARGET_KINDS
+    if obj is not None:
+        find_source(target, conversion)
+    return target
+
+
+def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
+    """Note transforms that the file cannot inherit.
+
+    Lights and targets inherit only positions. Cameras and spotlights do not inherit scale.
+    """
+    parent = node.parent
+    if parent is None or (kind_of(parent) == "OBJECT" and parent not in targets):
+        return
+    loses_rotation = kind_of(parent) not in three_ds.TARGET_KINDS
+    lost_paths = ("scale", "rotation") if loses_rotation else ("scale",)
+    is_scaled = not np.allclose(parent.scale, 1.0)
+    is_rotated = loses_rotation and parent.matrix_basis.to_quaternion().angle > _ROUNDING
+    if is_scaled or is_rotated or any(path.startswith(lost_paths) for path, _ in curves_of(parent)):
+        node.add_note("PARENT_LOSES_SCALE_AND_ROTATION" if loses_rotation else "PARENT_LOSES_SCALE", parent.name)
+
+
+def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
+    """Return the object that a camera or light looks at, and whether the camera or light is upright in the file.
+
+    The object is None if no constraint aims at it, or if there are also other constraints.
+    """
+    enabled = [constraint for constraint in obj.constraints if constraint.enabled]
+    constraints = [constraint for constraint in enabled if constraint.name != ROLL_CONSTRAINT]
+    if len(constraints) != 1 or constraints[0].type != "TRACK_TO" or constraints[0].target is None:
+        return None, True
+    aim = constraints[0]
+    is_exact = aim.influence == 1.0 and not aim.use_target_z and not aim.subtarget
+    is_exact &= (aim.track_axis, aim.up_axis) == ("TRACK_NEGATIVE_Z", "UP_Y")
+    spaces = (aim.owner_space, aim.target_space)
+    up = np.array([0.0, 0.0, 1.0])
+    if spaces == ("CUSTOM", "CUSTOM") and aim.space_object is not None:
+        up = np.array(aim.space_object.matrix_world, dtype=np.float64)[:3, 2]
+    elif spaces != ("WORLD", "WORLD"):
+        is_exact = False
+    return aim.target if is_exact else None, bool(np.abs(up - conversion.axes[:, 2]).max() < _SAME_AXIS)
+
+
+def upright_spaces(objects: Iterable[Any]) -> set[Any]:
+    """Return the objects that an import created for upright cameras because the file had other axes."""
+    constraints = [constraint for obj in objects for constraint in obj.constraints]
+    return {constraint.space_object for constraint in constraints if constraint.name == AIM} - {None}
+
+
+def kind_of(obj: Any) -> str:
+    """Return the kind of an object's node."""
+    if obj.type == "LIGHT" and obj.data.type == "SPOT":
+        return "SPOTLIGHT"
+    return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(obj.type, "OBJECT")
+
+
+def _object_node(obj: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> ExportNode:
+    """Return the node of an object, without its name, and note the parts that the file cannot store."""
+    add_note = partial(note, report.notes, obj.name)
+    kind = kind_of(obj)
+    if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
+        add_note("LIGHT_TYPE", obj.data.type.lower())
+    if kind == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
+        add_note("TYPE_AS_DUMMY", obj.type.lower())
+    if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
+        add_note("COLLECTION_AS_DUMMY", obj.instance_collection.name)
+    if obj.type in GEOMETRY and _changes_shape(obj):
+        add_note("SHAPE_CHANGES")
+    parent = obj.parent
+    while parent is not None and parent not in exported:
+        parent = parent.parent
+    node = ExportNode(obj, kind, b"", parent, add_note, target=target, is_upright=is_upright)
+    node.parent_is_aimed = parent is not None and kind_of(parent) in three_ds.TARGET_KINDS
+    return node
+
+
+def _changes_shape(obj: bpy.types.Object) -> bool:
+    """Check whether an armature or shape keys may move the object's vertices."""
+    shape_keys = getattr(obj.data, "shape_keys", None)
+    is_animated = shape_keys is not None and shape_keys.animation_data is not None
+    return is_animated or any(modifier.type == "ARMATURE" for modifier in obj.modifiers)
+
+
+def _depth(obj: bpy.types.Object) -> int:
+    """Return the number of ancestors."""
+    depth = 0
+    while obj.parent is not None:
+        depth, obj = depth + 1, obj.parent
+    return depth
+
+
+def find_source(node: ExportNode, conversion: Conversion) -> None:
+    """Find the node from which the object was imported, if the conversion is unchanged."""
+    try:
+        state = recall(node.obj)
+    except DamagedStateError:
+        node.add_note("IMPORT_STATE_DAMAGED")
+        return
+    if state is None:
+        return
+    source, import_conversion, choices = state
+    if source.kind != node.kind or not import_conversion.is_like(conversion):
+        return
+    frame = Frame(import_conversion, node.parent_is_aimed, node.kind in three_ds.TARGET_KINDS)
+    planned = PlannedObject(node_name(source), source, None, "", frame)
+    # The import has already reported its notes.
+    add_keys(planned, source.tracks, choices, drop_note)
+    node.source, node.planned = source, planned
 
 
 class Names:
@@ -150,9 +338,6 @@ def _texture_coordinates(mesh: bpy.types.Mesh) -> npt.NDArray[np.float32]:
     return coordinates
 
 
-_AMBIENT = b"$AMBIENT$"
-
-
 def ambient_nodes(scene: Any, conversion: Conversion, report: Exchanged) -> list[ExportNode]:
     """Return the node of the ambient light, which has the color of the world, or no node without a world.
 
@@ -162,7 +347,7 @@ def ambient_nodes(scene: Any, conversion: Conversion, report: Exchanged) -> list
     world = scene.world
     if world is None:
         return []
-    node = ExportNode(world, "AMBIENT", _AMBIENT, None, partial(note, report.notes, world.name))
+    node = ExportNode(world, "AMBIENT", b"$AMBIENT$", None, partial(note, report.notes, world.name))
     find_source(node, conversion)
     background = _background(world)
     path = None if background is None else _path_of_color(background)
@@ -200,128 +385,3 @@ def _path_of_color(background: Any) -> str | None:
             return None
         color = color.links[0].from_socket
     return f"{color.path_from_id()}.default_value"
-
-
-_ROUNDING = 1e-6
-"""Radians. Smaller rotations are float32 rounding."""
-_SAME_AXIS = 1e-6
-"""Smaller differences between components of unit vectors are only float32 rounding."""
-
-
-def gather_nodes(
-    objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, conversion: Conversion, report: Exchanged
-) -> list[ExportNode]:
-    """Return the nodes of the objects and their targets, parents first, and the node of the ambient light."""
-    selected = list(objects)
-    aims = {obj: target_of(obj, conversion) for obj in selected if kind_of(obj) in three_ds.TARGET_KINDS}
-    targets = {target for target, _ in aims.values() if target is not None and target.type == "EMPTY"}
-    selected = [obj for obj in selected if obj not in targets | upright_spaces(aims)]
-    exported, instances = {*selected, *targets}, Instances(conversion)
-    nodes: list[ExportNode] = []
-    for obj in sorted(selected, key=_depth):
-        node = _object_node(obj, exported, *aims.get(obj, (None, True)), report)
-        find_source(node, conversion)
-        instances.add(node)
-        nodes.append(node)
-        if node.kind in three_ds.TARGET_KINDS:
-            nodes.append(_target_node(node, exported, conversion, report))
-    for node in nodes:
-        _note_lost_transforms(node, targets)
-    return nodes + ambient_nodes(scene, conversion, report)
-
-
-def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, report: Exchanged) -> ExportNode:
-    """Return the node of the target of a camera or spotlight."""
-    obj = node.target
-    parent = obj.parent if obj is not None and obj.parent in exported else None
-    add_note = partial(note, report.notes, node.obj.name if obj is None else obj.name)
-    target = ExportNode(obj, three_ds.TARGET_KINDS[node.kind], node.name, parent, add_note, aimed_by=node.obj)
-    target.parent_is_aimed = parent is not None and kind_of(parent) in three_ds.TARGET_KINDS
-    if obj is not None:
-        find_source(target, conversion)
-    return target
-
-
-def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
-    """Note transforms that the file cannot inherit.
-
-    Lights and targets inherit only positions. Cameras and spotlights do not inherit scale.
-    """
-    parent = node.parent
-    if parent is None or (kind_of(parent) == "OBJECT" and parent not in targets):
-        return
-    loses_rotation = kind_of(parent) not in three_ds.TARGET_KINDS
-    lost_paths = ("scale", "rotation") if loses_rotation else ("scale",)
-    is_scaled = not np.allclose(parent.scale, 1.0)
-    is_rotated = loses_rotation and parent.matrix_basis.to_quaternion().angle > _ROUNDING
-    if is_scaled or is_rotated or any(path.startswith(lost_paths) for path, _ in curves_of(parent)):
-        node.add_note("PARENT_LOSES_SCALE_AND_ROTATION" if loses_rotation else "PARENT_LOSES_SCALE", parent.name)
-
-
-def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
-    """Return the object that a camera or light looks at, and whether the camera or light is upright in the file.
-
-    The object is None if no constraint aims at it, or if there are also other constraints.
-    """
-    enabled = [constraint for constraint in obj.constraints if constraint.enabled]
-    constraints = [constraint for constraint in enabled if constraint.name != ROLL_CONSTRAINT]
-    if len(constraints) != 1 or constraints[0].type != "TRACK_TO" or constraints[0].target is None:
-        return None, True
-    aim = constraints[0]
-    is_exact = aim.influence == 1.0 and not aim.use_target_z and not aim.subtarget
-    is_exact &= (aim.track_axis, aim.up_axis) == ("TRACK_NEGATIVE_Z", "UP_Y")
-    spaces = (aim.owner_space, aim.target_space)
-    up = np.array([0.0, 0.0, 1.0])
-    if spaces == ("CUSTOM", "CUSTOM") and aim.space_object is not None:
-        up = np.array(aim.space_object.matrix_world, dtype=np.float64)[:3, 2]
-    elif spaces != ("WORLD", "WORLD"):
-        is_exact = False
-    return aim.target if is_exact else None, bool(np.abs(up - conversion.axes[:, 2]).max() < _SAME_AXIS)
-
-
-def upright_spaces(objects: Iterable[Any]) -> set[Any]:
-    """Return the objects that an import created for upright cameras because the file had other axes."""
-    constraints = [constraint for obj in objects for constraint in obj.constraints]
-    return {constraint.space_object for constraint in constraints if constraint.name == AIM} - {None}
-
-
-def kind_of(obj: Any) -> str:
-    """Return the kind of an object's node."""
-    if obj.type == "LIGHT" and obj.data.type == "SPOT":
-        return "SPOTLIGHT"
-    return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(obj.type, "OBJECT")
-
-
-def _object_node(obj: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> ExportNode:
-    """Return the node of an object, without its name, and note the parts that the file cannot store."""
-    add_note = partial(note, report.notes, obj.name)
-    kind = kind_of(obj)
-    if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
-        add_note("LIGHT_TYPE", obj.data.type.lower())
-    if kind == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
-        add_note("TYPE_AS_DUMMY", obj.type.lower())
-    if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
-        add_note("COLLECTION_AS_DUMMY", obj.instance_collection.name)
-    if obj.type in GEOMETRY and _changes_shape(obj):
-        add_note("SHAPE_CHANGES")
-    parent = obj.parent
-    while parent is not None and parent not in exported:
-        parent = parent.parent
-    node = ExportNode(obj, kind, b"", parent, add_note, target=target, is_upright=is_upright)
-    node.parent_is_aimed = parent is not None and kind_of(parent) in three_ds.TARGET_KINDS
-    return node
-
-
-def _changes_shape(obj: bpy.types.Object) -> bool:
-    """Check whether an armature or shape keys may move the object's vertices."""
-    shape_keys = getattr(obj.data, "shape_keys", None)
-    is_animated = shape_keys is not None and shape_keys.animation_data is not None
-    return is_animated or any(modifier.type == "ARMATURE" for modifier in obj.modifiers)
-
-
-def _depth(obj: bpy.types.Object) -> int:
-    """Return the number of ancestors."""
-    depth = 0
-    while obj.parent is not None:
-        depth, obj = depth + 1, obj.parent
-    return depth

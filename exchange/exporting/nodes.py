@@ -19,10 +19,9 @@ from ...formats.three_ds import Track
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp import rotations
 from ..clean_keys import APART, AddNote, Keys, still
-from ..conversion import Conversion, Frame
+from ..conversion import Conversion, Frame, fov_of, hotspot_of, rolls_of, width_seen
 from ..importing.set_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
-from .camera_and_light_formulas import fov_of, hotspot_of, rolls_of, width_seen
-from .export_node import ExportNode
+from .gather_nodes import ExportNode
 from .key_spans import go_on, span_of_keys
 from .matrices import Matrices, inverse_of
 from .track_keys import SampleLimit, Tracks, sampled, sampled_turns

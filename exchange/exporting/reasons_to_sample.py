@@ -15,7 +15,7 @@ from ...animation.store.tracks import Track
 from ...formats import three_ds
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
-from .export_node import ExportNode
+from .gather_nodes import ExportNode
 from .key_spans import frames_of
 from .matrices import inverse_of
 

@@ -34,170 +34,17 @@ from ..report import Exchanged, left_out_of_file
 from ..rotation_modes import Choices
 from .new_objects import Changes, make_axes, make_objects
 from .plan_objects import TARGET, PlannedObject, note, plan
-from .set_properties import AIM, ROLL_CONSTRAINT, Applied, apply
+from .set_properties import AIM, ROLL_CONSTRAINT, apply
 
 _NUMBER = re.compile(r"\.\d{3,}$")
 _TOLERANCE = 1e-3
 """Fraction of the size of a mesh. Vertices farther apart than this differ."""
-
-
-def _without_number(name: str) -> str:
-    """Remove the number that Blender adds to a duplicate name."""
-    return _NUMBER.sub("", name)
-
-
-def _truncated(name: str) -> str:
-    return _without_number(name)[:NAME_LENGTH]
-
-
-_FORMS: tuple[Callable[[str], str], ...] = (str, _without_number, _truncated)
-"""Forms of names for comparison, exact form first, because exporters truncate names and Blender numbers them."""
-
-
-def match_objects(plans: Sequence[PlannedObject], objects: Iterable[Any], notes: list[Finding]) -> list[Any]:
-    """Return the scene object for each planned object, or None. No object is returned twice."""
-    free = sorted(objects, key=lambda obj: str(obj.name))
-    matches: list[Any] = [None] * len(plans)
-    for form_of in _FORMS:
-        for index, planned in enumerate(plans):
-            if matches[index] is not None or planned.kind == "WORLD":
-                continue
-            candidates = [obj for obj in free if _has_kind(obj, planned) and form_of(obj.name) in _names(planned)]
-            if len(candidates) > 1:
-                others = ", ".join(f'"{obj.name}"' for obj in candidates[1:4])
-                note(notes, planned.name, "ONE_OF_SEVERAL", candidates[0].name, others)
-            if candidates:
-                matches[index] = candidates[0]
-                free.remove(candidates[0])
-    return matches
-
-
-def _names(planned: PlannedObject) -> set[str]:
-    """Return the names of matching objects: with the instance name, and as in the file."""
-    name = planned.node.name.decode("latin-1")
-    if planned.name.endswith(TARGET):
-        return {planned.name, name + TARGET.lower()}
-    return {planned.name, name}
-
-
-def _has_kind(obj: bpy.types.Object, planned: PlannedObject) -> bool:
-    if planned.kind in ("CAMERA", "LIGHT"):
-        return bool(obj.type == planned.kind)
-    return obj.type not in ("CAMERA", "LIGHT")
-
-
-def reason_not_editable(obj: bpy.types.Object) -> Finding | None:
-    """Return why an object or world cannot be animated, or None if it can."""
-    animated = obj.data if getattr(obj, "type", "") in ("CAMERA", "LIGHT") else obj
-    if obj.library is not None or animated.library is not None:
-        return Finding("IS_LINKED")
-    if obj.animation_data is not None and obj.animation_data.use_tweak_mode:
-        return Finding("IS_TWEAKED")
-    return None
-
-
-def note_differences(planned: PlannedObject, obj: Any, parent: bpy.types.Object | None, notes: list[Finding]) -> None:
-    """Note differences between the object and the file that change the effect of the keys."""
-    add_note = partial(note, notes, planned.name)
-    constraints = [constraint.name for constraint in obj.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
-    if constraints:
-        add_note("OWN_CONSTRAINTS", ", ".join(constraints))
-    if obj.parent != parent:
-        names = (rpt_("nothing") if other is None else f'"{other.name}"' for other in (obj.parent, parent))
-        add_note("OTHER_PARENT", *names)
-    if planned.points is None or obj.type != "MESH" or len(obj.data.vertices) != len(planned.points):
-        return
-    points = np.empty(3 * len(planned.points), dtype=np.float32)
-    obj.data.vertices.foreach_get("co", points)
-    distance = np.abs(points.reshape(-1, 3) - planned.points).max()
-    if distance > _TOLERANCE * max(1e-6, float(np.ptp(planned.points, axis=0).max())):
-        add_note("VERTICES_APART", size_of(float(distance)))
-
-
 _MAX_HANDLE_ERROR = 1.0
 """Degrees. Handles with a larger error are replaced with samples."""
 _DATABLOCKS_AT_ONCE = 200
 """Number of datablocks whose tracks are evaluated in one step."""
-
 _Prefixes = Mapping[bpy.types.ID, Sequence[str]]
 """The beginnings of the paths of the tracks to bake, for each datablock."""
-
-
-def bake_imported_steps(report: Exchanged, ends: Float64Array, output: str, sample_limit: int) -> Steps[None]:
-    """Bake the imported keys in steps, and add the results to the report.
-
-    `ends` contains the first and last frames of each file, shape (n, 2). Cyclic tracks are baked to these frames.
-    """
-    if output == "HANDLES":
-        bake = bake_steps(report.animated, Options(output="HANDLES"), at_once=_DATABLOCKS_AT_ONCE)
-        report.baked.add((yield from bake))
-        yield from _replace_inaccurate_handles(report, ends, sample_limit)
-    else:
-        all_tracks = {datablock: [""] for datablock in report.animated}
-        report.baked.add((yield from _bake_to_ends(report, all_tracks, ends, output, sample_limit)))
-    report.notes += [*report.baked.refused, *report.baked.notes]
-
-
-def _replace_inaccurate_handles(report: Exchanged, ends: Float64Array, sample_limit: int) -> Steps[None]:
-    """Bake rotations with visibly inaccurate handles as samples, for example turns of more than 180 degrees."""
-    baked = report.baked
-    inaccurate = [error for error in baked.handles if error["rotation"] and error["error"] > _MAX_HANDLE_ERROR]
-    if not inaccurate:
-        return
-    prefixes: dict[bpy.types.ID, list[str]] = {}
-    for datablock in report.animated:
-        paths = [error["track"] for error in inaccurate if error["datablock"] == name_of(datablock)]
-        if paths:
-            prefixes[datablock] = paths
-    # The steps of this second bake are not added to the total.
-    sampled = yield from _bake_to_ends(report, prefixes, ends, "SAMPLES", sample_limit)
-    tracks = set(map(_track_of, inaccurate))
-    baked.notes = [note for note in baked.notes if (note.object, note.track) not in tracks] + sampled.notes
-    # Above the sample limit, handles play the tracks again.
-    tracks -= set(map(_track_of, sampled.handles))
-    replaced = [error for error in inaccurate if _track_of(error) in tracks]
-    baked.handles = [error for error in baked.handles if error not in replaced]
-    rotation_errors = [error["error"] for error in baked.handles if error["rotation"]]
-    baked.rotation_error = math.radians(max(rotation_errors, default=0.0))
-    baked.samples += sampled.samples
-    baked.errors += sampled.errors
-    baked.notes += [
-        Finding("SAMPLES_FOR_HANDLES", error["datablock"], error["track"], arguments=((error["error"], "°"),))
-        for error in replaced
-    ]
-
-
-def _track_of(error: HandleError) -> tuple[str, str]:
-    """Return the names of the datablock and the track."""
-    return error["datablock"], error["track"]
-
-
-def _bake_to_ends(
-    report: Exchanged, prefixes: _Prefixes, ends: Float64Array, output: str, sample_limit: int
-) -> Steps[Report]:
-    """Bake these tracks, and extend cyclic tracks to the playback range of the files."""
-    ranges = np.array([*ends, *report.cyclic.values()]).clip(-LAST_FRAME, LAST_FRAME)
-    playback_range = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
-    baked = Report()
-    for is_cyclic, extend in ((False, None), (True, playback_range)):
-        selected = {
-            datablock: paths for datablock, paths in prefixes.items() if (datablock in report.cyclic) == is_cyclic
-        }
-        if selected:
-            options = Options(output=cast(Output, output), extend=extend, sample_limit=sample_limit)
-            baked.add((yield from _bake_within_limit(selected, options)))
-    return baked
-
-
-def _bake_within_limit(prefixes: _Prefixes, options: Options) -> Steps[Report]:
-    """Bake the tracks, and use handles if there would be more samples than the limit."""
-    baked = yield from bake_steps(prefixes, options, prefixes, at_once=_DATABLOCKS_AT_ONCE)
-    refusals = [error for error in baked.errors if error.code == "TOO_MANY_SAMPLES"]
-    if not refusals:
-        return baked
-    by_handles = yield from bake_steps(prefixes, Options(output="HANDLES"), prefixes, at_once=_DATABLOCKS_AT_ONCE)
-    by_handles.notes[:0] = [replace(error, code="HANDLES_FOR_SAMPLES") for error in refusals]
-    return by_handles
 
 
 @dataclass(frozen=True)
@@ -274,7 +121,7 @@ def import_steps(
             report.add(file_report)
         if options.output != "NONE" and report.animated:
             ends = options.conversion.frames(np.array([segment_of(scene) for scene in scenes.values()]))
-            for done, total in bake_imported_steps(report, ends, options.output, options.sample_limit):
+            for done, total in _bake_imported(report, ends, options.output, options.sample_limit):
                 yield total + done, 2 * total
     except BaseException:
         changes.undo()
@@ -308,25 +155,29 @@ def _import_scene(
         report.made += Counter(planned.kind.lower() for planned in plans)
     has_targets = any(planned.target is not None for planned in plans)
     axes = make_axes(options.conversion, changes) if has_targets and not options.conversion.keeps_up else None
-    applied, conversion = Applied(), conversion_text(options.conversion, choices)
+    conversion = conversion_text(options.conversion, choices)
     for index, (planned, obj) in enumerate(zip(plans, objects, strict=True)):
         if obj is None:
             continue
         if not options.matches and planned.parent is not None and planned.kind != "WORLD":
             obj.parent = objects[planned.parent]
-        apply(planned, obj, None if planned.target is None else objects[planned.target], axes, applied)
+        apply(planned, obj, None if planned.target is None else objects[planned.target], axes, report)
         remember(obj, planned.node, conversion)
         if not options.matches and planned.kind == "WORLD":
             _use_world(obj, into, report)
         if planned.kind != "WORLD":
             report.items.append(obj)
         yield index, 2 * len(plans)
-    report.made += applied.counts
-    report.notes += applied.notes
-    report.animated += applied.datablocks
-    report.cyclic |= applied.cyclic
     if not options.matches:
         report.note_left_out(left_out_of_file(scene))
+
+
+def _use_world(world: bpy.types.World, into: bpy.types.Scene, report: Exchanged) -> None:
+    """Make a new world the scene's world, unless it already has one."""
+    if into.world is None:
+        into.world = world
+    else:
+        report.notes.append(Finding("WORLD_NOT_USED", arguments=(world.name,)))
 
 
 def _matched_objects(
@@ -342,7 +193,7 @@ def _matched_objects(
             continue
         if obj.data is not None and planned.kind in ("CAMERA", "LIGHT"):
             changes.record(obj.data)
-        note_differences(planned, obj, None if planned.parent is None else objects[planned.parent], report.notes)
+        _note_differences(planned, obj, None if planned.parent is None else objects[planned.parent], report.notes)
         obj.matrix_parent_inverse.identity()
         report.matched[planned.name] = obj.name
         action = obj.animation_data.action if obj.animation_data else None
@@ -350,33 +201,171 @@ def _matched_objects(
             note(report.notes, planned.name, "ACTION_REPLACED", action.name)
             action.use_fake_user = True
         if planned.target is not None and objects[planned.target] is None:
-            objects[planned.target] = changes.new_object("EMPTY", plans[planned.target].name, None)
+            objects[planned.target] = changes.new_object(plans[planned.target].name, None)
             report.made["empty"] += 1
     return objects
 
 
 def _editable_matches(plans: Sequence[PlannedObject], into: bpy.types.Scene, notes: list[Finding]) -> list[Any]:
     """Return the matching objects, and the world for an ambient light. Objects that cannot be edited are None."""
-    matches = match_objects(plans, into.objects, notes)
+    matches = _match_objects(plans, into.objects, notes)
     for index, planned in enumerate(plans):
         if planned.kind == "WORLD":
             matches[index] = into.world
         if matches[index] is None:
             note(notes, planned.name, "NODE_WITHOUT_OBJECT")
             continue
-        reason = reason_not_editable(matches[index])
+        reason = _reason_not_editable(matches[index])
         if reason:
             note(notes, planned.name, "NODE_LEFT", reason)
             matches[index] = None
     return matches
 
 
-def _use_world(world: bpy.types.World, into: bpy.types.Scene, report: Exchanged) -> None:
-    """Make a new world the scene's world, unless it already has one."""
-    if into.world is None:
-        into.world = world
+def _match_objects(plans: Sequence[PlannedObject], objects: Iterable[Any], notes: list[Finding]) -> list[Any]:
+    """Return the scene object for each planned object, or None. No object is returned twice."""
+    free = sorted(objects, key=lambda obj: str(obj.name))
+    matches: list[Any] = [None] * len(plans)
+    for form_of in _FORMS:
+        for index, planned in enumerate(plans):
+            if matches[index] is not None or planned.kind == "WORLD":
+                continue
+            candidates = [obj for obj in free if _has_kind(obj, planned) and form_of(obj.name) in _names(planned)]
+            if len(candidates) > 1:
+                others = ", ".join(f'"{obj.name}"' for obj in candidates[1:4])
+                note(notes, planned.name, "ONE_OF_SEVERAL", candidates[0].name, others)
+            if candidates:
+                matches[index] = candidates[0]
+                free.remove(candidates[0])
+    return matches
+
+
+def _without_number(name: str) -> str:
+    """Remove the number that Blender adds to a duplicate name."""
+    return _NUMBER.sub("", name)
+
+
+_FORMS: tuple[Callable[[str], str], ...] = (str, _without_number, lambda name: _without_number(name)[:NAME_LENGTH])
+"""Forms of names for comparison, exact form first, because exporters truncate names and Blender numbers them."""
+
+
+def _names(planned: PlannedObject) -> set[str]:
+    """Return the names of matching objects: with the instance name, and as in the file."""
+    name = planned.node.name.decode("latin-1")
+    if planned.name.endswith(TARGET):
+        return {planned.name, name + TARGET.lower()}
+    return {planned.name, name}
+
+
+def _has_kind(obj: bpy.types.Object, planned: PlannedObject) -> bool:
+    if planned.kind in ("CAMERA", "LIGHT"):
+        return bool(obj.type == planned.kind)
+    return obj.type not in ("CAMERA", "LIGHT")
+
+
+def _reason_not_editable(obj: bpy.types.Object) -> Finding | None:
+    """Return why an object or world cannot be animated, or None if it can."""
+    animated = obj.data if getattr(obj, "type", "") in ("CAMERA", "LIGHT") else obj
+    if obj.library is not None or animated.library is not None:
+        return Finding("IS_LINKED")
+    if obj.animation_data is not None and obj.animation_data.use_tweak_mode:
+        return Finding("IS_TWEAKED")
+    return None
+
+
+def _note_differences(planned: PlannedObject, obj: Any, parent: bpy.types.Object | None, notes: list[Finding]) -> None:
+    """Note differences between the object and the file that change the effect of the keys."""
+    add_note = partial(note, notes, planned.name)
+    constraints = [constraint.name for constraint in obj.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
+    if constraints:
+        add_note("OWN_CONSTRAINTS", ", ".join(constraints))
+    if obj.parent != parent:
+        names = (rpt_("nothing") if other is None else f'"{other.name}"' for other in (obj.parent, parent))
+        add_note("OTHER_PARENT", *names)
+    if planned.points is None or obj.type != "MESH" or len(obj.data.vertices) != len(planned.points):
+        return
+    points = np.empty(3 * len(planned.points), dtype=np.float32)
+    obj.data.vertices.foreach_get("co", points)
+    distance = np.abs(points.reshape(-1, 3) - planned.points).max()
+    if distance > _TOLERANCE * max(1e-6, float(np.ptp(planned.points, axis=0).max())):
+        add_note("VERTICES_APART", size_of(float(distance)))
+
+
+def _bake_imported(report: Exchanged, ends: Float64Array, output: str, sample_limit: int) -> Steps[None]:
+    """Bake the imported keys in steps, and add the results to the report.
+
+    `ends` contains the first and last frames of each file, shape (n, 2). Cyclic tracks are baked to these frames.
+    """
+    if output == "HANDLES":
+        bake = bake_steps(report.animated, Options(output="HANDLES"), at_once=_DATABLOCKS_AT_ONCE)
+        report.baked.add((yield from bake))
+        yield from _replace_inaccurate_handles(report, ends, sample_limit)
     else:
-        report.notes.append(Finding("WORLD_NOT_USED", arguments=(world.name,)))
+        all_tracks = {datablock: [""] for datablock in report.animated}
+        report.baked.add((yield from _bake_to_ends(report, all_tracks, ends, output, sample_limit)))
+    report.notes += [*report.baked.refused, *report.baked.notes]
+
+
+def _replace_inaccurate_handles(report: Exchanged, ends: Float64Array, sample_limit: int) -> Steps[None]:
+    """Bake rotations with visibly inaccurate handles as samples, for example turns of more than 180 degrees."""
+    baked = report.baked
+    inaccurate = [error for error in baked.handles if error["rotation"] and error["error"] > _MAX_HANDLE_ERROR]
+    if not inaccurate:
+        return
+    prefixes: dict[bpy.types.ID, list[str]] = {}
+    for datablock in report.animated:
+        paths = [error["track"] for error in inaccurate if error["datablock"] == name_of(datablock)]
+        if paths:
+            prefixes[datablock] = paths
+    # The steps of this second bake are not added to the total.
+    sampled = yield from _bake_to_ends(report, prefixes, ends, "SAMPLES", sample_limit)
+    tracks = set(map(_track_of, inaccurate))
+    baked.notes = [note for note in baked.notes if (note.object, note.track) not in tracks] + sampled.notes
+    # Above the sample limit, handles play the tracks again.
+    tracks -= set(map(_track_of, sampled.handles))
+    replaced = [error for error in inaccurate if _track_of(error) in tracks]
+    baked.handles = [error for error in baked.handles if error not in replaced]
+    rotation_errors = [error["error"] for error in baked.handles if error["rotation"]]
+    baked.rotation_error = math.radians(max(rotation_errors, default=0.0))
+    baked.samples += sampled.samples
+    baked.errors += sampled.errors
+    baked.notes += [
+        Finding("SAMPLES_FOR_HANDLES", error["datablock"], error["track"], arguments=((error["error"], "°"),))
+        for error in replaced
+    ]
+
+
+def _track_of(error: HandleError) -> tuple[str, str]:
+    """Return the names of the datablock and the track."""
+    return error["datablock"], error["track"]
+
+
+def _bake_to_ends(
+    report: Exchanged, prefixes: _Prefixes, ends: Float64Array, output: str, sample_limit: int
+) -> Steps[Report]:
+    """Bake these tracks, and extend cyclic tracks to the playback range of the files."""
+    ranges = np.array([*ends, *report.cyclic.values()]).clip(-LAST_FRAME, LAST_FRAME)
+    playback_range = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
+    baked = Report()
+    for is_cyclic, extend in ((False, None), (True, playback_range)):
+        selected = {
+            datablock: paths for datablock, paths in prefixes.items() if (datablock in report.cyclic) == is_cyclic
+        }
+        if selected:
+            options = Options(output=cast(Output, output), extend=extend, sample_limit=sample_limit)
+            baked.add((yield from _bake_within_limit(selected, options)))
+    return baked
+
+
+def _bake_within_limit(prefixes: _Prefixes, options: Options) -> Steps[Report]:
+    """Bake the tracks, and use handles if there would be more samples than the limit."""
+    baked = yield from bake_steps(prefixes, options, prefixes, at_once=_DATABLOCKS_AT_ONCE)
+    refusals = [error for error in baked.errors if error.code == "TOO_MANY_SAMPLES"]
+    if not refusals:
+        return baked
+    by_handles = yield from bake_steps(prefixes, Options(output="HANDLES"), prefixes, at_once=_DATABLOCKS_AT_ONCE)
+    by_handles.notes[:0] = [replace(error, code="HANDLES_FOR_SAMPLES") for error in refusals]
+    return by_handles
 
 
 def segment_of(scene: three_ds.Scene) -> tuple[int, int]:

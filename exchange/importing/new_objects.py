@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create objects for planned objects, and restore the previous state if an import fails."""
+"""Create objects for planned objects, and undo the changes of an import that fails."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from ...animation.datablocks import HAS_SLOTS
 from ...animation.errors import Finding
 from ...animation.steps import Steps
 from ...formats.three_ds import Light, Mesh
@@ -17,8 +18,6 @@ from ..conversion import WATTS, Conversion
 from ..imported_state import PROPERTIES as STATE_PROPERTIES
 from ..meshes import make_mesh
 from .plan_objects import PlannedObject, note
-
-AXES = "3DS Axes"
 
 _PROPERTIES = (
     "matrix_parent_inverse",
@@ -40,104 +39,92 @@ _PROPERTIES = (
 _CUSTOM_PROPERTIES = (*STATE_PROPERTIES, "roll", "fov", "hotspot", "falloff")
 
 
-class PreviousState:
-    """A datablock's state, recorded as a copy and the data that a copy shares or loses."""
-
-    def __init__(self, datablock: Any) -> None:
-        self.datablock = datablock
-        self.copy = datablock.copy()
-        animation = datablock.animation_data
-        self.is_animated = animation is not None
-        self.action = animation.action if animation else None
-        self.slot = getattr(animation, "action_slot_handle", 0)
-        self.has_fake_user = self.action is not None and self.action.use_fake_user
-        self.track_names = {track.name for track in datablock.tcb_tracks}
-
-    def restore(self) -> None:
-        """Restore the recorded state."""
-        now, then = self.datablock, self.copy
-        _restore_drivers(now, then, self.is_animated)
-        if self.action is not None:
-            now.animation_data.action = self.action
-            if self.slot:
-                slots = {slot.handle: slot for slot in self.action.slots}
-                now.animation_data.action_slot = slots[self.slot]
-            self.action.use_fake_user = self.has_fake_user
-        for name in [track.name for track in now.tcb_tracks if track.name not in self.track_names]:
-            now.tcb_tracks.remove(now.tcb_tracks.find(name))
-        for name in _CUSTOM_PROPERTIES:
-            if name in then:
-                now[name] = then[name]
-                now.id_properties_ui(name).update_from(then.id_properties_ui(name))
-            elif name in now:
-                del now[name]
-        if isinstance(now, bpy.types.Object):
-            now.constraints.clear()
-            for constraint in then.constraints:
-                now.constraints.copy(constraint)
-        for name in _PROPERTIES:
-            if hasattr(then, name):
-                setattr(now, name, getattr(then, name))
-
-
-def _restore_drivers(now: Any, then: Any, is_animated: bool) -> None:
-    """Remove the action and restore the drivers."""
-    if now.animation_data is not None:
-        now.animation_data.action = None
-        for driver in list(now.animation_data.drivers):
-            now.animation_data.drivers.remove(driver)
-    if not is_animated:
-        now.animation_data_clear()
-        return
-    for driver in then.animation_data.drivers:
-        now.animation_data.drivers.from_existing(src_driver=driver)
-
-
 class Changes:
     """New and changed datablocks, which are removed or restored if the import fails."""
 
     def __init__(self, collection: bpy.types.Collection) -> None:
         self.collection = collection
-        self.datablocks: list[bpy.types.ID] = []
-        self._previous_states: dict[bpy.types.ID, PreviousState] = {}
-
-    def new_object(self, kind: str, name: str, data: bpy.types.ID | None) -> Any:
-        """Add a new object to the collection."""
-        obj: bpy.types.Object = bpy.data.objects.new(name, data)
-        self.datablocks.append(obj)
-        self.collection.objects.link(obj)
-        if kind == "EMPTY":
-            obj.empty_display_size = 1.0
-        return obj
+        self._new_datablocks: list[bpy.types.ID] = []
+        self._copies: dict[bpy.types.ID, Any] = {}
+        """The copies of changed datablocks before the import. A copy shares the action and the slot."""
+        self._had_fake_user: dict[bpy.types.Action, bool] = {}
+        """The actions of changed datablocks before the import."""
 
     def add(self, datablock: bpy.types.ID) -> Any:
-        """Add and return a new datablock, which is removed if the import fails."""
-        self.datablocks.append(datablock)
+        """Add and return a new datablock."""
+        self._new_datablocks.append(datablock)
         return datablock
+
+    def new_object(self, name: str, data: bpy.types.ID | None) -> Any:
+        """Return a new object in the collection. Without data, the object is an empty."""
+        obj = self.add(bpy.data.objects.new(name, data))
+        self.collection.objects.link(obj)
+        return obj
 
     def record(self, datablock: bpy.types.ID) -> None:
         """Record the state of a datablock before the import changes it."""
-        if datablock not in self._previous_states:
-            self._previous_states[datablock] = PreviousState(datablock)
+        if datablock not in self._copies:
+            self._copies[datablock] = datablock.copy()
+            action = _action_of(datablock)
+            if action is not None:
+                self._had_fake_user.setdefault(action, action.use_fake_user)
 
     def undo(self) -> None:
         """Remove new datablocks with their actions, and restore changed ones."""
-        actions = {_action_of(datablock) for datablock in (*self.datablocks, *self._previous_states)}
-        actions -= {None, *(state.action for state in self._previous_states.values())}
-        for state in self._previous_states.values():
-            state.restore()
-        bpy.data.batch_remove({*self.datablocks, *actions})
+        new_actions = {_action_of(datablock) for datablock in (*self._new_datablocks, *self._copies)}
+        new_actions -= {None, *self._had_fake_user}
+        for datablock, copy in self._copies.items():
+            _restore_animation(datablock, copy)
+            _restore_properties(datablock, copy)
+        for action, had_fake_user in self._had_fake_user.items():
+            action.use_fake_user = had_fake_user
+        bpy.data.batch_remove({*self._new_datablocks, *new_actions})
         self.finish()
 
     def finish(self) -> None:
         """Discard the recorded states."""
-        bpy.data.batch_remove([state.copy for state in self._previous_states.values()])
-        self._previous_states.clear()
+        bpy.data.batch_remove(list(self._copies.values()))
+        self._copies.clear()
 
 
 def _action_of(datablock: bpy.types.ID) -> bpy.types.Action | None:
     animation = getattr(datablock, "animation_data", None)
     return None if animation is None else animation.action
+
+
+def _restore_animation(datablock: Any, copy: Any) -> None:
+    """Restore the action and the drivers of a datablock from its copy."""
+    if datablock.animation_data is not None:
+        datablock.animation_data.action = None
+        for driver in list(datablock.animation_data.drivers):
+            datablock.animation_data.drivers.remove(driver)
+    if copy.animation_data is None:
+        datablock.animation_data_clear()
+        return
+    for driver in copy.animation_data.drivers:
+        datablock.animation_data.drivers.from_existing(src_driver=driver)
+    datablock.animation_data.action = copy.animation_data.action
+    if HAS_SLOTS and copy.animation_data.action_slot is not None:
+        datablock.animation_data.action_slot = copy.animation_data.action_slot
+
+
+def _restore_properties(datablock: Any, copy: Any) -> None:
+    """Restore the properties and constraints of a datablock from its copy."""
+    for name in {track.name for track in datablock.tcb_tracks} - {track.name for track in copy.tcb_tracks}:
+        datablock.tcb_tracks.remove(datablock.tcb_tracks.find(name))
+    for name in _CUSTOM_PROPERTIES:
+        if name in copy:
+            datablock[name] = copy[name]
+            datablock.id_properties_ui(name).update_from(copy.id_properties_ui(name))
+        elif name in datablock:
+            del datablock[name]
+    if isinstance(datablock, bpy.types.Object):
+        datablock.constraints.clear()
+        for constraint in copy.constraints:
+            datablock.constraints.copy(constraint)
+    for name in _PROPERTIES:
+        if hasattr(copy, name):
+            setattr(datablock, name, getattr(copy, name))
 
 
 def make_objects(plans: Sequence[PlannedObject], changes: Changes, notes: list[Finding]) -> Steps[list[Any]]:
@@ -151,38 +138,36 @@ def make_objects(plans: Sequence[PlannedObject], changes: Changes, notes: list[F
         if planned.kind == "WORLD":
             objects.append(changes.add(bpy.data.worlds.new(planned.name)))
         else:
-            data = _new_data(planned, meshes, changes, notes)
-            objects.append(changes.new_object(planned.kind, planned.name, data))
+            objects.append(changes.new_object(planned.name, _data_of(planned, meshes, changes, notes)))
         yield 0, 2 * len(plans)
     return objects
 
 
-def _new_data(
+def _data_of(
     planned: PlannedObject, meshes: dict[tuple[bytes, bytes, bool], Any], changes: Changes, notes: list[Finding]
 ) -> Any:
-    """Return the data of a new object. Instances share meshes, by name, pivot and mirroring in the file."""
+    """Return the data for a new object. Instances share meshes, by name, pivot and mirroring in the file."""
     name = planned.node.name.decode("latin-1")
-    if planned.kind == "MESH" and isinstance(planned.content, Mesh) and planned.points is not None:
-        pivot = b"" if planned.node.pivot is None else planned.node.pivot.tobytes()
-        instance = planned.node.name, pivot, planned.mirrored
-        if instance not in meshes:
-            add_note = partial(note, notes, planned.name)
-            meshes[instance] = changes.add(make_mesh(name, planned.content, planned.points, add_note))
-        return meshes[instance]
     if planned.kind == "CAMERA":
         return changes.add(bpy.data.cameras.new(name))
     if planned.kind == "LIGHT":
-        light: Any = bpy.data.lights.new(name, "SPOT" if planned.node.kind == "SPOTLIGHT" else "POINT")
-        content = planned.content
-        multiplier = content.multiplier if isinstance(content, Light) and content.multiplier is not None else 1.0
-        light.energy = WATTS * multiplier
-        return changes.add(light)
-    return None
+        light = changes.add(bpy.data.lights.new(name, "SPOT" if planned.node.kind == "SPOTLIGHT" else "POINT"))
+        multiplier = planned.content.multiplier if isinstance(planned.content, Light) else None
+        light.energy = WATTS * (1.0 if multiplier is None else multiplier)
+        return light
+    if planned.points is None or not isinstance(planned.content, Mesh):
+        return None
+    pivot = b"" if planned.node.pivot is None else planned.node.pivot.tobytes()
+    instance = planned.node.name, pivot, planned.mirrored
+    if instance not in meshes:
+        add_note = partial(note, notes, planned.name)
+        meshes[instance] = changes.add(make_mesh(name, planned.content, planned.points, add_note))
+    return meshes[instance]
 
 
 def make_axes(conversion: Conversion, changes: Changes) -> Any:
     """Return an object with the axes of the file, in which cameras are upright."""
-    obj = changes.new_object("EMPTY", AXES, None)
+    obj = changes.new_object("3DS Axes", None)
     obj.rotation_mode = "QUATERNION"
     obj.rotation_quaternion = rotations.from_matrix(conversion.axes)
     return obj

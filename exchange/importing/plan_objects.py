@@ -17,10 +17,28 @@ from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
 from ...formats.three_ds import COMPONENTS, HIDDEN, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
-from ..clean_keys import AddNote, Keys, are_distinct, turn_keys, vector_keys
+from ..clean_keys import AddNote, Keys, are_distinct, still, turn_keys, vector_keys
 from ..conversion import DEGREES_MM, Conversion, Frame
 from ..meshes import is_mirrored, local_points
 from ..rotation_modes import Choices, ModeKeys, keys_in_some_mode
+
+DUMMY = b"$$$DUMMY"
+TARGET = ".Target"
+_TARGETS = tuple(TARGET_KINDS.values())
+"""The kinds of targets."""
+_UNLINKS = 0x700
+"""Flags that unlink a track from axes of its parent."""
+_LIMITS = {"FOV": (0.01, 173.6), "HOTSPOT": (0.0, 180.0), "FALLOFF": (1.0, 180.0)}
+"""Degrees. A lens of 1 mm, Blender's shortest, has a field of view of 173.6 degrees."""
+_TRACKS_OF_KIND = {
+    "OBJECT": {"POSITION", "ROTATION", "SCALE", "MORPH", "HIDE"},
+    "CAMERA": {"POSITION", "FOV", "ROLL"},
+    "CAMERA_TARGET": {"POSITION"},
+    "LIGHT": {"POSITION", "COLOR"},
+    "SPOTLIGHT": {"POSITION", "COLOR", "HOTSPOT", "FALLOFF", "ROLL"},
+    "LIGHT_TARGET": {"POSITION"},
+    "AMBIENT": {"COLOR"},
+}
 
 
 @dataclass(eq=False)
@@ -47,128 +65,6 @@ class PlannedObject:
     """The value is 1 while the object is hidden."""
     markers: list[tuple[float, str]] = field(default_factory=list)
     """Frames and the names of morph targets."""
-
-
-_UNLINKS = 0x700
-"""Flags that unlink a track from axes of its parent."""
-_LIMITS = {"FOV": (0.01, 173.6), "HOTSPOT": (0.0, 180.0), "FALLOFF": (1.0, 180.0)}
-"""Degrees. A lens of 1 mm, Blender's shortest, has a field of view of 173.6 degrees."""
-_QUANTITIES = {
-    "SCALE": "scale",
-    "FOV": "fov",
-    "ROLL": "roll",
-    "COLOR": "color",
-    "HOTSPOT": "hotspot",
-    "FALLOFF": "falloff",
-}
-_TRACKS_OF_KIND = {
-    "OBJECT": {"POSITION", "ROTATION", "SCALE", "MORPH", "HIDE"},
-    "CAMERA": {"POSITION", "FOV", "ROLL"},
-    "CAMERA_TARGET": {"POSITION"},
-    "LIGHT": {"POSITION", "COLOR"},
-    "SPOTLIGHT": {"POSITION", "COLOR", "HOTSPOT", "FALLOFF", "ROLL"},
-    "LIGHT_TARGET": {"POSITION"},
-    "AMBIENT": {"COLOR"},
-}
-
-
-def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
-    """Convert the tracks to keys of the planned object."""
-    node, frame = planned.node, planned.frame
-    converted_kinds = set()
-    for track in tracks:
-        # The reader warns about duplicates.
-        if track.kind in converted_kinds or not len(track.frames):
-            continue
-        converted_kinds.add(track.kind)
-        note_track = partial(_note_track, add_note, track.kind)
-        if track.kind not in _TRACKS_OF_KIND[node.kind]:
-            note_track(f"{node.kind}_LACKS_TRACK")
-            continue
-        if track.flags & _UNLINKS:
-            note_track("UNLINKED_AXES")
-        _add_track(planned, track, choices, note_track)
-    if planned.hidden is None and node.flags[0] & HIDDEN:
-        planned.hidden = Keys(np.zeros(1), np.ones((1, 1)), np.zeros((5, 1)))
-    if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
-        _add_rest_rotation(planned, choices)
-
-
-def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_track: AddNote) -> None:
-    """Convert a track that is valid for the node to keys of the planned object."""
-    frame = planned.frame
-    if track.kind == "ROTATION":
-        turns = turn_keys(track, frame, choices.shorter_turns, note_track)
-        planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, note_track)
-    elif track.kind == "HIDE":
-        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), frame.conversion, note_track)
-        if track.cycle != "SINGLE":
-            note_track("CYCLE_LEFT")
-    elif track.kind == "MORPH":
-        frames = frame.conversion.frames(track.frames)
-        names = [name.decode("latin-1") for name in track.names]
-        planned.markers = list(zip(frames.tolist(), names, strict=True))
-        note_track("MORPH_AS_MARKERS", len(track.frames))
-    else:
-        keys = vector_keys(track, frame.conversion, note_track)
-        if keys is not None and track.kind == "POSITION":
-            planned.keys["location"] = keys.with_values(frame.positions(keys.values))
-        elif keys is not None:
-            _note_limits(track, note_track)
-            values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
-            planned.keys[_QUANTITIES[track.kind]] = keys.with_values(values)
-
-
-def _note_limits(track: Track, note_track: AddNote) -> None:
-    """Note values that Blender limits."""
-    low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
-    is_outside = (track.values < low) | (track.values > high)
-    if is_outside.any():
-        note_track("ANGLE_OUT_OF_RANGE", int(is_outside.sum()), low, high)
-
-
-def _note_track(add_note: AddNote, kind: str, code: str, *arguments: Any) -> None:
-    add_note(code, *arguments, track=kind.lower())
-
-
-def _add_rest_rotation(planned: PlannedObject, choices: Choices) -> None:
-    """Add the rotation that results from converted axes for a node without rotation."""
-    axis, angle = rotations.to_axis_angle(planned.frame.rest_quaternion())
-    if angle:
-        turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))
-        planned.rotation = keys_in_some_mode(turns, choices, _drop_note)
-
-
-def _drop_note(*_code: object, **_track: object) -> None:
-    """Discard a note, because a single key does not need it."""
-
-
-def _hidden_keys(track: Track, is_hidden: bool, conversion: Conversion, add_note: AddNote) -> Keys:
-    """Return visibility keys. Each key in the file toggles the visibility. The node's flag is the initial state."""
-    frames = np.sort(track.frames, kind="stable")
-    first_frame = min(0, int(frames[0]) - 1)
-    states = (np.arange(len(frames) + 1) + is_hidden) % 2
-    frames = np.concatenate(([first_frame], frames))
-    is_last_at_frame = np.append(np.diff(frames) > 0, True)
-    scene_frames = conversion.frames(frames[is_last_at_frame])
-    is_distinct = are_distinct(scene_frames, add_note)
-    values = states[is_last_at_frame][is_distinct, np.newaxis].astype(np.float64)
-    return Keys(scene_frames[is_distinct], values, np.zeros((5, len(values))))
-
-
-DUMMY = b"$$$DUMMY"
-TARGET = ".Target"
-_TARGETS = tuple(TARGET_KINDS.values())
-
-
-def node_name(node: Node) -> str:
-    """Return Blender's name for the node. The file's bytes are decoded losslessly as Latin-1."""
-    name, instance = node.name.decode("latin-1"), (node.instance_name or b"").decode("latin-1")
-    if node.name == DUMMY:
-        return instance or "Dummy"
-    if node.kind in _TARGETS:
-        return name + TARGET
-    return (f"{name}.{instance}" if instance else name) or "Unnamed"
 
 
 def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Finding]) -> list[PlannedObject]:
@@ -215,30 +111,6 @@ def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], 
     return nodes, parents
 
 
-def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[Finding]) -> None:
-    """Reparent children of an ambient light, which has no position, to the light's parent."""
-    for index, node in enumerate(nodes):
-        path = [index]
-        while (parent := parents[path[-1]]) is not None and nodes[parent].kind == "AMBIENT":
-            path.append(parent)
-        # All nodes on the path are reparented, so long chains take linear time.
-        for child in path[:-1]:
-            parents[child] = parent
-        if len(path) == 1 or node.kind == "AMBIENT":
-            continue
-        if parent is None:
-            note(notes, node_name(node), "UNDER_AMBIENT")
-        else:
-            note(notes, node_name(node), "UNDER_AMBIENT_UNDER", node_name(nodes[parent]))
-
-
-def _targets(nodes: Sequence[Node]) -> list[int | None]:
-    """Return the index of each node's target, which has the same name, or None."""
-    # If several nodes have the same name, the first counts.
-    indices = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
-    return [indices.get((TARGET_KINDS[node.kind], node.name)) if node.kind in TARGET_KINDS else None for node in nodes]
-
-
 def _editor_nodes(obj: Object) -> Iterator[Node]:
     """Yield nodes with the position of the object in the editor."""
     content = obj.content
@@ -272,6 +144,40 @@ def _single_key(kind: str, value: object) -> Track:
     return Track(kind, np.zeros(1, np.int32), values, np.zeros(1, np.uint16), np.zeros((5, 1), np.float32))
 
 
+def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[Finding]) -> None:
+    """Reparent children of an ambient light, which has no position, to the light's parent."""
+    for index, node in enumerate(nodes):
+        path = [index]
+        while (parent := parents[path[-1]]) is not None and nodes[parent].kind == "AMBIENT":
+            path.append(parent)
+        # All nodes on the path are reparented, so long chains take linear time.
+        for child in path[:-1]:
+            parents[child] = parent
+        if len(path) == 1 or node.kind == "AMBIENT":
+            continue
+        if parent is None:
+            note(notes, node_name(node), "UNDER_AMBIENT")
+        else:
+            note(notes, node_name(node), "UNDER_AMBIENT_UNDER", node_name(nodes[parent]))
+
+
+def _targets(nodes: Sequence[Node]) -> list[int | None]:
+    """Return the index of each node's target, which has the same name, or None."""
+    # If several nodes have the same name, the first counts.
+    indices = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
+    return [indices.get((TARGET_KINDS[node.kind], node.name)) if node.kind in TARGET_KINDS else None for node in nodes]
+
+
+def node_name(node: Node) -> str:
+    """Return Blender's name for the node. The file's bytes are decoded losslessly as Latin-1."""
+    name, instance = node.name.decode("latin-1"), (node.instance_name or b"").decode("latin-1")
+    if node.name == DUMMY:
+        return instance or "Dummy"
+    if node.kind in _TARGETS:
+        return name + TARGET
+    return (f"{name}.{instance}" if instance else name) or "Unnamed"
+
+
 def _kind(node: Node, content: Mesh | Camera | Light | None) -> str:
     if node.kind == "OBJECT":
         return "MESH" if isinstance(content, Mesh) and len(content.vertices) and node.name != DUMMY else "EMPTY"
@@ -288,6 +194,92 @@ def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
             if editor_node.kind == node.kind:
                 tracks += [track for track in editor_node.tracks if track.kind not in keyed_kinds]
     return tracks
+
+
+def _without_rotation(mesh: Mesh) -> Mesh:
+    """Return the mesh with the rotation of its matrix removed. The vertices do not move."""
+    if mesh.matrix is None:
+        return mesh
+    return replace(mesh, matrix=np.vstack((np.eye(3), mesh.matrix[3])).astype(np.float32))
+
+
+def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
+    """Convert the tracks to keys of the planned object."""
+    node, frame = planned.node, planned.frame
+    converted_kinds = set()
+    for track in tracks:
+        # The reader warns about duplicates.
+        if track.kind in converted_kinds or not len(track.frames):
+            continue
+        converted_kinds.add(track.kind)
+        note_track = partial(add_note, track=track.kind.lower())
+        if track.kind not in _TRACKS_OF_KIND[node.kind]:
+            note_track(f"{node.kind}_LACKS_TRACK")
+            continue
+        if track.flags & _UNLINKS:
+            note_track("UNLINKED_AXES")
+        _add_track(planned, track, choices, note_track)
+    if planned.hidden is None and node.flags[0] & HIDDEN:
+        planned.hidden = still(1.0)
+    if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
+        _add_rest_rotation(planned, choices)
+
+
+def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_track: AddNote) -> None:
+    """Convert a track that is valid for the node to keys of the planned object."""
+    frame = planned.frame
+    if track.kind == "ROTATION":
+        turns = turn_keys(track, frame, choices.shorter_turns, note_track)
+        planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, note_track)
+    elif track.kind == "HIDE":
+        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), frame.conversion, note_track)
+        if track.cycle != "SINGLE":
+            note_track("CYCLE_LEFT")
+    elif track.kind == "MORPH":
+        frames = frame.conversion.frames(track.frames)
+        names = [name.decode("latin-1") for name in track.names]
+        planned.markers = list(zip(frames.tolist(), names, strict=True))
+        note_track("MORPH_AS_MARKERS", len(track.frames))
+    else:
+        keys = vector_keys(track, frame.conversion, note_track)
+        if keys is not None and track.kind == "POSITION":
+            planned.keys["location"] = keys.with_values(frame.positions(keys.values))
+        elif keys is not None:
+            _note_limits(track, note_track)
+            values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
+            planned.keys[track.kind.lower()] = keys.with_values(values)
+
+
+def _note_limits(track: Track, note_track: AddNote) -> None:
+    """Note values that Blender limits."""
+    low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
+    is_outside = (track.values < low) | (track.values > high)
+    if is_outside.any():
+        note_track("ANGLE_OUT_OF_RANGE", int(is_outside.sum()), low, high)
+
+
+def _hidden_keys(track: Track, is_hidden: bool, conversion: Conversion, add_note: AddNote) -> Keys:
+    """Return visibility keys. Each key in the file toggles the visibility. The node's flag is the initial state."""
+    frames = np.sort(track.frames, kind="stable")
+    first_frame = min(0, int(frames[0]) - 1)
+    states = (np.arange(len(frames) + 1) + is_hidden) % 2
+    frames = np.concatenate(([first_frame], frames))
+    is_last_at_frame = np.append(np.diff(frames) > 0, True)
+    scene_frames = conversion.frames(frames[is_last_at_frame])
+    is_distinct = are_distinct(scene_frames, add_note)
+    values = states[is_last_at_frame][is_distinct, np.newaxis].astype(np.float64)
+    return Keys(scene_frames[is_distinct], values, np.zeros((5, len(values))))
+
+
+def _add_rest_rotation(planned: PlannedObject, choices: Choices) -> None:
+    """Add the rotation that results from converted axes for a node without rotation."""
+    axis, angle = rotations.to_axis_angle(planned.frame.rest_quaternion())
+    if angle:
+        planned.rotation = keys_in_some_mode(still(np.append(angle, axis)), choices, drop_note)
+
+
+def drop_note(*_code: object, **_track: object) -> None:
+    """Discard a note that the user does not need."""
 
 
 def _add_points(plans: Sequence[PlannedObject], notes: list[Finding]) -> None:
@@ -311,10 +303,3 @@ def _is_left_handed(plans: Sequence[PlannedObject], planned: PlannedObject) -> b
         is_left_handed ^= scale is not None and bool(np.prod(scale.values[0]) < 0.0)
         ancestor = None if ancestor.parent is None else plans[ancestor.parent]
     return is_left_handed
-
-
-def _without_rotation(mesh: Mesh) -> Mesh:
-    """Return the mesh with the rotation of its matrix removed. The vertices do not move."""
-    if mesh.matrix is None:
-        return mesh
-    return replace(mesh, matrix=np.vstack((np.eye(3), mesh.matrix[3])).astype(np.float32))
