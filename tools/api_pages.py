@@ -177,11 +177,15 @@ SCRIPTS_INDEX = f"""\
 Scripts can rely on these names: the functions and classes of `animation`, and the operators.
 To get started, see [Python](../../automate/python.md). The mathematics has [pages of its own](../interp/index.md). Rows
 for operators give the label of the button.
-"""
-SCRIPTS_BEGIN = """\
+
+## Scene of the examples
+
 The examples run in a scene with an object *Ball* and an armature *Rig*. The location and the Euler rotation of *Ball*
 have keys at frames 1, 20 and 40. *Rig* has the bones *upperarm.L*, *forearm.L* and *foot.L*. The location of *foot.L*
-has keys at frames 1, 20, 30 and 60. Each example begins with
+has keys at frames 1, 20, 30 and 60.
+"""
+SCRIPTS_BEGIN = """\
+Each example runs in [the same scene](index.md#scene-of-the-examples) and begins with
 
 ```pycon
 >>> import sys
