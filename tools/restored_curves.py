@@ -40,8 +40,6 @@ items, matching, restoring = (
 Float64Array = npt.NDArray[np.float64]
 Reader = Callable[[int, int, str, Float64Array], Float64Array | None]
 """A function of the take, node, property and times. It returns None for a property that it can't evaluate."""
-Property = tuple[str, str, str]
-"""The names of the object and the action, and the path of the property."""
 IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
 MIN_RELATIVE_RANGE = 1e-3
 """The smallest range, as a fraction of the largest value. It replaces the range of properties that vary less."""
@@ -54,17 +52,6 @@ HEADS = (
     *("fitted tracks", "off more than reported", "off, of the range", "degrees"),
     "refused",
 )
-
-
-class Deviation(NamedTuple):
-    """The largest deviation of a property from the file, with the numbers of keys in the file and in Blender."""
-
-    size: float
-    """A fraction of the range or, for rotations, an angle in degrees."""
-    range: float | None
-    """The range of a property, or None for rotations."""
-    file_keys: int
-    keys: int
 
 
 def ufbx_reader(path: Path, file: Any) -> Reader:
@@ -168,7 +155,6 @@ def interpolated(
 class Comparison(NamedTuple):
     """A property of an imported object or bone, and its values according to the other reader."""
 
-    property: Property
     item: Any
     name: str
     channels: Any
@@ -178,19 +164,27 @@ class Comparison(NamedTuple):
     """The range of the values, or None for rotations."""
     file_keys: int
 
-    def deviation(self) -> Deviation | None:
-        """Return the deviation of Blender's playback, or None if the property has no F-curves."""
-        fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in self.channels}
-        own = [fcurve for (path, _), fcurve in fcurves.items() if path == self.property[2]]
-        if not own:
-            return None
+    @property
+    def track(self) -> tuple[str, str]:
+        """Return the name of the object and the path of the property."""
+        return self.item.owner.name, self.item.path(self.name)
+
+    @property
+    def fcurves(self) -> list[bpy.types.FCurve]:
+        return [fcurve for fcurve in self.channels if fcurve.data_path == self.track[1]]
+
+    @property
+    def keys(self) -> int:
+        """Return the number of frames with keys."""
+        return len({point.co.x for fcurve in self.fcurves for point in fcurve.keyframe_points})
+
+    def deviation(self) -> float:
+        """Return the deviation of Blender's playback, as a fraction of the range or in degrees."""
+        fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in self.fcurves}
         played = self.item.played(self.name, fcurves, self.frames)
         if self.range is None:
-            sizes = np.degrees(angle_between(self.expected, played))
-        else:
-            sizes = np.abs(self.expected - played) / self.range
-        keys = {point.co.x for fcurve in own for point in fcurve.keyframe_points}
-        return Deviation(float(sizes.max(initial=0.0)), self.range, self.file_keys, len(keys))
+            return float(np.degrees(angle_between(self.expected, played)).max(initial=0.0))
+        return float(np.abs(self.expected - played).max(initial=0.0)) / self.range
 
 
 def comparisons(file: Any, matched: Collection[Any], reader: Reader) -> Iterator[Comparison]:
@@ -211,7 +205,6 @@ def comparisons(file: Any, matched: Collection[Any], reader: Reader) -> Iterator
                 expected = getattr(match.conversion, blender_name)(values)
                 is_compared = ~are_at_steps(track, times)
                 yield Comparison(
-                    (match.item.owner.name, channels.action.name, match.item.path(blender_name)),
                     match.item,
                     blender_name,
                     channels,
@@ -244,16 +237,16 @@ def are_at_steps(track: Any, times: Float64Array) -> npt.NDArray[np.bool_]:
     return mask
 
 
-def deviations(compared: Collection[Comparison]) -> dict[Property, Deviation]:
+def deviations(compared: Collection[Comparison]) -> list[tuple[Comparison, float]]:
     """Return the deviations of the properties that have F-curves."""
-    found = ((comparison.property, comparison.deviation()) for comparison in compared)
-    return {name: deviation for name, deviation in found if deviation is not None}
+    return [(comparison, comparison.deviation()) for comparison in compared if comparison.fcurves]
 
 
-def largest(chosen: Collection[Deviation]) -> list[str]:
+def largest(found: Collection[tuple[Comparison, float]]) -> list[str]:
     """Return the largest deviations of values and of rotations."""
-    by_kind = [[each.size for each in chosen if (each.range is None) == is_rotation] for is_rotation in (False, True)]
-    return [number(max(sizes)) if sizes else "" for sizes in by_kind]
+    values = [size for comparison, size in found if comparison.range is not None]
+    angles = [size for comparison, size in found if comparison.range is None]
+    return [number(max(sizes)) if sizes else "" for sizes in (values, angles)]
 
 
 def measure(path: Path, importer: str, exact: bool) -> list[object]:
@@ -279,22 +272,22 @@ def measure(path: Path, importer: str, exact: bool) -> list[object]:
     report = restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
     after = deviations(compared)
     reported = {(entry["datablock"], entry["track"]): entry["error"] for entry in report.handles}
-    fitted = {name: deviation for name, deviation in after.items() if (name[0], name[2]) in reported}
-    exact_deviations = [deviation for name, deviation in after.items() if name not in fitted]
+    fitted = [(comparison, size) for comparison, size in after if comparison.track in reported]
+    exactly_restored = [(comparison, size) for comparison, size in after if comparison.track not in reported]
     beyond = 0
-    for (owner, _, track), deviation in fitted.items():
-        value_range = 1.0 if deviation.range is None else deviation.range
-        beyond += deviation.size * value_range > reported[owner, track] * 1.05 + 1e-6 * value_range
+    for comparison, size in fitted:
+        value_range = comparison.range or 1.0
+        beyond += size * value_range > reported[comparison.track] * 1.05 + 1e-6 * value_range
     return [
         len(after),
-        sum(deviation.file_keys for deviation in after.values()),
-        sum(deviation.keys for deviation in after.values()),
-        *largest(before.values()),
-        len(exact_deviations),
-        *largest(exact_deviations),
+        sum(comparison.file_keys for comparison, _ in after),
+        sum(comparison.keys for comparison, _ in after),
+        *largest(before),
+        len(exactly_restored),
+        *largest(exactly_restored),
         len(fitted),
         beyond,
-        *largest(fitted.values()),
+        *largest(fitted),
         summary(report.errors),
     ]
 
