@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
+_CYCLES = get_args(Cycle)
 _Segment = TypeVar("_Segment", IndexArray, int)
 _U = TypeVar("_U", Float64Array, float)
 
@@ -79,7 +80,7 @@ class BaseSpline(ABC):
     cycle: Cycle
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
-        self._set(keys=checked_keys(keys), cycle=checked_choice("cycle", cycle, get_args(Cycle)))
+        self._set(keys=checked_keys(keys), cycle=checked_choice("cycle", cycle, _CYCLES))
 
     def _set(self, **attributes: object) -> None:
         """Set attributes in a constructor, make arrays read-only, and discard data prepared from the old values."""

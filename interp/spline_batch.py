@@ -125,7 +125,10 @@ class SplineBatch(Sequence["Spline"]):
                     value = self._splines[index].prepared.evaluate_one(frame, nu, extrapolate)
                     results[index] = value[np.newaxis]
             else:
-                samples = shared if separate is None else [separate[index] for index in indices]
+                samples: Float64Array | list[Float64Array] = shared
+                if separate is not None:
+                    arrays = [separate[index] for index in indices]
+                    samples = arrays[0] if all(array is arrays[0] for array in arrays) else arrays
                 values = self._prepared(group).evaluate(samples, nu, extrapolate)
                 results.update(zip(indices, values, strict=True))
         return [results[index] for index in range(len(self))]

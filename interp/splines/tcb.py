@@ -142,10 +142,10 @@ class RotationSpline(TurnedSpline):
         )
 
     @classmethod
-    def _turns_of_walk(cls, q: Float64Array, walk: Float64Array) -> Float64Array:
-        turns = super()._turns_of_walk(q, walk)
+    def _turns_of_walk(cls, starts: Float64Array, ends: Float64Array, walk: Float64Array) -> Float64Array:
+        turns = super()._turns_of_walk(starts, ends, walk)
         is_long = np.linalg.norm(walk, axis=1) > np.pi
-        is_nearly_whole = rotations.angle_between(q[1:], q[:-1]) < _NEARLY_WHOLE
+        is_nearly_whole = rotations.angle_between(ends, starts) < _NEARLY_WHOLE
         return np.where((is_long & is_nearly_whole)[:, np.newaxis], walk, turns)
 
     def _keep_turns(self, turns: Float64Array) -> None:
@@ -156,13 +156,14 @@ class RotationSpline(TurnedSpline):
         axis = turns[lengths.argmax()] / longest
         turns_along_axis = np.outer(turns @ axis, axis)
         across = np.linalg.norm(turns - turns_along_axis, axis=1)
-        q = self.keys.values
-        turned_keys = rotations.multiply(rotations.from_rotation_vector(turns), q[:-1])
-        deviations = 2.0 * np.linalg.norm(turned_keys - q[1:], axis=1)
-        if max(across.max(), deviations.max()) <= _ONE_AXIS * longest:
-            # The direction of a zero turn is only rounding error.
-            self._set(_turns=turns_along_axis)
-            return
+        if across.max() <= _ONE_AXIS * longest:
+            q = self.keys.values
+            turned_keys = rotations.multiply(rotations.from_rotation_vector(turns), q[:-1])
+            deviations = 2.0 * np.linalg.norm(turned_keys - q[1:], axis=1)
+            if deviations.max() <= _ONE_AXIS * longest:
+                # The direction of a zero turn is only rounding error.
+                self._set(_turns=turns_along_axis)
+                return
         is_long = lengths > _LONG
         if is_long.any():
             self._set(_turns=np.where(is_long[:, np.newaxis], turns, 0.0))
