@@ -36,13 +36,15 @@ def lock_groups(channels: Channels, table: Table) -> None:
     Channels that the animator unlocked and edited outside TCB stay unlocked. A locked group that now contains other
     channels is unlocked, so that these channels can be edited.
     """
+    baked_paths = {path for slot, path in table.baked if slot == channels.slot_handle}
     for group in channels.bag.groups:
         curves = list(group.channels)
-        others = [fcurve for fcurve in curves if not _is_baked(channels, table, fcurve)]
+        paths = [fcurve.data_path for fcurve in curves]
+        others = [fcurve for fcurve, path in zip(curves, paths, strict=True) if path not in baked_paths]
         if others:
             if group.lock and len(others) < len(curves) and not all(fcurve.lock for fcurve in others):
                 group.lock = False
-        elif not group.lock and curves and all(fcurve.lock for fcurve in curves) and _is_complete(curves):
+        elif not group.lock and curves and all(map(is_locked, curves)) and _is_complete(set(paths)):
             group.lock = True
 
 
@@ -77,16 +79,12 @@ def unlock(fcurves: Iterable[bpy.types.FCurve]) -> None:
             group.lock = False
 
 
-def _is_complete(fcurves: Iterable[bpy.types.FCurve]) -> bool:
+def _is_complete(paths: Iterable[str]) -> bool:
     """Return whether each object or bone in a group has all transforms that *Insert Keyframe* adds, or none of them."""
     transforms: dict[str, set[str]] = {}
-    for fcurve in fcurves:
-        owner, _, name = fcurve.data_path.rpartition(".")
+    for path in paths:
+        owner, _, name = path.rpartition(".")
         kind = name.partition("_")[0]
         if kind in _TRANSFORMS:
             transforms.setdefault(owner, set()).add(kind)
     return all(kinds == _TRANSFORMS for kinds in transforms.values())
-
-
-def _is_baked(channels: Channels, table: Table, fcurve: bpy.types.FCurve) -> bool:
-    return (channels.slot_handle, fcurve.data_path) in table.baked

@@ -186,10 +186,10 @@ class _Written(NamedTuple):
     fcurve: bpy.types.FCurve
     key_count: int
     """Number of keys. The keys are not stored, because their memory is reused."""
-    rows: IndexArray
-    """Keys with at least one flag, shape (k,)."""
-    flags: BoolArray
-    """Flags of the keys in `rows`, in the order of FLAGS, shape (3, k)."""
+    rows: list[int]
+    """Keys with at least one flag."""
+    flags: list[tuple[bool, bool, bool]]
+    """Flags of the keys in `rows`, in the order of FLAGS."""
 
     @property
     def has_few(self) -> bool:
@@ -211,11 +211,11 @@ class Writer:
             return
         flags = [getattr(joined.keys, name) for name in FLAGS]
         rows = np.flatnonzero(flags[0] | flags[1] | flags[2]) if _is_any(flags) else np.empty(0, dtype=np.intp)
-        flags_of_rows = np.stack([array[rows] for array in flags])
-        bounds = rows.searchsorted(joined.ends).tolist()
-        starts = joined.starts.tolist()
-        for fcurve, count, start, (low, high) in zip(fcurves, joined.counts, starts, pairwise(bounds), strict=True):
-            written = _Written(fcurve, count, rows[low:high] - start, flags_of_rows[:, low:high])
+        flags_of_rows = list(zip(*(array[rows].tolist() for array in flags), strict=True))
+        bounds = rows.searchsorted(joined.ends)
+        rows_in_channels = (rows - np.repeat(joined.ends[:-1], np.diff(bounds))).tolist()
+        for fcurve, count, (low, high) in zip(fcurves, joined.counts, pairwise(bounds.tolist()), strict=True):
+            written = _Written(fcurve, count, rows_in_channels[low:high], flags_of_rows[low:high])
             self._unselected.setdefault(fcurve.id_data, []).append(written)
 
     def select(self) -> None:
@@ -227,27 +227,31 @@ class Writer:
 def _select(action: bpy.types.Action, curves: Sequence[_Written]) -> None:
     """Set the selection of the keys on these F-curves. Other keys of the action do not change."""
     keys_to_deselect = sum(curve.key_count for curve in curves if curve.has_few)
-    pointers = {curve.fcurve.as_pointer() for curve in curves}
-    is_deselected = keys_to_deselect > 0 and _deselect(action, pointers, limit=keys_to_deselect // 2)
+    is_deselected = keys_to_deselect > 0 and _deselect(action, curves, limit=keys_to_deselect // 2)
     for curve in curves:
         if is_deselected and curve.has_few:
             points = curve.fcurve.keyframe_points
-            for row, flags in zip(curve.rows.tolist(), curve.flags.T.tolist(), strict=True):
+            for row, flags in zip(curve.rows, curve.flags, strict=True):
                 point = points[row]
                 point.select_control_point, point.select_left_handle, point.select_right_handle = flags
         else:
             flags_of_all = np.zeros((len(FLAGS), curve.key_count), dtype=np.bool_)
-            flags_of_all[:, curve.rows] = curve.flags
+            flags_of_all[:, curve.rows] = np.array(curve.flags, dtype=np.bool_).reshape(-1, len(FLAGS)).T
             write_flags(curve.fcurve, list(flags_of_all))
 
 
-def _deselect(action: bpy.types.Action, pointers: set[int], limit: int) -> bool:
-    """Deselect all keys of the F-curves with these pointers. Return whether the keys were deselected.
+def _deselect(action: bpy.types.Action, curves: Sequence[_Written], limit: int) -> bool:
+    """Deselect all keys of the F-curves. Return whether the keys were deselected.
 
     Blender can deselect only all keys of the action. The selection on the other F-curves is read and restored, which
     is worthwhile only if they have at most `limit` keys. Otherwise, nothing is changed.
     """
-    others = [fcurve for channels in channels_in(action) for fcurve in channels if fcurve.as_pointer() not in pointers]
+    others = [fcurve for channels in channels_in(action) for fcurve in channels]
+    if len(others) == len(curves):
+        others = []
+    else:
+        pointers = {curve.fcurve.as_pointer() for curve in curves}
+        others = [fcurve for fcurve in others if fcurve.as_pointer() not in pointers]
     if sum(len(fcurve.keyframe_points) for fcurve in others) > limit:
         return False
     flags_of_others = [_read_flags(fcurve) for fcurve in others]

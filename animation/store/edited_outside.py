@@ -8,27 +8,38 @@ compared with a tolerance, because NLA tweak mode changes frames by a float32 st
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import INTERPOLATION, NO_KEYS, SIDES, BoolArray, EnumArray, Float32Array, Joined, Keyframes
-from ..fcurves.read_keys import KeyBlock
+from ..fcurves.read_keys import KeyBlock, sliced
 from .table.track_records import Extrapolation, Fingerprint
 from .tracks import Track
 
 
 def fingerprints(joined: Joined, extrapolations: Sequence[Extrapolation]) -> list[Fingerprint]:
     """Return the fingerprints of channels with these keys and extrapolations."""
-    return [
-        Fingerprint(count, extrapolation, *content)
-        for count, extrapolation, content in zip(joined.counts, extrapolations, _contents(joined), strict=True)
-    ]
+    keys, ends = joined.keys, joined.ends
+    frames, values = (np.ascontiguousarray(column) for column in keys.co.T)
+    has_bezier = bool((keys.interpolation == INTERPOLATION["BEZIER"]).any())
+    has_eased = bool(_are_eased(keys.interpolation).any())
+    contents = sliced(values, ends), sliced(keys.interpolation, ends), _identity_words(joined)
+    result = []
+    for span, extrapolation, own_values, interpolation, words in zip(
+        joined.spans, extrapolations, *contents, strict=True
+    ):
+        checksum, places = zlib.crc32(own_values), frames[span]
+        attributes = zlib.crc32(words, zlib.crc32(interpolation))
+        if has_eased:
+            are_eased = _are_eased(keys.interpolation[span])
+            attributes = zlib.crc32(keys.easing[span][are_eased].tobytes(), attributes)
+        if has_bezier:
+            checksum, places = _with_handles(checksum, places, keys, span)
+        result.append(Fingerprint(span.stop - span.start, extrapolation, checksum, attributes, places))
+    return result
 
 
 def edited_outside(tracks: Sequence[Track]) -> list[bool]:
@@ -47,9 +58,9 @@ def edited_outside(tracks: Sequence[Track]) -> list[bool]:
             written.append(channel.written)
             track_numbers.append(number)
     if curves:
-        contents = _contents(_read_content(curves))
-        for number, fingerprint, content in zip(track_numbers, written, contents, strict=True):
-            is_edited[number] |= not _is_same(fingerprint, content)
+        now = fingerprints(_read_content(curves), [fingerprint.extrapolation for fingerprint in written])
+        for number, fingerprint_before, fingerprint in zip(track_numbers, written, now, strict=True):
+            is_edited[number] |= not _is_same(fingerprint_before, fingerprint)
     return is_edited
 
 
@@ -64,40 +75,16 @@ def _read_content(curves: Sequence[bpy.types.FCurve]) -> Joined:
     return Joined(keys, block.counts)
 
 
-class _Content(NamedTuple):
-    """The checksums and frames of a channel, as in `Fingerprint`."""
-
-    values: int
-    attributes: int
-    places: Float32Array
-
-
-def _contents(joined: Joined) -> Iterator[_Content]:
-    """Yield the content of each channel."""
-    keys = joined.keys
-    frames, values = (np.ascontiguousarray(column) for column in keys.co.T)
-    words, word_bounds = _identity_words(joined)
-    has_bezier = bool((keys.interpolation == INTERPOLATION["BEZIER"]).any())
-    has_eased = bool(_are_eased(keys.interpolation).any())
-    for span, (first_word, end_word) in zip(joined.spans, pairwise(word_bounds), strict=True):
-        interpolation = keys.interpolation[span]
-        attributes = zlib.crc32(words[first_word:end_word].data, zlib.crc32(interpolation.data))
-        if has_eased:
-            attributes = zlib.crc32(keys.easing[span][_are_eased(interpolation)].tobytes(), attributes)
-        content = _Content(zlib.crc32(values[span].data), attributes, frames[span])
-        yield _with_handles(content, keys, span) if has_bezier else content
-
-
 def _are_eased(interpolation: EnumArray) -> BoolArray:
     """Return a mask of the keys at which a segment with an easing interpolation begins."""
     are_eased: BoolArray = interpolation > INTERPOLATION["BEZIER"]
     return are_eased
 
 
-def _identity_words(joined: Joined) -> tuple[npt.NDArray[np.uint32], list[int]]:
-    """Return four words for each key with an identity: its row in the channel, and the bits of its three floats.
+def _identity_words(joined: Joined) -> list[memoryview]:
+    """Return, for each channel, four 32-bit words for each key with an identity.
 
-    Also return the index of the first such key in each channel, followed by the number of such keys.
+    The words are the key's row in the channel, and the bits of its three floats.
     """
     keys, ends = joined.keys, joined.ends
     floats = [np.ascontiguousarray(floats).view(np.uint32) for floats in (keys.back, keys.amplitude, keys.period)]
@@ -106,30 +93,29 @@ def _identity_words(joined: Joined) -> tuple[npt.NDArray[np.uint32], list[int]]:
     bounds = rows.searchsorted(ends)
     rows_in_channels = rows - np.repeat(ends[:-1], np.diff(bounds))
     words = np.stack([rows_in_channels, *(bits[rows] for bits in floats)], axis=1)
-    return words.astype(np.uint32), bounds.tolist()
+    return sliced(words.astype(np.uint32), (4 * bounds).tolist())
 
 
-def _with_handles(content: _Content, keys: Keyframes, span: slice) -> _Content:
+def _with_handles(values: int, places: Float32Array, keys: Keyframes, span: slice) -> tuple[int, Float32Array]:
     """Add the handles of Bezier segments to the checksum of the values and to the frames."""
     is_bezier = keys.interpolation[span] == INTERPOLATION["BEZIER"]
     if not is_bezier.any():
-        return content
-    values, places = content.values, content.places
+        return values, places
     ends_bezier = np.append(False, is_bezier[:-1])
     for side, is_used in zip(SIDES, (ends_bezier, is_bezier), strict=True):
         handles = getattr(keys, side)[span][is_used]
         values = zlib.crc32(np.ascontiguousarray(handles[:, 1]).data, values)
         places = np.concatenate((places, handles[:, 0]))
-    return content._replace(values=values, places=places)
+    return values, places
 
 
-def _is_same(written: Fingerprint, content: _Content) -> bool:
-    """Return whether the content matches the fingerprint."""
-    values, attributes, places = content
-    if (values, attributes) != (written.values, written.attributes) or len(places) != len(written.places):
+def _is_same(before: Fingerprint, now: Fingerprint) -> bool:
+    """Return whether two fingerprints match, with a tolerance for frames."""
+    places = now.places
+    if (before.values, before.attributes, len(before.places)) != (now.values, now.attributes, len(places)):
         return False
-    if places.tobytes() == written.places.tobytes():
+    if places.tobytes() == before.places.tobytes():
         return True
     # Far from frame 0, a float32 step exceeds the tolerance.
-    tolerance = np.maximum(np.float32(SAME_FRAME), 2.0 * np.spacing(np.abs(written.places)))
-    return bool((np.abs(places - written.places) <= tolerance).all())
+    tolerance = np.maximum(np.float32(SAME_FRAME), 2.0 * np.spacing(np.abs(before.places)))
+    return bool((np.abs(places - before.places) <= tolerance).all())

@@ -134,6 +134,5 @@ def without_identities(now: Float32Array, recorded: Float32Array) -> Float32Arra
 
 def derive(rows: npt.NDArray[np.void], serials: npt.NDArray[np.uint32]) -> Identities:
     """Return identities as checksums of rows and serials. `rows.identify` compares rows with equal identities."""
-    size, content = rows.dtype.itemsize, memoryview(rows.tobytes())
-    row_contents = (content[start : start + size] for start in range(0, len(content), size))
-    return np.fromiter(map(zlib.crc32, row_contents, serials.tolist()), dtype=np.uint32, count=len(rows))
+    contents = rows.view(("V", rows.dtype.itemsize)).tolist()
+    return np.fromiter(map(zlib.crc32, contents, serials.tolist()), dtype=np.uint32, count=len(rows))
