@@ -124,7 +124,7 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
     report = Report()
     job = job_of_edited(users, channels, played, Options(), report)
     with scratch_curves.kept():
-        plan_tracks(job, report)
+        plan_tracks([job], report)
     return job.tracks
 
 

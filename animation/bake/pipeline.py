@@ -25,6 +25,7 @@ from ..store.record_rows import OwnChannel, recorded
 from ..store.table.rows import joined
 from ..store.table.track_records import Options, TrackState
 from ..store.tracks import Track
+from .plans.component_keys import followed_together
 from .plans.protocol import Results, TrackBake
 from .put_back import put_unplayable_back
 from .sample_limit import count_samples, too_many, too_near_keys
@@ -116,7 +117,7 @@ def bake_steps(
         report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]
         return report
     with scratch_curves.kept():
-        planned = [job for job in jobs if plan_tracks(job, report)]
+        planned = plan_tracks(jobs, report)
     for job in jobs:
         put_unplayable_back(job)
     jobs = planned
@@ -163,7 +164,7 @@ def rebake(
     report = Report()
     job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew, complete)
     with scratch_curves.kept():
-        is_planned = plan_tracks(job, report)
+        is_planned = bool(plan_tracks([job], report))
     put_unplayable_back(job)
     if not is_planned:
         return report
@@ -214,6 +215,7 @@ def _evaluate_together(jobs: Sequence[BakeJob], known: KnownFits | None = None) 
     plans = [plan for bake in bakes for plan in bake.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     values = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])
+    values = followed_together([each.unwrapping for each in evaluations], values)
     fits = fit_many([request for plan in plans for request in plan.requests])
     handles = fit_handles([request for plan in plans for request in plan.handles], known)
     results = Results(iter(values), iter(fits), iter(handles))

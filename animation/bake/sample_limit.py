@@ -39,7 +39,7 @@ def _count(bake: TrackBake, function: FrameFunction | None) -> float:
     keyed_at = [np.frombuffer(frames, np.float32) for frames in alike]
     ends = [float(end) for frames in keyed_at for end in (frames[0], frames[-1])]
     sampling = sampling_of(np.array([min(ends), max(ends)], dtype=np.float32), options.step, options.extend)
-    cycle = bake.track.settings.cycle
+    cycle = bake.settings.cycle
     if function is not None:
         return sample_count(own, sampling, function, options.output)
     # Curves have few keys unless there are many cycles.

@@ -39,7 +39,7 @@ from .plans.protocol import OwnChannels, Plan, Scope, TrackBake
 from .plans.retimed import plan_retimed
 from .plans.sample_frames import APART, sampling_of
 from .plans.samples import plan_samples
-from .plans.splines import TrackSpline, track_splines
+from .plans.splines import SplineInput, TrackSpline, splines_together, track_splines
 from .sample_limit import count_samples, too_many
 
 _LOOP_GAP = 1e-4
@@ -51,18 +51,18 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 }
 
 
-def plan_track(bake: TrackBake, function: FrameFunction | None) -> None:
+def plan_track(bake: TrackBake, function: FrameFunction | None, splines: list[TrackSpline] | None) -> None:
     """Plan the bake of a track, retimed by the track's frame function if there is one.
+
+    `splines` are the track's splines, or None if they have not been created yet.
 
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
     the track, if the fault is found only during evaluation.
     """
-    track, own, options = bake.track, bake.own, bake.options
-    settings = track.settings
-    settings = settings if settings.options is options else replace(settings, options=options)
+    track, own, options, settings = bake.track, bake.own, bake.options, bake.settings
     if options.output == "HANDLES":
         check_untimed(track, function)
-    splines = track_splines(track, settings, own, options.defaults)
+    splines = splines or track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     scope = Scope(
         track=track,
@@ -79,8 +79,7 @@ def plan_track(bake: TrackBake, function: FrameFunction | None) -> None:
     else:
         notes += _notes_of_keys(scope, settings, splines)
         plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
-    bake.settings, bake.key_frames, bake.plans, bake.notes, bake.function = settings, frames, plans, notes, function
-    bake.largest = 0.0 if track.is_rotation else max(spline.extent[1] for spline in splines)
+    bake.key_frames, bake.plans, bake.notes, bake.function = frames, plans, notes, function
 
 
 def _cycle_beyond(track: Track, settings: Settings, splines: Sequence[TrackSpline], options: Options) -> Cycle:
@@ -226,24 +225,37 @@ def add_tracks(
     return left_out
 
 
-def plan_tracks(job: BakeJob, report: Report) -> bool:
-    """Plan the splines of a job, and return whether any were planned. Report tracks that can't be planned."""
-    planned = []
-    functions = functions_of([bake.track for bake in job.tracks])
-    for bake, function in zip(job.tracks, functions, strict=True):
-        try:
-            plan_track(bake, function)
-            planned.append(bake)
-        except KeysError as error:
-            report.errors.append(bake.track.finding("SPLINE", error.message, frame=error.frame))
-        except AnimationError as refusal:
-            report.errors += refusal.findings
-            if refusal.has("HANDLES_TIMED") or refusal.has("HANDLES_LEAVE_KEYS"):
-                job.unplayable.append(bake.track)
-    job.tracks = planned
-    if not planned:
-        report.notes += job.notes
-    return bool(planned)
+def plan_tracks(jobs: Sequence[BakeJob], report: Report) -> list[BakeJob]:
+    """Plan the splines of all jobs, and return the jobs with planned tracks. Report tracks that can't be planned."""
+    bakes = [bake for job in jobs for bake in job.tracks]
+    functions = iter(functions_of([bake.track for bake in bakes]))
+    inputs = [SplineInput(bake.track, bake.settings, bake.own, bake.options.defaults) for bake in bakes]
+    splines = iter(splines_together(inputs))
+    for job in jobs:
+        job.tracks = [
+            bake
+            for bake, function, splines_of_track in zip(job.tracks, functions, splines, strict=False)
+            if _is_planned(job, bake, function, splines_of_track, report)
+        ]
+        if not job.tracks:
+            report.notes += job.notes
+    return [job for job in jobs if job.tracks]
+
+
+def _is_planned(
+    job: BakeJob, bake: TrackBake, function: FrameFunction | None, splines: list[TrackSpline] | None, report: Report
+) -> bool:
+    """Plan a track, and return whether it could be planned. Report any error."""
+    try:
+        plan_track(bake, function, splines)
+        return True
+    except KeysError as error:
+        report.errors.append(bake.track.finding("SPLINE", error.message, frame=error.frame))
+    except AnimationError as refusal:
+        report.errors += refusal.findings
+        if refusal.has("HANDLES_TIMED") or refusal.has("HANDLES_LEAVE_KEYS"):
+            job.unplayable.append(bake.track)
+    return False
 
 
 _Prefixes = Iterable[str] | None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 import bpy
@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves import scratch_curves
 from ..fcurves.channels import evaluate_anew
-from ..fcurves.cycles_modifier import repeat, repeats_by_us
+from ..fcurves.cycles_modifier import repeat
 from ..fcurves.frames import rows_at
 from ..fcurves.keyframes import FLAGS, PAIRS, SIDES, BoolArray, IndexArray, Joined, Keyframes
 from ..fcurves.read_keys import read_joined
@@ -96,17 +96,16 @@ def _write_group(members: Sequence[tuple[TrackBake, ChannelKeys]], write: Write)
     composed = _composed(own_keys, keys)
     curves = [member.track.channels[index] for member, index in channels]
     records_before = [member.baked_before(index) for member, index in channels]
-    is_repeated = [
-        repeats_by_us(fcurve) if before is None else before.repeats
-        for before, fcurve in zip(records_before, curves, strict=True)
-    ]
     own_extrapolations = [member.track.extrapolation(index) for member, index in channels]
-    extrapolations: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else own for own in own_extrapolations]
-    for fcurve, extrapolation in zip(curves, extrapolations, strict=True):
+    holds_outside = keys.holds_outside
+    extrapolations: list[Extrapolation] = ["CONSTANT" if holds_outside else own for own in own_extrapolations]
+    is_repeated = []
+    for fcurve, extrapolation, before in zip(curves, extrapolations, records_before, strict=True):
         extrapolate(fcurve, extrapolation)
-        repeat(fcurve, wanted=False)
+        was_repeated = repeat(fcurve, wanted=False)
+        is_repeated.append(was_repeated if before is None else before.repeats)
     size = len(keys.frames)
-    if keys.incoming is None and keys.holds_outside and all(len(fcurve.keyframe_points) == size for fcurve in curves):
+    if keys.incoming is None and holds_outside and all(len(fcurve.keyframe_points) == size for fcurve in curves):
         every_curve = np.ones(len(curves), dtype=np.bool_)
         write_some(curves, composed.keys, dict.fromkeys(_PLAYED, every_curve))
     else:
@@ -278,7 +277,7 @@ def count_track(report: Report, bake: TrackBake) -> None:
     else:
         report.samples += bake.baked.samples
         report.curve_keys += bake.baked.curve_keys
-    is_exact = bake.baked.error <= _PRECISION * (1.0 if track.is_rotation else bake.largest)
+    is_exact = not bake.baked.error or bake.baked.error <= _PRECISION * (1.0 if track.is_rotation else _largest(bake))
     if track.is_rotation:
         report.rotation_error = max(report.rotation_error, bake.baked.error)
         report.rotations_exact &= is_exact
@@ -286,6 +285,11 @@ def count_track(report: Report, bake: TrackBake) -> None:
         report.value_error = max(report.value_error, bake.baked.error)
         report.values_exact &= is_exact
     report.notes += [*bake.baked.notes, *_modifier_notes(track)]
+
+
+def _largest(bake: TrackBake) -> float:
+    """Return the largest absolute value of the animator's keys."""
+    return max(float(np.abs(own.values).max(initial=0.0)) for own in bake.own.values())
 
 
 def _modifier_notes(track: Track) -> list[Finding]:
@@ -325,34 +329,36 @@ def note_of_one_bake(report: Report, bake: TrackBake) -> None:
     if bake.baked.is_approximate:
         error = size_of(bake.baked.error, bake.track.is_rotation)
         report.notes.append(bake.track.finding("HANDLES_APPROXIMATE", error, round(bake.baked.error_frame, 2)))
-    if _is_held(bake):
+    linear = _linear_components(bake)
+    if linear and _is_held(bake, linear):
         report.notes.append(bake.track.finding("HELD_OUTSIDE"))
-    if _has_other_slope_outside(bake):
+    if linear and _has_other_slope_outside(bake, linear):
         report.notes.append(bake.track.finding("OTHER_SLOPE_OUTSIDE"))
 
 
-def _has_other_slope_outside(bake: TrackBake) -> bool:
-    """Return whether any curve is extrapolated linearly from baked keys."""
+def _linear_components(bake: TrackBake) -> set[int]:
+    """Return the components that Blender would extrapolate linearly without the bake."""
     track = bake.track
     if bake.settings.cycle != "SINGLE" or bake.function is not None:
-        return False
+        return set()
+    linear = [index for index in bake.own if track.extrapolation(index) == "LINEAR"]
+    return {index for index in linear if not _acting_modifiers(track.channels[index])}
+
+
+def _has_other_slope_outside(bake: TrackBake, linear: Set[int]) -> bool:
+    """Return whether any of the components is extrapolated from baked keys."""
     channels = [keys for keys in bake.baked.channels if not keys.holds_outside]
-    baked_ends = [index for keys in channels if not (keys.gaps[0] and keys.gaps[-2]) for index in keys.components]
     return any(
-        index in bake.own and track.extrapolation(index) == "LINEAR" and not _acting_modifiers(track.channels[index])
-        for index in baked_ends
+        index in linear for keys in channels if not (keys.gaps[0] and keys.gaps[-2]) for index in keys.components
     )
 
 
-def _is_held(bake: TrackBake) -> bool:
-    """Return whether the bake holds the end values of a curve that the animator extrapolates linearly."""
-    track, options = bake.track, bake.settings.options
-    if bake.settings.cycle != "SINGLE" or bake.function is not None or (options is not None and options.extend):
+def _is_held(bake: TrackBake, linear: Set[int]) -> bool:
+    """Return whether the bake holds the end values of any of the components, which would change outside their keys."""
+    if bake.options.extend:
         return False
     held = [index for keys in bake.baked.channels if keys.holds_outside for index in keys.components]
-    for index, own in bake.own.items():
-        if index not in held or track.extrapolation(index) != "LINEAR" or _acting_modifiers(track.channels[index]):
-            continue
+    for own in [bake.own[index] for index in held if index in linear]:
         ends = own.keys.take(np.array([0, -1]))
         outside = ends.frames + np.array([-1.0, 1.0], dtype=np.float32)
         if (scratch_curves.evaluate(own.keys, own.edited, "LINEAR", outside) != ends.values).any():

@@ -35,26 +35,22 @@ def can_repeat(fcurve: bpy.types.FCurve) -> bool:
     return all(modifier.name == _OWN_NAME for modifier in fcurve.modifiers)
 
 
-def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
+def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> bool:
     """Add or reset the Cycles modifier with which the extension repeats the curve endlessly.
 
-    If the modifier is not `wanted`, remove it.
+    If the modifier is not `wanted`, remove it. Return whether the curve had the modifier.
     """
     own_modifiers = _own_modifiers(fcurve)
     for modifier in own_modifiers[1:] if wanted else own_modifiers:
         fcurve.modifiers.remove(modifier)
     if not wanted:
-        return
+        return bool(own_modifiers)
     modifier = own_modifiers[0] if own_modifiers else fcurve.modifiers.new("CYCLES")
     for name, setting in _SETTINGS.items():
         # Each assignment triggers an animation update.
         if getattr(modifier, name) != setting:
             setattr(modifier, name, setting)
-
-
-def repeats_by_us(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether the curve has our Cycles modifier."""
-    return bool(_own_modifiers(fcurve))
+    return bool(own_modifiers)
 
 
 def remove_cycles(fcurve: bpy.types.FCurve) -> None:

@@ -16,12 +16,14 @@ from ...fcurves.frames import rows_of
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.tracks import Track
-from .protocol import STILL, ChannelKeys, Scope
+from .protocol import STILL, ChannelKeys, Scope, Unwrapping
 from .sample_frames import APART, has_merged, nearest_rows, united
 from .splines import TrackSpline, run_slices
 
 _NO_ROUNDING = 1e-5
 """Relative difference that exceeds float32 rounding."""
+_SAMPLES_AT_ONCE = 3000
+"""Number of rotation samples to convert together, whose arrays fit into the processor's cache."""
 
 
 @record()
@@ -92,6 +94,10 @@ class ComponentKeys:
 
 def alike(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], Float32Array]]:
     """Group components whose animator's keys are at the same frames. Yield the rows and the frames of each group."""
+    if not scope.track.is_rotation:
+        # Components share a spline of values only if their keys are at the same frames.
+        yield list(range(len(components))), scope.own[components[0]].frames
+        return
     groups: dict[bytes, list[int]] = {}
     for row, component in enumerate(components):
         own = scope.own.get(component)
@@ -137,8 +143,10 @@ def _are_at(frames: Float32Array, others: Float32Array) -> BoolArray:
 
 def _is_still(keys: ComponentKeys) -> bool:
     """Return whether the values are constant to within float32 rounding and all derivatives are 0."""
-    middle = keys.values[:, len(keys.frames) // 2]
-    if (np.abs(keys.values[:, 0] - middle) > _NO_ROUNDING * (1.0 + np.abs(middle))).any():
+    firsts, middles = keys.values[:, 0].tolist(), keys.values[:, len(keys.frames) // 2].tolist()
+    if any(
+        abs(first - middle) > _NO_ROUNDING * (1.0 + abs(middle)) for first, middle in zip(firsts, middles, strict=True)
+    ):
         # For most components, two values are enough to detect motion.
         return False
     ranges = np.ptp(keys.values, axis=1)
@@ -329,7 +337,8 @@ def maps_to_short_way(track: Track, spline: TrackSpline) -> Maps | None:
     """
     if track.kind == "QUATERNION" or (np.abs(np.diff(spline.values, axis=0)) <= _SMALL_CHANGE).all():
         return None
-    return continuous(track, spline, *_densely_sampled(spline))[1]
+    quaternions, key_rows = _densely_sampled(spline)
+    return continuous(track, spline, followed(track, quaternions, spline.values[0]), key_rows)[1]
 
 
 def _densely_sampled(spline: TrackSpline) -> tuple[Float64Array, IndexArray]:
@@ -351,17 +360,18 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, IndexArray
 
 
 def continuous(
-    track: Track, spline: TrackSpline, quaternions: Float64Array, key_rows: IndexArray
+    track: Track, spline: TrackSpline, values: Float64Array, key_rows: IndexArray
 ) -> tuple[Float64Array, Maps | None]:
     """Return samples of a rotation as continuous channel values, and maps that make the values of its keys match them.
 
-    `key_rows` are the rows of the keys among the samples. The maps have the shape (keys, components). They are None if
-    the keys match without them.
+    `values` are the results of `followed`, and `key_rows` are the rows of the keys among the samples. The maps have the
+    shape (keys, components). They are None if the keys match without them.
 
     Both keys of a segment played by Blender have the same map, because the segment interpolates their values.
     """
+    if np.abs(spline.values - values[key_rows]).max() <= JUMP:
+        return values, None
     representation = rotation_representation(track.order if track.kind == "EULER" else track.kind)
-    values = followed(track, quaternions, spline.values[0], int(key_rows[0]))
     next_rows = np.minimum(key_rows + 1, len(values) - 1)
     next_key = 0
     while True:
@@ -388,6 +398,32 @@ def _nearest(representation: RotationRepresentation, values: Float64Array, other
     return Maps(*(numbers.T.copy() for numbers in representation.map_to_nearest(values.T, others.T)))
 
 
+def followed_together(unwrappings: Sequence[Unwrapping | None], samples: Sequence[Float64Array]) -> list[Float64Array]:
+    """Convert the samples of rotations, several tracks at a time, to continuous channel values.
+
+    Samples without an `Unwrapping` are returned unchanged.
+    """
+    results = list(samples)
+    groups: dict[tuple[str, str, int], list[tuple[int, Unwrapping]]] = {}
+    for number, (unwrapping, quaternions) in enumerate(zip(unwrappings, samples, strict=True)):
+        if unwrapping is None:
+            continue
+        track, start, row = unwrapping
+        if row:
+            results[number] = followed(track, quaternions, start, row)
+        else:
+            groups.setdefault((track.kind, track.order, len(quaternions)), []).append((number, unwrapping))
+    for (*_, length), group in groups.items():
+        at_once = max(1, _SAMPLES_AT_ONCE // length)
+        for first in range(0, len(group), at_once):
+            numbers, members = zip(*group[first : first + at_once], strict=True)
+            starts = np.array([unwrapping.start for unwrapping in members])
+            values = _followed_onward(members[0].track, np.stack([samples[number] for number in numbers]), starts)
+            for number, values_of_track in zip(numbers, values, strict=True):
+                results[number] = values_of_track
+    return results
+
+
 def followed(track: Track, quaternions: Float64Array, start: Float64Array, row: int = 0) -> Float64Array:
     """Convert samples to continuous channel values, with the equivalent values closest to `start` in a row."""
     after = _followed_onward(track, quaternions[row:], start)
@@ -397,14 +433,15 @@ def followed(track: Track, quaternions: Float64Array, start: Float64Array, row: 
 
 
 def _followed_onward(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:
-    """Convert samples to continuous channel values, with the first sample's values closest to `start`."""
+    """Convert samples (…, m, 4) to continuous channel values, with the first sample's values closest to `start`."""
     if track.kind == "QUATERNION":
         chain = rotations.unroll_signs(quaternions)
-        return -chain if chain[0] @ start < 0.0 else chain
+        chain[np.einsum("...i,...i->...", chain[..., 0, :], start) < 0.0] *= -1.0
+        return chain
     if track.kind == "EULER":
         return rotations.follow_euler(quaternions, track.order, start)
-    axes, angles = rotations.follow_axis_angle(quaternions, start[1:], start[0])
-    return np.concatenate((angles[:, np.newaxis], axes), axis=1)
+    axes, angles = rotations.follow_axis_angle(quaternions, start[..., 1:], start[..., 0])
+    return np.concatenate((angles[..., np.newaxis], axes), axis=-1)
 
 
 def other_turns(track: Track, frames: Float32Array) -> list[Finding]:

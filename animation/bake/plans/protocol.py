@@ -43,11 +43,22 @@ STILL = 1e-6
 much. Smaller deviations are float32 rounding."""
 
 
+class Unwrapping(NamedTuple):
+    """The conversion of a rotation's samples to continuous channel values."""
+
+    track: Track
+    start: Float64Array
+    """Channel values to which the values of the sample in `row` are closest."""
+    row: int
+
+
 class Evaluation(NamedTuple):
     """A spline and the frames at which to evaluate it."""
 
     spline: Spline
     frames: Float32Array | Float64Array
+    unwrapping: Unwrapping | None = None
+    """For a rotation, the conversion of the samples to channel values."""
 
 
 @record()
@@ -216,16 +227,14 @@ class TrackBake:
     own: OwnChannels
     options: Options
     settings: Settings = field(init=False)
-    """The track's settings with the options. The planning sets this field and the following ones."""
+    """The track's settings with the options."""
     key_frames: Float32Array = field(init=False)
-    """Frames of the animator's keys in all channels."""
+    """Frames of the animator's keys in all channels. The planning sets this field and the following ones."""
     plans: Sequence[Plan] = field(init=False)
     """One plan per spline, or one for all splines."""
     notes: Sequence[Finding] = field(init=False)
     function: FrameFunction | None = field(init=False)
     """The frame function that retimes the track."""
-    largest: float = field(init=False)
-    """Largest absolute value of the keys, 0 for rotations."""
     baked: Baked = field(init=False)
     """The keys that play the track, set when the splines are evaluated."""
     state: TrackState = field(init=False)
@@ -236,6 +245,10 @@ class TrackBake:
     """Records of the written handles."""
     written: dict[int, BakedChannel] = field(default_factory=dict)
     """Records of the baked channels."""
+
+    def __post_init__(self) -> None:
+        settings = self.track.settings
+        self.settings = settings if settings.options is self.options else replace(settings, options=self.options)
 
     def compose(self, results: Results) -> None:
         """Compose the keys of all plans, and find the largest error."""

@@ -23,8 +23,8 @@ from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArr
 from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.tracks import Track
-from .component_keys import FOLLOWED, ComponentKeys, alike, followed, together
-from .protocol import Baked, Evaluation, OwnChannels, Plan, Results, Scope
+from .component_keys import FOLLOWED, ComponentKeys, alike, together
+from .protocol import Baked, Evaluation, OwnChannels, Plan, Results, Scope, Unwrapping
 from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
 
@@ -89,14 +89,23 @@ class RetimedSamples(Plan):
     @property
     def evaluations(self) -> Sequence[Evaluation]:
         """Return each spline and the frames to evaluate."""
-        return [Evaluation(spline.spline, places.at) for spline, places in zip(self.splines, self.places, strict=True)]
+        return [
+            Evaluation(spline.spline, places.at, self._unwrapping(spline, places))
+            for spline, places in zip(self.splines, self.places, strict=True)
+        ]
+
+    def _unwrapping(self, spline: TrackSpline, places: Places) -> Unwrapping | None:
+        if not self.scope.track.is_rotation:
+            return None
+        # Unwrap the motion before it is retimed, so that whole turns are undone where the function decreases.
+        return Unwrapping(self.scope.track, spline.values[0], int(np.searchsorted(places.at, float(spline.frames[0]))))
 
     def compose(self, results: Results) -> Baked:
         """Compose the keys of the retimed motion."""
         composed: list[ComponentKeys] = []
         error = 0.0
         for spline, places in zip(self.splines, self.places, strict=True):
-            numbers = self._numbers(next(results.values), spline, places).T
+            numbers = next(results.values)[places.rows].T
             # Segments played by Blender are retimed too.
             timed = replace(spline, between=np.zeros(len(spline.frames), dtype=np.bool_))
             # The components of a rotation are fitted together.
@@ -113,14 +122,6 @@ class RetimedSamples(Plan):
     def _fitted(self, spline: TrackSpline, places: Places, numbers: Float64Array) -> tuple[ComponentKeys, float]:
         """Return the components' keys for the values at the samples, shape (components, n), and the maximum error."""
         return ComponentKeys(list(range(len(numbers))), spline.frames, spline, places.frames, numbers), 0.0
-
-    def _numbers(self, values: Float64Array, spline: TrackSpline, places: Places) -> Float64Array:
-        """Return the channel values at each of the frames."""
-        if self.scope.track.is_rotation:
-            # Unwrap the motion before it is retimed, so that whole turns are undone where the function decreases.
-            row = int(np.searchsorted(places.at, float(spline.frames[0])))
-            values = followed(self.scope.track, values, spline.values[0], row)
-        return values[places.rows]
 
 
 @record()

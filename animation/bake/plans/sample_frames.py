@@ -31,7 +31,6 @@ class Sampling:
     low: float
     high: float
 
-    @memoized
     def samples(self, keys: Float32Array, cycle: str, goes_on: bool) -> Float32Array:
         """Return the frames of samples between and outside the keys, except frames close to a key.
 
@@ -48,6 +47,11 @@ class Sampling:
             ends = np.array([self.low, self.high], dtype=np.float32)
             frames = np.unique(np.concatenate((frames, ends[(ends < first) | (ends > last)])))
         return away_from(frames, keys)
+
+    @memoized
+    def with_keys(self, keys: Float32Array, cycle: str, goes_on: bool) -> Float32Array:
+        """Return the frames of the keys and of the samples."""
+        return np.sort(np.concatenate((thinned(keys, ONE_KEY), self.samples(keys, cycle, goes_on))))
 
     def _beyond(self, keys: Float32Array, cycle: str) -> Float32Array:
         """Return the sample frames of the cycles outside the keys, including the frames where cycles start."""
@@ -100,8 +104,6 @@ def united(keys: list[Float32Array], others: list[Float32Array]) -> Float32Array
 
     Frames in `others` that are too close to each other or to one of `keys` are omitted.
     """
-    if len(keys) == 1 and len(others) == 1:
-        return np.sort(np.concatenate((thinned(keys[0], ONE_KEY), others[0])))
     own = thinned(np.unique(np.concatenate(keys)), ONE_KEY)
     more = away_from(np.unique(np.concatenate(others)), own) if others else own[:0]
     return np.sort(np.concatenate((own, thinned(more, APART))))

@@ -22,7 +22,7 @@ from .component_keys import (
     slopes_at_ends,
     together,
 )
-from .protocol import Baked, Evaluation, Plan, Results, Scope
+from .protocol import Baked, Evaluation, Plan, Results, Scope, Unwrapping
 from .sample_frames import nearest_rows, united
 from .splines import TrackSpline
 
@@ -36,10 +36,8 @@ _SAME = 1e-14
 def plan_samples(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
     """Return the plan for a track's splines, which must contain channel values at the keys."""
     is_extrapolated = goes_on(scope, splines)
-    frames = united(
-        [spline.frames for spline in splines],
-        [scope.sampling.samples(spline.frames, scope.cycle, is_extrapolated) for spline in splines],
-    )
+    each = [scope.sampling.with_keys(spline.frames, scope.cycle, is_extrapolated) for spline in splines]
+    frames = each[0] if len(splines) == 1 else united([spline.frames for spline in splines], each)
     if not scope.track.is_rotation:
         return [ValueSamples(scope, splines, frames, is_extrapolated)]
     (spline,) = splines
@@ -111,7 +109,8 @@ def _component_keys(
         at = slice(None) if len(own) == len(spline.frames) else np.searchsorted(spline.frames, own)
         own_maps = None if maps is None else Maps(*(each[at][:, rows].T for each in maps))
         components = [spline.components[row] for row in rows]
-        keys = ComponentKeys(components, own, spline, frames, values[rows], maps=own_maps)
+        values_of_rows = values if len(rows) == len(values) else values[rows]
+        keys = ComponentKeys(components, own, spline, frames, values_of_rows, maps=own_maps)
         result.append(keys.take(keys.may_have(frames)) if spline.is_broken else keys)
     return result
 
@@ -143,13 +142,13 @@ class RotationSamples(Plan):
     @property
     def evaluations(self) -> Sequence[Evaluation]:
         """Return the spline with the frames of samples, of keys, and of additional samples for unwrapping angles."""
-        return [Evaluation(self.spline.spline, self.at)]
+        unwrapping = Unwrapping(self.scope.track, self.spline.values[0], int(self.key_rows[0]))
+        return [Evaluation(self.spline.spline, self.at, unwrapping)]
 
     def compose(self, results: Results) -> Baked:
         """Compose keys from the samples, converted to channel values."""
-        quaternions = next(results.values)
-        numbers, maps = continuous(self.scope.track, self.spline, quaternions, self.key_rows)
-        if self._stands_still(quaternions):
+        numbers, maps = continuous(self.scope.track, self.spline, next(results.values), self.key_rows)
+        if self._stands_still:
             # Samples are unit quaternions or unit axes, but keys may have any length.
             numbers[:] = self.spline.values[0]
         values = numbers.take(self.rows, axis=0).T
@@ -158,11 +157,13 @@ class RotationSamples(Plan):
             values = extrapolated(self.scope, self.spline, values, self.frames, slopes)
         return Baked(together(self.scope, _component_keys(self.scope, self.spline, self.frames, values, maps)))
 
-    def _stands_still(self, quaternions: Float64Array) -> bool:
+    @property
+    def _stands_still(self) -> bool:
         """Return whether the orientation is constant and all keys have the same values."""
         keys = self.spline.values
         if (keys[:1] != keys[1:]).any():
             return False
+        quaternions = self.spline.spline(self.at)
         return bool((np.abs(quaternions @ quaternions[0]) > 1.0 - _SAME).all())
 
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import compress, pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,8 @@ import numpy.typing as npt
 from ....interp import Keys, KeysError, rotations
 from ....interp.base_spline import Spline
 from ....interp.piecewise import PiecewiseSpline
-from ....interp.splines import METHODS
+from ....interp.rotations.base_rotation_spline import splines_along_walks
+from ....interp.splines import METHODS, tcb
 from ...errors import AnimationError
 from ...fcurves import scratch_curves
 from ...fcurves.frames import SAME_FRAME, are_apart, union
@@ -132,8 +134,8 @@ class TrackSpline:
     spline: Spline
     between: BoolArray
     """Mask of the keys that begin segments played by Blender, which separate the runs of the spline, shape (n,)."""
-    make_spline: _MakeSpline
-    """Function that creates the spline of a run."""
+    make_spline: _MakeSpline | None = None
+    """Function that creates the spline of a run. None if Blender plays no segment."""
     turns: Float64Array | None = None
     """Angles between keys in radians if they may exceed half a turn, shape (n - 1,)."""
 
@@ -163,6 +165,7 @@ class TrackSpline:
     def _run(self, rows: slice) -> TrackSpline:
         if not self.is_broken:
             return self
+        assert self.make_spline is not None
         spline, turns = self.make_spline(rows)
         frames = self.frames[rows]
         none = np.zeros(len(frames), dtype=np.bool_)
@@ -190,6 +193,72 @@ def track_splines(
     if track.is_rotation:
         return [_rotation(track, settings, originals, defaults)]
     return [_vector(track, settings, originals, components, defaults) for components in components_by_keys.values()]
+
+
+class SplineInput(NamedTuple):
+    """The arguments of `track_splines`."""
+
+    track: Track
+    settings: Settings
+    own: Mapping[int, OwnKeys]
+    defaults: Mapping[str, float]
+
+
+def splines_together(inputs: Sequence[SplineInput]) -> list[list[TrackSpline] | None]:
+    """Return the splines of TCB tracks, or None for tracks whose keys `track_splines` must check.
+
+    Creating the splines of tracks that differ only in values together is several times faster.
+    """
+    groups: dict[Hashable, list[int]] = {}
+    for number, (track, settings, own, defaults) in enumerate(inputs):
+        shapes = {keys.shape for keys in own.values()}
+        has_known_path = track.kind != "QUATERNION" or settings.path == "SHORTEST"
+        is_whole = not track.is_rotation or [*own] == [*range(len(track.rest))]
+        if settings.method == Settings.method and len(shapes) == 1 and has_known_path and is_whole:
+            choices = settings.cycle, settings.ends, settings.construction, settings.path
+            group = track.kind, track.order, *choices, *own, *shapes, tuple(defaults.items())
+            groups.setdefault(group, []).append(number)
+    splines: list[list[TrackSpline] | None] = [None] * len(inputs)
+    for numbers in groups.values():
+        with suppress(AnimationError, KeysError):
+            for number, spline in zip(numbers, _alike([inputs[number] for number in numbers]), strict=False):
+                splines[number] = [spline]
+    return splines
+
+
+def _alike(inputs: Sequence[SplineInput]) -> Iterator[TrackSpline]:
+    """Yield the spline of each track, or nothing if the keys need checks.
+
+    The keys of all channels have the same frames and parameters.
+    """
+    track, settings, own, defaults = inputs[0]
+    components, first = [*own], next(iter(own.values()))
+    channels = [keys for each in inputs for keys in each.own.values()]
+    if b"\1" in first.ends or not _are_small(channels):
+        return
+    frames, count = first.frames, len(inputs)
+    check_frames(track, frames)
+    parameters = parameter_rows(track, own, frames, defaults)
+    by_channel = np.stack([keys.values for keys in channels]).reshape(count, len(components), len(frames))
+    values = np.ascontiguousarray(by_channel.swapaxes(1, 2))
+    rows, turns = values.reshape(-1, len(components)), None
+    points = quaternions_of(track, rows).reshape(count, len(frames), 4) if track.is_rotation else values
+    keys = [_keys(frames, track_points, parameters, are_small=True) for track_points in points]
+    options: dict[str, Any] = {"ends": settings.ends, "construction": settings.construction}
+    splines: list[Any]
+    if not track.is_rotation:
+        splines = [tcb.VectorSpline(track_keys, settings.cycle) for track_keys in keys]
+    elif settings.path == "SHORTEST":
+        splines = [tcb.RotationSpline(track_keys, settings.cycle, **options) for track_keys in keys]
+    else:
+        # Omit the walks from the last key of a track to the first key of the next track.
+        walks = walk_of(track, rows)[np.arange(1, len(rows)) % len(frames) != 0].reshape(count, len(frames) - 1, 3)
+        splines = splines_along_walks(tcb.RotationSpline, keys, walks, settings.cycle, **options)
+        turns = np.linalg.norm(walks, axis=2)
+    between = np.zeros(len(frames), dtype=np.bool_)
+    for number, (track_values, spline) in enumerate(zip(values, splines, strict=True)):
+        track_turns = None if turns is None else turns[number]
+        yield TrackSpline(components, frames, track_values, spline, between, turns=track_turns)
 
 
 def _pieces(between: BoolArray) -> list[slice]:
