@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from bpy_extras.io_utils import axis_conversion
 
+from ..animation import scene_time
 from ..animation.arguments import Positive, checked
 from ..animation.fcurves.frames import LAST_FRAME
 from ..animation.fcurves.keyframes import Float64Array
@@ -107,8 +108,7 @@ def conversion_of(
     """
     if abs(frame_start) > LAST_FRAME:
         raise ValueError(rpt_("frame_start {:g} is after Blender's last frame, {:,}", frame_start, LAST_FRAME))
-    scene_rate = scene.render.fps / scene.render.fps_base
-    stretch = 1.0 if frame_rate is None else scene_rate / frame_rate
+    stretch = 1.0 if frame_rate is None else scene_time.frame_rate(scene) / frame_rate
     return Conversion(axes_of(axis_forward, axis_up), global_scale, frame_start, stretch)
 
 

@@ -17,6 +17,7 @@ from ..animation.edit.keys import free_handles, make_bezier, make_key
 from ..animation.edit.set_parameters import CopiedKey, assign_to_keys, copied_keys, paste, reset, set_parameters
 from ..animation.edit.track_keys import TrackKeys, found_again, interpolations_of, key_at
 from ..animation.fcurves.keyframes import Float32Array
+from ..animation.scene_time import scene_frame
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import n_, rpt_
@@ -299,7 +300,7 @@ class TCB_OT_key_jump(bpy.types.Operator):
         for keys in shown_keys(context):
             frame = _next_frame(keys.frames, selection.action_frame(context, keys.datablock), step)
             if frame is not None:
-                frames.append(selection.scene_frame(keys.datablock, frame))
+                frames.append(scene_frame(keys.datablock, frame))
         if not frames:
             self.report({"INFO"}, "No next key" if step > 0 else "No previous key")
             return {"CANCELLED"}

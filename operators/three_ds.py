@@ -11,6 +11,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper, orientation_helper
 
+from ..animation.scene_time import frame_rate
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
 from ..exchange.options import EXPORT, IMPORT
@@ -140,9 +141,8 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         scene = self._scene
         rate = self.frame_rate if self.timing == "FRAMES" and self._is_first_animation else None
         set_range(scene, list(self._file_scenes.values()), self._import_options.conversion, rate)
-        fps = scene.render.fps / scene.render.fps_base
-        text = rpt_("Scene range: frames {:d} to {:d} at {:g} fps", scene.frame_start, scene.frame_end, fps)
-        self.report({"INFO"}, text)
+        text = n_("Scene range: frames {:d} to {:d} at {:g} fps")
+        self.report({"INFO"}, rpt_(text, scene.frame_start, scene.frame_end, frame_rate(scene)))
 
     def _paths(self: Any) -> list[Path]:
         """Return the chosen files. Several files are names in a folder."""

@@ -28,7 +28,7 @@ from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
 from ..animation.fcurves.linked_data import check_editable
-from ..animation.scene_time import action_time
+from ..animation.scene_time import action_time, scene_frame
 from ..animation.store.own_keys import OwnKeys
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import bone_path, split
@@ -44,7 +44,6 @@ from .selection import (
     default_parameters,
     path_starts,
     reason_for_no_track,
-    scene_frame,
     selected_datablocks,
 )
 from .sliders.slider_drag import once_a_drag, shown_in

@@ -305,14 +305,6 @@ def go_to(scene: Any, frame: float) -> None:
         scene.frame_set(int(frame // 1), subframe=frame % 1)
 
 
-def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
-    """Convert a frame of the datablock's action to scene time."""
-    animation = animation_data(datablock)
-    if animation is None or not animation.use_tweak_mode:
-        return frame
-    return float(animation.nla_tweak_strip_time_to_scene(frame))
-
-
 @redraw.once
 def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, ShownKey] | None:
     """Return the active track's key at, before or after the current frame."""

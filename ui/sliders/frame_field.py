@@ -21,7 +21,7 @@ from ...animation.edit.change_own_curves import RecordedTrack, record_tracks, re
 from ...animation.edit.keys import check_can_move, move_keys
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
-from ...animation.scene_time import action_time
+from ...animation.scene_time import action_time, scene_frame
 from ...animation.store.parameters import Numbers
 from .. import redraw, selection
 from ..chosen_keys import chosen_keys, column_of, in_animation_editor
@@ -147,7 +147,7 @@ def playhead(context: bpy.types.Context) -> float:
 
 def _frames(chosen: list[TrackKeys]) -> Numbers:
     """Return the frames of the keys in scene time."""
-    frames = [selection.scene_frame(keys.datablock, frame) for keys in chosen for frame in keys.frames.tolist()]
+    frames = [scene_frame(keys.datablock, frame) for keys in chosen for frame in keys.frames.tolist()]
     return np.array(frames, dtype=np.float64)
 
 
