@@ -23,15 +23,15 @@ _R = TypeVar("_R")
 
 
 def on_each(
-    verb: Callable[Concatenate[_Datablock, _P], Report | None], example: str = "[ball, rig]"
+    verb: Callable[Concatenate[_Datablock, _P], Report], example: str = "[ball, rig]"
 ) -> Callable[Concatenate[Datablocks, _P], Report]:
     """Return a function that calls the verb for each datablock, adds up the reports, and lists failures in `errors`.
 
     F-curves that several datablocks share are processed with the first of these datablocks. It is therefore not an
-    error if nothing is left to do for the other datablocks. A verb that returns None has changed one track. `example`
-    contains the arguments for the example in the docstring.
+    error if nothing is left to do for the other datablocks. `example` contains the arguments for the example in the
+    docstring.
     """
-    process: Callable[..., Report | None] = verb
+    process: Callable[..., Report] = verb
     takes_prefixes = "prefixes" in inspect.signature(verb).parameters
 
     def process_each(datablocks: Mapping[bpy.types.ID, list[str] | None], *args: Any, **kwargs: Any) -> Report:
@@ -39,7 +39,7 @@ def on_each(
         for datablock, prefixes in datablocks.items():
             own_args = (prefixes, *args) if takes_prefixes else args
             try:
-                report.add(process(datablock, *own_args, **kwargs) or Report.on([datablock], tracks=1))
+                report.add(process(datablock, *own_args, **kwargs))
             except AnimationError as refusal:
                 report.errors += refusal.findings
         if report.tracks:

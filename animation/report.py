@@ -43,10 +43,14 @@ class Report:
     objects: int = 0
     """Number of objects among the datablocks."""
     tracks: int = 0
+    """Number of processed tracks."""
     keys: int = 0
-    """Number of the animator's keys. Keys of one track at the same frame count once."""
+    """Number of frames with the animator's keys, summed over the processed tracks."""
+    changed_keys: int = 0
+    """Number of frames at which Key All Rotation Channels inserted keys, or Fix Rotations changed keys, summed over
+    tracks."""
     samples: int = 0
-    """Number of generated keys, summed over all channels."""
+    """Number of generated linear keys, summed over all channels."""
     curve_keys: int = 0
     """Number of generated Bezier keys, summed over all channels."""
     value_error: float = 0.0
@@ -80,6 +84,7 @@ class Report:
         self.objects += other.objects
         self.tracks += other.tracks
         self.keys += other.keys
+        self.changed_keys += other.changed_keys
         self.samples += other.samples
         self.curve_keys += other.curve_keys
         self.value_error = max(self.value_error, other.value_error)
@@ -127,8 +132,9 @@ class Report:
     def counts(self) -> str:
         """Return the counts and maximum errors as text."""
         phrases = [*self._datablock_counts, _tracks(self.tracks)]
-        if self.keys:
-            phrases.append(counted(self.keys, n_("{:,} key"), n_("{:,} keys")))
+        keys = self.changed_keys or self.keys
+        if keys:
+            phrases.append(counted(keys, n_("{:,} key"), n_("{:,} keys")))
         if self.samples:
             phrases.append(counted(self.samples, n_("{:,} sample"), n_("{:,} samples")))
         if self.curve_keys:

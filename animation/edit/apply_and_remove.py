@@ -26,7 +26,7 @@ from ..store.paths import give_name, take_name
 from ..store.record_rows import remove_traces
 from ..store.table import key_identity
 from ..store.tracks import Track, looks_baked
-from .free_and_restore import count_key_frames, restore_played_tracks
+from .free_and_restore import restore_played_tracks
 from .work_on_tracks import Task, TrackResult, work_on
 
 
@@ -86,7 +86,7 @@ def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> T
             remove_traces(fcurve, own_keys.get(index))
     if bake is not None:
         unlock(track.channels[index] for index in bake.channels if index in track.channels)
-    return TrackResult(count_key_frames(own_keys.values()), "")
+    return TrackResult(len(union([read(fcurve).frames for fcurve in track.channels.values()])), "")
 
 
 def _make_plain(_channels: Channels, track: Track) -> str:

@@ -29,7 +29,7 @@ from ..sampling.changes import Look, measure_changes, played_parts
 from ..store.action_and_strips import EditableSets, editable_sets
 from ..store.enable_tracks import enable_read
 from ..store.find_tracks import find_tracks
-from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.own_keys import OwnKeys, count_key_frames, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.record_rows import Numbers
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
@@ -183,7 +183,7 @@ def _enable_plain(
     originals = own_keys.read([track for _, track in made.values()])
     for (_, track), own in zip(made.values(), originals, strict=True):
         report.notes += _faults_of_frames(track, own)
-    report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
+    report.keys += sum(map(count_key_frames, originals))
     numbers, settings = None, [_settings(track, path) for _, track in made.values()]
     if keep_look:
         originals = [

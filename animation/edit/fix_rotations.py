@@ -137,8 +137,8 @@ def fix_rotations(
     Returns
     -------
     Report
-        Counts of repaired tracks and changed keys. `notes` lists the repaired faults and the faults that were left
-        unchanged. `errors` lists the faults that could not be repaired.
+        Counts of repaired tracks and their keys. `changed_keys` is the number of changed keys. `notes` lists the
+        repaired faults and the faults that were left unchanged. `errors` lists the faults that could not be repaired.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def fix_rotations(
     ...     fcurve.keyframe_points[1].co.y += 6.283185
     >>> [fault.kind for fault in animation.find_rotation_faults(ball)]
     ['TURN']
-    >>> animation.fix_rotations(ball, turns="SHORTEST").keys
+    >>> animation.fix_rotations(ball, turns="SHORTEST").changed_keys
     1
     """
     report = Report()
@@ -172,7 +172,8 @@ def fix_rotations(
             if examined.to_repair.any():
                 report.add(_repair(channels, owners, examined))
                 report.tracks += 1
-                report.keys += int(examined.to_repair.sum())
+                report.keys += len(examined.to_repair)
+                report.changed_keys += int(examined.to_repair.sum())
         if report.tracks > tracks_before:
             report.add(Report.on(owners))
             evaluate_anew(channels.action)

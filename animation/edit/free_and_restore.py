@@ -22,7 +22,7 @@ from ..options import FREE
 from ..report import Report
 from ..store.action_and_strips import editable_sets
 from ..store.find_tracks import find_tracks
-from ..store.own_keys import OwnKeys
+from ..store.own_keys import count_key_frames
 from ..store.table.custom_property import read_table, update
 from ..store.table.track_records import Bake, Options
 from ..store.tracks import Track
@@ -145,7 +145,7 @@ def restore_played_tracks(
     """Restore the tracks that a bake or handles play. Return their results, and None for other tracks."""
     played = [track.is_played for track in tracks]
     restored = iter(restore_tracks(channels, list(compress(tracks, played))))
-    return [TrackResult(count_key_frames(next(restored).values()), "") if is_played else None for is_played in played]
+    return [TrackResult(count_key_frames(next(restored)), "") if is_played else None for is_played in played]
 
 
 def restore_if_played(channels: Channels, track: Track) -> None:
@@ -154,8 +154,3 @@ def restore_if_played(channels: Channels, track: Track) -> None:
         restore_tracks(channels, [track])
         assert track.state is not None
         update(channels.action, states=[track.state])
-
-
-def count_key_frames(own_keys: Iterable[OwnKeys]) -> int:
-    """Return the number of frames at which the channels have keys."""
-    return len(union([own.keys.frames for own in own_keys]))

@@ -45,8 +45,8 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
     Returns
     -------
     Report
-        `tracks` counts the tracks with new keys, and `keys` the frames with new keys. `errors` lists the reasons why
-        other tracks have no new keys.
+        Counts of the tracks with new keys. `changed_keys` is the number of frames with new keys. `errors` lists the
+        reasons why other tracks have no new keys.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
     --------
     >>> made = ball.keyframe_insert("rotation_euler", index=2, frame=30)
     >>> report = animation.enable(ball)
-    >>> animation.key_whole(ball).keys
+    >>> animation.key_whole(ball).changed_keys
     1
     """
     check_editable(datablock)
@@ -101,13 +101,14 @@ def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_ke
         is_missing = ~is_among(complete.frames, keyed_frames)
         new_frames.update(complete.frames[is_missing].tolist())
         _insert(channels, track, index, complete.keys.co[is_missing])
+    frames = next(iter(complete_keys.values())).frames
     if track.enabled:
 
         def numbers(index: int, _own: OwnKeys, _there: BoolArray) -> dict[str, Numbers]:
             return dict(zip(NAMES, complete_keys[index].numbers.T.astype(np.float64), strict=True))
 
-        write_numbers([Change(channels, track, next(iter(complete_keys.values())).frames, numbers)])
-    report = Report(tracks=1, keys=len(new_frames))
+        write_numbers([Change(channels, track, frames, numbers)])
+    report = Report(tracks=1, keys=len(frames), changed_keys=len(new_frames))
     if bake_options is not None:
         baked = rebake([datablock], channels, [track], bake_options)
         report.errors += baked.errors

@@ -19,8 +19,9 @@ from ..fcurves.linked_data import check_editable
 from ..live.meaning_of_edits import are_implied
 from ..many import on_each
 from ..records import record
+from ..report import Report
 from ..store.enable_tracks import enable_tracks
-from ..store.own_keys import OwnKeys
+from ..store.own_keys import OwnKeys, count_key_frames
 from ..store.parameters import Numbers, check_parameter, velocity_size
 from ..store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..store.table.track_records import Options
@@ -140,7 +141,7 @@ def key_set(
     velocity: float | Sequence[float] | None = None,
     interpolation: str | None = None,
     **parameters: float,
-) -> None:
+) -> Report:
     """Set parameters of the key of `track` at `frame`. A plain track becomes TCB.
 
     Parameters
@@ -161,6 +162,11 @@ def key_set(
         `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Parameters that are not
         given remain unchanged.
 
+    Returns
+    -------
+    Report
+        Counts of the track and its keys.
+
     Raises
     ------
     AnimationError
@@ -170,8 +176,8 @@ def key_set(
 
     Examples
     --------
-    >>> animation.key_set(ball, "location", 20, tension=1.0)
-    >>> animation.key_set(ball, "rotation", 20, interpolation="CONSTANT")
+    >>> report = animation.key_set(ball, "location", 20, tension=1.0)
+    >>> report = animation.key_set(ball, "rotation", 20, interpolation="CONSTANT")
     >>> animation.key_set(ball, "location", 21, tension=1.0)
     Traceback (most recent call last):
     AnimationError: "Ball", Location, frame 21: no key at this frame
@@ -183,6 +189,9 @@ def key_set(
     keys = key_at(datablock, find_track(datablock, track), frame)
     given = dict(parameters) if velocity is None else {**parameters, **_velocity_given(keys.track, velocity, frame)}
     set_parameters(keys, given, interpolation=interpolation)
+    report = Report.on([datablock], tracks=1)
+    report.keys = count_key_frames(keys.own)
+    return report
 
 
 # Type checkers assume that the keyword arguments may contain `datablock`.

@@ -20,7 +20,7 @@ from ..fcurves.frames import union
 from ..fcurves.keyframes import INTERPOLATION, Float32Array
 from ..report import Report
 from ..store.find_tracks import find_tracks, tracks_shown
-from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.own_keys import OwnKeys, count_key_frames, read_own_keys
 from ..store.tracks import Track
 
 _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
@@ -43,7 +43,7 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
     table : formats.table.Table
         A table for `formats.table.write`, with one row for each frame that has keys.
     report : Report
-        `keys` is the number of rows.
+        Counts of the exported tracks and keys, and notes on keys that a table can't represent.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
             report.notes.append(track.finding("TABLE_SIGNS"))
         properties.append(_property(track, path, tuple(channels), values))
     report.tracks = len(exported)
-    report.keys = len(frames)
+    report.keys = sum(count_key_frames(channels) for _, _, channels in own_keys)
     return Table("FRAME", frames, tuple(properties)), report
 
 

@@ -17,7 +17,7 @@ from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import evaluate_anew
-from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
+from ..fcurves.frames import LAST_FRAME, is_among, rows_of
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray, Keyframes
 from ..fcurves.read_keys import KeyBlock, read
 from ..fcurves.write_keys import key_curve
@@ -27,6 +27,7 @@ from ..report import Report
 from ..steps import Progress, Steps, run_steps
 from ..store.enable_tracks import enable_tracks
 from ..store.find_tracks import Properties, find_tracks
+from ..store.own_keys import key_frames
 from ..store.paths import split
 from ..store.tracks import EULER_ORDERS, Track, rotation_property
 from .keys import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
@@ -343,7 +344,7 @@ def import_table(
     Returns
     -------
     Report
-        `keys` is the number of frames with new keys, summed over all tracks.
+        Counts of the imported tracks and their keys.
 
     Raises
     ------
@@ -415,9 +416,9 @@ def _write_datablock(
                 key_curve(fcurve, keys.frames, values)
                 _keep_interpolation(fcurve, previous, keys.frames)
         report.tracks += 1
-        report.keys += len(union([keys.frames for keys in property_keys]))
         yield path
     tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
+    report.keys += sum(len(key_frames(track)) for track in tracks)
     report.notes += [track.finding("NOT_IN_USE") for track in tracks if not track.in_use]
     if how.use_tcb:
         enable_tracks(channels, tracks)

@@ -17,6 +17,7 @@ from ..fcurves.linked_data import check_editable, editable_channels
 from ..many import on_each
 from ..report import Report
 from ..store.find_tracks import find_tracks
+from ..store.own_keys import key_frames
 from ..store.table.custom_property import update
 from ..store.table.track_records import Settings, chosen
 from ..store.track_refusals import blocking_reasons
@@ -153,6 +154,7 @@ def choose_settings(
     assert changed.state is not None
     before = changed.state
     changed.state = replace(before, settings=_with_choices(before.settings, choices))
+    report.keys = len(key_frames(changed))
     if changed.is_baked:
         # The records of handles were made with the previous settings.
         save_own_keys(channels, changed, {})

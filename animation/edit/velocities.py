@@ -6,6 +6,7 @@ The values are the derivatives of the splines through the keys, and do not depen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,7 +34,7 @@ from ..records import record
 from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.frame_functions import FrameFunction, function_of
-from ..store.own_keys import read_own_keys
+from ..store.own_keys import count_key_frames, read_own_keys
 from ..store.paths import is_bone, is_derived, property_name, split
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
@@ -49,6 +50,8 @@ _WORDS = {
     "angular_acceleration": n_("angular acceleration"),
 }
 _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
+_QUANTITY = re.compile(r'_(?:angular_)?(?:velocity|acceleration|speed)"\]$')
+"""The end of a property's path, after the name of its track."""
 _GROUP = "TCB Velocities"
 
 
@@ -123,7 +126,8 @@ def write_velocities(
     Returns
     -------
     Report
-        `samples` counts all components. Previously written properties of the same tracks are replaced.
+        `samples` is the number of keys of the written properties. Previously written properties of the same tracks are
+        replaced.
 
     Raises
     ------
@@ -192,6 +196,7 @@ def _moving_tracks(
         if reason or not own_keys:
             report.errors.append(reason or track.finding("NO_KEYS"))
             continue
+        report.keys += count_key_frames(own_keys)
         with scratch_curves.kept():
             splines = track_splines(track, track.settings, own_keys, how.defaults)
             moving_tracks.append(_MovingTrack(track, splines, function_of(track)))
@@ -322,4 +327,4 @@ def _remove_written(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> 
         raise AnimationError(Finding("NO_VELOCITIES", name_of(datablock)))
     _remove(datablock, channels, paths)
     evaluate_anew(channels.action)
-    return Report.on([datablock], tracks=len(paths))
+    return Report.on([datablock], tracks=len({_QUANTITY.sub("", path) for path in paths}))

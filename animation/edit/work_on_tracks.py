@@ -241,6 +241,7 @@ def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report,
     for track in tracks:
         strip(channels, track)
         report.tracks += 1
+        report.keys += len(key_frames(track))
     remove_table(channels.action)
     report.notes.append(Finding("TABLE_REMOVED", name_of(channels.action)))
     evaluate_anew(channels.action)

@@ -92,8 +92,8 @@ def restore_curves(
     Returns
     -------
     Report
-        `tracks` and `keys` count the written tracks and keys. `handles` contains the error of each track that is not
-        exact. `errors` names the objects and bones that do not fit the file.
+        `tracks` and `keys` count the written tracks and keys. `handles` contains the error of each track. `errors`
+        names the objects and bones that do not fit the file.
 
     Raises
     ------
@@ -312,7 +312,7 @@ def _first_value(fcurves: Sequence[bpy.types.FCurve], index: int, rest: float) -
 
 
 def _write(restored: _Restored, report: Report) -> None:
-    """Write the keys of a property and add them to the report."""
+    """Write the keys of a property, and add the keys and their error to the report."""
     channels, played = restored.channels, restored.played
     fcurves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == restored.path}
     group = next((fcurve.group for fcurve in fcurves.values() if fcurve.group is not None), None)
@@ -320,13 +320,7 @@ def _write(restored: _Restored, report: Report) -> None:
         write(fcurves.get(index) or channels.new(restored.path, index, group), _keyframes_of(curve))
     report.tracks += 1
     report.keys += len(np.unique(np.concatenate([curve.times for curve in played.curves])))
-    if not played.is_exact:
-        _report_error(restored, report)
-
-
-def _report_error(restored: _Restored, report: Report) -> None:
-    """Add the error of a property that is not exact to the report."""
-    played, datablock = restored.played, name_of(restored.item.owner)
+    datablock = name_of(restored.item.owner)
     tolerance = ROTATION_TOLERANCE if restored.is_rotation else VALUE_TOLERANCE * played.range
     is_approximate = played.error > tolerance
     report.handles.append(
@@ -341,10 +335,10 @@ def _report_error(restored: _Restored, report: Report) -> None:
         }
     )
     if restored.is_rotation:
-        report.rotations_exact = False
+        report.rotations_exact &= played.is_exact
         report.rotation_error = max(report.rotation_error, played.error)
     else:
-        report.values_exact = False
+        report.values_exact &= played.is_exact
         report.value_error = max(report.value_error, played.error)
     if is_approximate:
         size = size_of(played.error, restored.is_rotation)

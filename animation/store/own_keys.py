@@ -8,7 +8,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import Any
@@ -517,6 +517,11 @@ def _is_changed(shown: Keyframes, keys: Keyframes, at: IndexArray, written: Writ
 def key_frames(track: Track) -> Float32Array:
     """Return the frames of the animator's keys in all of the track's channels, in ascending order."""
     return union([own.keys.frames for own in read_own_keys(track).values()])
+
+
+def count_key_frames(own_keys: Mapping[int, OwnKeys]) -> int:
+    """Return the number of frames at which any channel has one of the animator's keys."""
+    return len(union([own.keys.frames for own in own_keys.values()]))
 
 
 def with_numbers_beside(own_by_index: dict[int, OwnKeys]) -> dict[int, OwnKeys]:

@@ -27,11 +27,11 @@ def check_motion(job: Job, outcome: Outcome) -> None:
     report.errors += [gap.finding for gap in open_joints]
     report.notes += [*checks.notes, *(gap.finding for gap in gaps if gap not in open_joints)]
     report.objects = report.datablocks = checks.objects
-    report.samples = checks.samples
     outcome.summary = "" if outcome.nothing_to_do else checks.summary
     if open_joints:
         outcome.summary = rpt_("Joints with a gap: {:,}. {:s}", len(open_joints), checks.summary)
     outcome.results = {
+        "checked_samples": checks.samples,
         "violations": [violation.to_dict() for violation in violations],
         "joints": [gap.to_dict() for gap in gaps],
     }

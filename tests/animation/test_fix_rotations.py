@@ -75,7 +75,7 @@ def test_poses_at_keys_stay_and_the_motion_becomes_that_of_the_twin(animation, m
     before = orientations(item, FRAMES)
     assert away(item, plain) > 0.1
     report = animation.fix_rotations(item)
-    assert (report.tracks, report.keys, report.errors) == (1, len(FLIPPED), [])
+    assert (report.tracks, report.changed_keys, report.errors) == (1, len(FLIPPED), [])
     assert np.abs(orientations(item, FRAMES) - before).max() < 1e-6
     assert away(item, plain) < 2e-6
     again = snapshot(item)
@@ -125,7 +125,7 @@ def test_a_spin_is_listed_and_kept_unless_the_short_way_is_asked_for(animation) 
         "Adjust Last Operation"
     ]
     assert differences(before, snapshot(item)) == []
-    assert animation.fix_rotations(item, turns="SHORTEST").keys == 1
+    assert animation.fix_rotations(item, turns="SHORTEST").changed_keys == 1
     assert curve(item, "rotation_euler", 1).evaluate(25) == pytest.approx(0.1, abs=1e-6)
 
 
@@ -147,7 +147,7 @@ def test_one_euler_angle_with_keys_of_its_own_is_repaired(animation) -> None:
     item.rotation_euler = 0.3, 0.2, 0.1
     key(item, "rotation_euler", [(1, (3.0,) * 3), (2, (-3.0,) * 3), (3, (-2.8,) * 3)], channels=[2])
     before = orientations(item, (1, 2, 3))
-    assert animation.fix_rotations(item).keys == 2
+    assert animation.fix_rotations(item).changed_keys == 2
     assert np.abs(orientations(item, (1, 2, 3)) - before).max() < 1e-6
     assert 3.0 < curve(item, "rotation_euler", 2).evaluate(1.5) < 2 * np.pi - 3.0
 
@@ -240,7 +240,7 @@ def test_an_action_that_nothing_uses_gets_its_signs_repaired(animation) -> None:
     action = unused(item)
     (fault,) = animation.find_rotation_faults(action)
     assert (fault.datablock, fault.action) == ("FlippedAction (action)", "FlippedAction")
-    assert animation.fix_rotations(action).keys == len(FLIPPED)
+    assert animation.fix_rotations(action).changed_keys == len(FLIPPED)
     share(action, item)
     assert away(item, plain) < 2e-6
 
@@ -248,11 +248,11 @@ def test_an_action_that_nothing_uses_gets_its_signs_repaired(animation) -> None:
 def test_without_an_order_the_other_euler_solution_stays_and_an_nla_strip_tells_the_order(animation) -> None:
     plain, item = twins("ZXY")
     action = unused(item)
-    assert animation.fix_rotations(action).keys == 0
+    assert animation.fix_rotations(action).changed_keys == 0
     strip = item.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
     if HAS_SLOTS:
         strip.action_slot = action.slots[0]
-    assert animation.fix_rotations(action).keys == len(FLIPPED)
+    assert animation.fix_rotations(action).changed_keys == len(FLIPPED)
     item.animation_data.nla_tracks.remove(item.animation_data.nla_tracks[0])
     share(action, item)
     assert away(item, plain) < 2e-6
@@ -262,9 +262,9 @@ def test_two_users_with_different_orders_leave_whole_turns_only(animation) -> No
     _, item = twins("XYZ")
     other = new_object("Other", "ZYX")
     share(item.animation_data.action, other)
-    assert animation.fix_rotations(item).keys == 0
+    assert animation.fix_rotations(item).changed_keys == 0
     other.rotation_mode = "XYZ"
-    assert animation.fix_rotations(item).keys == len(FLIPPED)
+    assert animation.fix_rotations(item).changed_keys == len(FLIPPED)
 
 
 def test_keys_near_gimbal_lock_are_listed(animation) -> None:
@@ -332,7 +332,7 @@ def test_linked_actions_are_refused_and_an_override_gets_a_copy_only_where_it_is
     with pytest.raises(animation.AnimationError, match="linked"):
         animation.fix_rotations(item.animation_data.action)
     report = animation.fix_rotations(item)
-    assert (report.tracks, report.keys) == (1, len(FLIPPED))
+    assert (report.tracks, report.changed_keys) == (1, len(FLIPPED))
     assert item.animation_data.action.library is None
     bpy.context.scene.collection.objects.link(item)
     assert away(item, plain) < 2e-6

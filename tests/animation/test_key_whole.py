@@ -55,7 +55,7 @@ def test_a_bake_of_whole_rotations_plays_the_same_motion(animation, mode: str, o
     animation.bake(thing, output=output)
     before = orientations(thing, SEEN)
     report = animation.key_whole(thing)
-    assert (report.tracks, report.keys, report.errors) == (1, 4, [])
+    assert (report.tracks, report.keys, report.changed_keys, report.errors) == (1, 6, 4, [])
     # It is baked again with the previous options.
     assert np.abs(orientations(thing, SEEN) - before).max() < (3e-6 if output == "SAMPLES" else 6e-4)
     assert given(animation, thing, path, "tension") == [(15.0, float(np.float32(0.4)))]

@@ -124,10 +124,10 @@ def test_a_second_run_replaces_what_the_first_wrote(moving, write):
     assert snapshot(moving) == first
 
 
-def test_of_what_was_written_no_keys_are_counted(moving, write):
-    assert write(moving).counts.startswith("1 object, 1 track, ")
-    for quantities in (frozenset({"SPEED"}), frozenset()):
-        assert "key" not in write(moving, quantities=quantities).counts
+def test_of_what_was_written_tracks_keys_and_samples_are_counted(moving, write):
+    assert write(moving).counts.startswith("1 object, 1 track, 4 keys, ")
+    assert write(moving, quantities=frozenset({"SPEED"})).counts == "1 object, 1 track, 4 keys, 31 samples"
+    assert write(moving, quantities=frozenset()).counts == "1 object, 1 track"
 
 
 def test_with_no_quantity_they_are_taken_away(moving, write, animation):

@@ -73,7 +73,7 @@ def test_without_a_range_the_scene_range_is_checked(tcb, shot):
     bpy.context.scene.frame_end = 300
     save(shot)
     (result,) = tcb("check", shot, "--json", "--objects", "Box").lines
-    assert result["samples"] == 299 * 4 + 1  # Four samples per frame from 1 to 300, including both ends.
+    assert result["checked_samples"] == 299 * 4 + 1  # Four samples per frame from 1 to 300, including both ends.
 
 
 def test_the_largest_gap_of_a_joint_is_measured(tcb, shot):

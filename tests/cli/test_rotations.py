@@ -89,7 +89,7 @@ def test_rotations_are_keyed_in_all_channels_when_asked(tcb, cli, tmp_path):
     item.keyframe_insert("rotation_euler", index=2, frame=30)
     file = save(tmp_path / "arm.blend")
     ran = tcb("rotations", file, "--key-whole", "--in-place", "--json")
-    assert (ran.status, ran.lines[0]["status"], ran.lines[0]["keys"]) == (0, "done", 1)
+    assert (ran.status, ran.lines[0]["status"], ran.lines[0]["changed_keys"]) == (0, "done", 1)
     load(file)
     assert [len(curve(bpy.data.objects["Arm"], "rotation_euler", index).keyframe_points) for index in range(3)] == [
         3
