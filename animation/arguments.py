@@ -33,29 +33,14 @@ _TOO_LARGE = 2.0**128 - 2.0**103
 _NAMES = {float: n_("a number"), int: n_("a whole number"), str: "str", bool: n_("True or False")}
 
 
-def _check_positive(name: str, number: float) -> None:
-    if not number > 0.0:
-        raise ValueError(rpt_("{:s} {:g} is not a positive number", name, number))
+def _rule(holds: Callable[[Any], bool], text: str) -> Callable[[str, Any], None]:
+    """Return a check that raises ValueError with the name of the argument and its value."""
 
+    def check(name: str, value: Any) -> None:
+        if not holds(value):
+            raise ValueError(rpt_(text, name, *(value if isinstance(value, tuple) else (value,))))
 
-def _check_more_than_two(name: str, number: float) -> None:
-    if not number > 2.0:
-        raise ValueError(rpt_("{:s} {:g} is not greater than 2", name, number))
-
-
-def _check_not_negative(name: str, number: float) -> None:
-    if number < 0.0:
-        raise ValueError(rpt_("{:s} {:g} is negative", name, number))
-
-
-def _check_at_least_one(name: str, number: int) -> None:
-    if number < 1:
-        raise ValueError(rpt_("{:s} {:d} is below 1", name, number))
-
-
-def _check_ascending(name: str, ends: tuple[float, float]) -> None:
-    if not ends[0] <= ends[1]:
-        raise ValueError(rpt_("{:s} {:g} to {:g} is empty", name, *ends))
+    return check
 
 
 def _check_three(name: str, numbers: tuple[float, ...]) -> None:
@@ -73,11 +58,11 @@ def _check_parameters(name: str, parameters: Mapping[str, float]) -> None:
             raise ValueError(text)
 
 
-Positive = Annotated[float, _check_positive]
-MoreThanTwo = Annotated[float, _check_more_than_two]
-NotNegative = Annotated[float, _check_not_negative]
-Count = Annotated[int, _check_at_least_one]
-FrameRange = Annotated[tuple[float, float], _check_ascending]
+Positive = Annotated[float, _rule(lambda number: number > 0.0, n_("{:s} {:g} is not a positive number"))]
+MoreThanTwo = Annotated[float, _rule(lambda number: number > 2.0, n_("{:s} {:g} is not greater than 2"))]
+NotNegative = Annotated[float, _rule(lambda number: number >= 0.0, n_("{:s} {:g} is negative"))]
+Count = Annotated[int, _rule(lambda number: number >= 1, n_("{:s} {:d} is below 1"))]
+FrameRange = Annotated[tuple[float, float], _rule(lambda ends: ends[0] <= ends[1], n_("{:s} {:g} to {:g} is empty"))]
 Point = Annotated[tuple[float, ...], _check_three]
 Parameters = Annotated[Mapping[str, float], _check_parameters]
 

@@ -296,10 +296,8 @@ def _with_interpolations(track: Track, originals: Mapping[int, OwnKeys], report:
     If keys already have parameters, for example because they were pasted, all keys are returned unchanged. The keys of
     tracks with only linear keys are also returned unchanged.
     """
-    if _have_parameters(originals):
-        return dict(originals)
-    if _is_all_linear(originals):
-        # Exporters write linear keys that nobody chose.
+    # Exporters write linear keys that nobody chose.
+    if _have_parameters(originals) or _is_all_linear(originals):
         return dict(originals)
     other = {index: _OTHER[own.keys.interpolation] for index, own in originals.items()}
     if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in originals.values()):

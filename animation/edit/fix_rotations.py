@@ -383,8 +383,7 @@ def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Exami
     """Write equivalent values into keys and handles. Update the track if it is played by handles."""
     track, changed = examined.track, examined.maps.changed
     bake_options = track.settings.options
-    if track.is_played:
-        restore_if_played(channels, track)
+    restore_if_played(channels, track)
     for column, index in enumerate(examined.indices):
         fcurve, rows = track.channels[index], changed[:, column]
         if not rows.any():

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import bpy
@@ -42,7 +43,7 @@ _UNKNOWN = ("COLUMN_UNKNOWN", "COLUMN_OWNER_EMPTY", "COLUMN_NOT_ANIMATABLE", "CO
 
 
 @record(eq=False)
-class ComponentKeys:
+class _PropertyKeys:
     """The keys of some components of one property, all at the same frames."""
 
     track: Track
@@ -51,15 +52,19 @@ class ComponentKeys:
     values: Float64Array
 
 
-def keys_of_columns(
+_KeysByDatablock = dict[bpy.types.ID, dict[str, list[_PropertyKeys]]]
+"""The keys of each datablock by the path of their property."""
+
+
+def _keys_of_columns(
     item: bpy.types.Object, table: Table, frames: Float64Array, bone: str, known_only: bool, report: Report
-) -> dict[bpy.types.ID, list[ComponentKeys]]:
-    """Return the keys to import, by datablock.
+) -> _KeysByDatablock:
+    """Return the keys to import.
 
     `frames` are the scene frames of the rows. If `known_only` is true, a note lists columns that do not name a
     property. Otherwise, such columns raise AnimationError.
     """
-    keys: dict[bpy.types.ID, list[ComponentKeys]] = {}
+    keys: _KeysByDatablock = {}
     converters: dict[bpy.types.ID, _Converter] = {}
     is_any_known = False
     for columns in table.properties:
@@ -75,22 +80,23 @@ def keys_of_columns(
             report.notes.append(replace(reason, code="COLUMN_LEFT_OUT", arguments=(reason.on(""),)))
             continue
         is_any_known = True
-        if property_keys:
-            keys.setdefault(datablock, []).extend(property_keys)
-    for keys_of_datablock in keys.values():
-        _check_no_component_twice(keys_of_datablock)
+        for component_keys in property_keys:
+            by_path = keys.setdefault(datablock, {})
+            by_path.setdefault(component_keys.track.path, []).append(component_keys)
+    for by_path in keys.values():
+        for property_keys in by_path.values():
+            _check_no_component_twice(property_keys)
     if not keys:
         raise AnimationError(Finding("COLUMNS_EMPTY" if is_any_known else "COLUMNS_UNKNOWN", name_of(item)))
     return keys
 
 
-def _check_no_component_twice(keys: Iterable[ComponentKeys]) -> None:
-    seen: set[tuple[str, int]] = set()
-    for component_keys in keys:
-        components = {(component_keys.track.path, index) for index in component_keys.components}
-        if components & seen:
-            raise component_keys.track.error("COLUMNS_TWICE")
-        seen |= components
+def _check_no_component_twice(property_keys: Iterable[_PropertyKeys]) -> None:
+    seen: set[int] = set()
+    for keys in property_keys:
+        if seen.intersection(keys.components):
+            raise keys.track.error("COLUMNS_TWICE")
+        seen.update(keys.components)
 
 
 def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
@@ -145,7 +151,7 @@ class _Converter:
     exact_frames: Float64Array
     report: Report
 
-    def keys(self, columns: Property, path: str) -> Iterator[ComponentKeys]:
+    def keys(self, columns: Property, path: str) -> Iterator[_PropertyKeys]:
         """Yield the keys of the property at the path."""
         if columns.form == "VALUE":
             yield from self._values(columns, self._track(path))
@@ -166,7 +172,7 @@ class _Converter:
         else:
             yield self._angles(owner, values, frames, columns.order, path)
 
-    def _values(self, columns: Property, track: Track) -> Iterator[ComponentKeys]:
+    def _values(self, columns: Property, track: Track) -> Iterator[_PropertyKeys]:
         """Yield the keys for each group of components with the same empty cells."""
         size = len(track.rest)
         for index in columns.components:
@@ -185,9 +191,9 @@ class _Converter:
                 values = columns.values[is_keyed][:, group].astype(np.float64)
                 rows.check_size(values)
                 components = tuple(columns.components[column] for column in group)
-                yield ComponentKeys(track, components, rows.frames(), values)
+                yield _PropertyKeys(track, components, rows.frames(), values)
 
-    def _quaternions(self, owner: str, values: Float64Array, frames: Float32Array, rows: _Rows) -> ComponentKeys:
+    def _quaternions(self, owner: str, values: Float64Array, frames: Float32Array, rows: _Rows) -> _PropertyKeys:
         rows.check((values == 0.0).all(axis=1), Finding("ZERO_QUATERNION"))
         unrolled = rotations.unroll_signs(values)
         negated = int((unrolled != values).any(axis=1).sum())
@@ -196,17 +202,17 @@ class _Converter:
             self.report.notes.append(note)
         return self._rotation(owner, unrolled, frames)
 
-    def _angles(self, owner: str, values: Float64Array, frames: Float32Array, order: str, path: str) -> ComponentKeys:
+    def _angles(self, owner: str, values: Float64Array, frames: Float32Array, order: str, path: str) -> _PropertyKeys:
         """Return the keys for Euler angles in the given order, or in the owner's order if `order` is empty."""
         mode = self._mode(owner)
         order_of_angles: Any = order or (mode if mode in EULER_ORDERS else "XYZ")
         if mode == order_of_angles:
-            return ComponentKeys(self._track(f"{owner}rotation_euler"), (0, 1, 2), frames, values)
+            return _PropertyKeys(self._track(f"{owner}rotation_euler"), (0, 1, 2), frames, values)
         if np.abs(np.diff(values, axis=0)).max(initial=0.0) > np.pi:
             self.report.notes.append(Finding("ROWS_SHORTER", self.properties.name, path, arguments=(mode,)))
         return self._rotation(owner, rotations.unroll_signs(rotations.from_euler(values, order_of_angles)), frames)
 
-    def _rotation(self, owner: str, quaternions: Float64Array, frames: Float32Array) -> ComponentKeys:
+    def _rotation(self, owner: str, quaternions: Float64Array, frames: Float32Array) -> _PropertyKeys:
         """Convert orientations to values in the owner's rotation mode. Quaternions keep their length."""
         mode: Any = self._mode(owner)
         track = self._track(owner + rotation_property(mode))
@@ -217,11 +223,11 @@ class _Converter:
             values = np.column_stack((angles, axes))
         else:
             values = rotations.follow_euler(rotations.normalise(quaternions), mode)
-        return ComponentKeys(track, tuple(range(values.shape[1])), frames, values)
+        return _PropertyKeys(track, tuple(range(values.shape[1])), frames, values)
 
     def _matrices(
         self, owner: str, values: Float64Array, frames: Float32Array, rows: _Rows, has_scale: bool
-    ) -> Iterator[ComponentKeys]:
+    ) -> Iterator[_PropertyKeys]:
         """Decompose matrices for column vectors in the same way as Blender. Mirrored matrices get negative scales.
 
         If `has_scale` is true, the table also has columns for the scale.
@@ -238,14 +244,14 @@ class _Converter:
         quaternions = rotations.unroll_signs(rotations.from_matrix(unit * sign[:, np.newaxis, np.newaxis]))
         scale = scale * sign[:, np.newaxis]
         if size == 4:
-            yield ComponentKeys(self._track(f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
+            yield _PropertyKeys(self._track(f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
         yield self._rotation(owner, quaternions, frames)
         track = self._track(f"{owner}scale")
         replaces = not has_scale and (
             bool(track.channels) or np.abs(np.array(track.rest) - 1.0).max() > _MAX_UNKEYED_DEVIATION
         )
         if replaces or np.abs(scale - 1.0).max() > _MAX_UNKEYED_DEVIATION:
-            yield ComponentKeys(track, (0, 1, 2), frames, scale)
+            yield _PropertyKeys(track, (0, 1, 2), frames, scale)
 
     def _rows(self, path: str, has_values: BoolArray) -> _Rows:
         indices = np.flatnonzero(has_values)
@@ -361,18 +367,17 @@ def import_table(
     report = Report()
     rate = how.rate if table.unit == "SECOND" else 1.0
     frames = table.times.astype(np.float64) * rate + how.frame_start
-    keys = keys_of_columns(item, table, frames, bone, how.known_only, report)
-    for datablock, keys_of_datablock in keys.items():
+    keys = _keys_of_columns(item, table, frames, bone, how.known_only, report)
+    for datablock, by_path in keys.items():
         check_can_have_keys(datablock)
-        for component_keys in keys_of_datablock:
+        for component_keys in chain.from_iterable(by_path.values()):
             _check_can_write(datablock, component_keys, how)
-    by_path = {datablock: _grouped(keys_of_datablock) for datablock, keys_of_datablock in keys.items()}
-    run_steps(_write(by_path, how, report), progress, finishes=True)
+    run_steps(_write(keys, how, report), progress, finishes=True)
     report.add(Report.on(list(keys)))
     return report
 
 
-def _check_can_write(datablock: bpy.types.ID, keys: ComponentKeys, how: TableKeys) -> None:
+def _check_can_write(datablock: bpy.types.ID, keys: _PropertyKeys, how: TableKeys) -> None:
     """Raise AnimationError if the keys can't be written."""
     track = keys.track
     # Tracks of another rotation mode may also be locked or driven.
@@ -382,47 +387,29 @@ def _check_can_write(datablock: bpy.types.ID, keys: ComponentKeys, how: TableKey
         raise track.error("HAS_KEYS")
 
 
-def _grouped(keys: Iterable[ComponentKeys]) -> dict[str, list[ComponentKeys]]:
-    """Return the keys, grouped by the path of their property."""
-    by_path: dict[str, list[ComponentKeys]] = {}
-    for component_keys in keys:
-        by_path.setdefault(component_keys.track.path, []).append(component_keys)
-    return by_path
-
-
-def _write(
-    by_path: Mapping[bpy.types.ID, Mapping[str, list[ComponentKeys]]], how: TableKeys, report: Report
-) -> Steps[None]:
+def _write(keys_by_datablock: _KeysByDatablock, how: TableKeys, report: Report) -> Steps[None]:
     """Write the keys of all datablocks. Yield the number of written tracks and the total number after each track."""
-    total = sum(map(len, by_path.values()))
-    for datablock, grouped in by_path.items():
-        for _ in _write_datablock(datablock, grouped, how, report):
+    total = sum(map(len, keys_by_datablock.values()))
+    for datablock, by_path in keys_by_datablock.items():
+        enabled = [path for path, (first, *_) in by_path.items() if first.track.enabled]
+        channels = channels_to_key(datablock, enabled, report)
+        report.notes += [Finding("PARAMETERS_GONE", name_of(datablock), path) for path in enabled]
+        fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
+        for path, property_keys in by_path.items():
+            for keys in property_keys:
+                for index, values in zip(keys.components, keys.values.T, strict=True):
+                    fcurve = fcurves.get((path, index)) or channels.new(path, index, group_of(path))
+                    previous = read(fcurve)
+                    key_curve(fcurve, keys.frames, values)
+                    _keep_interpolation(fcurve, previous, keys.frames)
+            report.tracks += 1
             yield report.tracks, total
-
-
-def _write_datablock(
-    datablock: bpy.types.ID, by_path: Mapping[str, list[ComponentKeys]], how: TableKeys, report: Report
-) -> Iterator[str]:
-    """Write the keys of a datablock. Yield the path of each property after its keys are written."""
-    enabled = [path for path, (first, *_) in by_path.items() if first.track.enabled]
-    channels = channels_to_key(datablock, enabled, report)
-    report.notes += [Finding("PARAMETERS_GONE", name_of(datablock), path) for path in enabled]
-    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
-    for path, property_keys in by_path.items():
-        for keys in property_keys:
-            for index, values in zip(keys.components, keys.values.T, strict=True):
-                fcurve = fcurves.get((path, index)) or channels.new(path, index, group_of(path))
-                previous = read(fcurve)
-                key_curve(fcurve, keys.frames, values)
-                _keep_interpolation(fcurve, previous, keys.frames)
-        report.tracks += 1
-        yield path
-    tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
-    report.keys += sum(len(key_frames(track)) for track in tracks)
-    report.notes += [track.finding("NOT_IN_USE") for track in tracks if not track.in_use]
-    if how.use_tcb:
-        enable_tracks(channels, tracks)
-    evaluate_anew(channels.action)
+        tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
+        report.keys += sum(len(key_frames(track)) for track in tracks)
+        report.notes += [track.finding("NOT_IN_USE") for track in tracks if not track.in_use]
+        if how.use_tcb:
+            enable_tracks(channels, tracks)
+        evaluate_anew(channels.action)
 
 
 def _keep_interpolation(fcurve: bpy.types.FCurve, previous: Keyframes, frames: Float32Array) -> None:

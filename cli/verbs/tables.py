@@ -8,8 +8,7 @@ from pathlib import Path
 
 import bpy
 
-from ...animation import AnimationError, Finding, export_table, import_table
-from ...animation.edit import velocities
+from ...animation import AnimationError, Finding, export_table, import_table, write_velocities_many
 from ...animation.scene_time import frame_rate
 from ...animation.steps import IMPORT_STEPS
 from ...animation.store.paths import bone_path
@@ -51,11 +50,7 @@ def export_keys(job: Job, outcome: Outcome) -> bytes | None:
 def write_velocities(job: Job, outcome: Outcome) -> None:
     """Write the velocities of the TCB tracks as custom properties."""
     how = replace(job.how, rate=frame_rate(bpy.context.scene))
-    for datablock in choose(job, outcome):
-        try:
-            outcome.report.add(velocities.write_velocities(datablock, None, how))
-        except AnimationError as refusal:
-            outcome.report.errors += refusal.findings
+    outcome.report.add(write_velocities_many(choose(job, outcome), how=how))
 
 
 def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
