@@ -127,12 +127,15 @@ def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str
         outcome.report.errors += refusal.findings
         return None
     own_count = sum(len(own.keys) for own in own_keys.values())
-    sample_count = max(0, sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own_count)
+    generated_count = max(0, sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own_count)
     counts_set = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
     counts_set["velocity"] = int(velocities.any(axis=1).sum())
     outcome.report.tracks += 1
     outcome.report.keys += len(frames)
-    outcome.report.samples += sample_count
+    if settings.options is not None and settings.options.output == "CURVES":
+        outcome.report.curve_keys += generated_count
+    else:
+        outcome.report.samples += generated_count
     return {
         "track": track.path,
         "kind": track.kind,
@@ -144,7 +147,7 @@ def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str
         "keys": len(frames),
         "first": _finite(frames[0]) if len(frames) else None,
         "last": _finite(frames[-1]) if len(frames) else None,
-        "samples": sample_count,
+        "samples": generated_count,
         "parameters": {name: count for name, count in counts_set.items() if count},
         "method": settings.method,
         "cycle": settings.cycle,

@@ -375,6 +375,8 @@ def test_curves_are_made_on_request_and_told_with_their_errors(tcb, walk, tmp_pa
     assert 0 < line["curve_keys"] < 100
     assert 0 < line["value_error"] <= 0.001
     assert 0 < line["rotation_error"] <= 0.1
+    (info,) = tcb("info", tmp_path / "curves.blend", "--json").lines
+    assert (info["samples"], info["curve_keys"]) == (0, line["curve_keys"])
 
 
 def test_handles_are_made_on_request_and_told_with_their_errors_and_where_these_are(tcb, walk, tmp_path):
