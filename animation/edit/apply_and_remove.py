@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
+from functools import partial
 
 import bpy
 import numpy as np
@@ -22,7 +23,7 @@ from ..fcurves.write_keys import write
 from ..many import on_each
 from ..report import Report
 from ..store.own_keys import key_frames, read_all_own_keys, read_own_keys
-from ..store.paths import give_name, take_name
+from ..store.paths import take_name
 from ..store.record_rows import remove_traces
 from ..store.table import key_identity
 from ..store.tracks import Track, looks_baked
@@ -145,27 +146,20 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
     For example, the path `size` does not match `size_y`, whereas the prefix `size` does. `only` is the identity of the
     F-curves to search.
     """
-
-    def work(channels: Channels, owner: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
-        curves = [track.frame_curve for track in tracks]
-        for track in tracks:
-            track.frame_curve = None
-        results = _remove(channels, owner, tracks)
-        for track, curve in zip(tracks, curves, strict=True):
-            track.frame_curve = curve
-            if curve is not None:
-                give_name(owner, track.path)
-        return results
-
+    work = partial(_remove, keeps_functions=True)
     return work_on(datablock, Task(work, "", None, _strip, paths=paths), only)
 
 
-def _remove(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
+def _remove(
+    channels: Channels, datablock: bpy.types.ID, tracks: list[Track], keeps_functions: bool = False
+) -> list[TrackResult | None]:
     results = restore_played_tracks(channels, datablock, tracks)
     for number, track in enumerate(tracks):
-        if results[number] is None and (track.enabled or track.frame_curve is not None):
+        has_function = track.frame_curve is not None
+        if results[number] is None and (track.enabled or (has_function and not keeps_functions)):
             results[number] = TrackResult(len(key_frames(track)), "")
-        _remove_function(channels, datablock, track)
+        if not (has_function and keeps_functions):
+            _remove_function(channels, datablock, track)
     enabled = [track for track in tracks if track.enabled]
     for track, own_keys in zip(enabled, read_all_own_keys(enabled), strict=True):
         for index, own in own_keys.items():
