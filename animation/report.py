@@ -47,7 +47,7 @@ class Report:
     keys: int = 0
     """Number of frames with the animator's keys, summed over the processed tracks."""
     changed_keys: int = 0
-    """Number of frames at which Key All Rotation Channels inserted keys, or Fix Rotations changed keys, summed over
+    """Number of frames with keys that `key_set`, `key_whole` or `fix_rotations` inserted or changed, summed over
     tracks."""
     samples: int = 0
     """Number of generated linear keys, summed over all channels."""

@@ -375,5 +375,5 @@ class TCB_OT_make_key(bpy.types.Operator):
                 report.errors += error.findings
                 continue
             report.tracks += 1
-            report.keys += 1
+            report.changed_keys += 1
         return finish(self, report, rpt_("Created {:s}", report.counts))

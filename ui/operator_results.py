@@ -81,7 +81,7 @@ def for_each_track(
                 report.errors += error.findings
                 continue
             report.tracks += 1
-            report.keys += keys
+            report.changed_keys += keys
             if result is not None:
                 report.looks_of(result)
         if report.tracks:
@@ -102,7 +102,7 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
             report.errors += error.findings
             continue
         report.tracks += 1
-        report.keys += len(keys)
+        report.changed_keys += len(keys)
         datablocks[keys.datablock.as_pointer()] = keys.datablock
     report.add(Report.on(list(datablocks.values())))
     return report

@@ -190,7 +190,7 @@ def key_set(
     given = dict(parameters) if velocity is None else {**parameters, **_velocity_given(keys.track, velocity, frame)}
     set_parameters(keys, given, interpolation=interpolation)
     report = Report.on([datablock], tracks=1)
-    report.keys = count_key_frames(keys.own)
+    report.keys, report.changed_keys = count_key_frames(keys.own), 1
     return report
 
 

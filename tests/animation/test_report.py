@@ -103,4 +103,4 @@ def test_a_report_counts_tracks_keys_samples_and_handles(animation, name: str) -
     assert report.curve_keys == (played - own if name == "bake to curves" else 0)
     by_handles = paths if name in ("bake to handles", "set_keys", "restore_curves") else ()
     assert {error["track"] for error in report.handles} == {*by_handles}
-    assert report.changed_keys == {"key_whole": 1, "fix_rotations": 1}.get(name, 0)
+    assert report.changed_keys == {"key_set": 1, "key_whole": 1, "fix_rotations": 1}.get(name, 0)
