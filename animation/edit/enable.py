@@ -37,7 +37,6 @@ from ..store.table.track_records import Settings
 from ..store.track_refusals import blocking_reason, errors_of_numbers
 from ..store.tracks import Track
 
-_Prefixes = Iterable[str] | None
 _Made = dict[tuple[int, int, str], tuple[Channels, Track]]
 """The tracks to enable, with their channels, by action, slot and path."""
 MAX_CHANGE = (math.radians(1.0), 0.01)
@@ -145,10 +144,7 @@ def enable_many(
     every = [each for _, sets in found for each in sets]
     own_keys.read([track for each in every for track in each.tracks if not each.reasons.get(id(track))])
     for editable, sets in found:
-        try:
-            _find_plain(editable, sets, own_keys, made, report)
-        except AnimationError as refusal:
-            report.errors += refusal.findings
+        _find_plain(editable, sets, own_keys, made, report)
     _enable_plain(made, own_keys, report, keep_look, defaults or {}, max_change, path)
     return report
 
@@ -164,7 +160,7 @@ def enable_track(
     own_keys = _OwnKeysOfTracks()
     made: _Made = {}
     reasons = {id(track): blocking_reason(track)}
-    found = _FoundSet(datablock, check_editable(datablock), [track.path], [track], reasons)
+    found = _FoundSet(datablock, check_editable(datablock), [track], reasons)
     _find_plain_in(found, own_keys, made, report)
     _enable_plain(made, own_keys, report, True, defaults or {}, MAX_CHANGE, path)
     return report
@@ -201,16 +197,15 @@ class _FoundSet:
 
     datablock: bpy.types.ID
     channels: Channels
-    prefixes: _Prefixes
     tracks: list[Track]
     reasons: dict[int, Finding | None]
     """Reasons (or None) for the tracks that are not TCB yet, by the `id` of the track."""
 
 
-def _found_in(datablock: bpy.types.ID, channels: Channels, prefixes: _Prefixes) -> _FoundSet:
+def _found_in(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None) -> _FoundSet:
     tracks = find_tracks(datablock, channels, prefixes)
     reasons = {id(track): blocking_reason(track) for track in tracks if not track.enabled}
-    return _FoundSet(datablock, channels, prefixes, tracks, reasons)
+    return _FoundSet(datablock, channels, tracks, reasons)
 
 
 class _OwnKeysOfTracks:
@@ -229,10 +224,7 @@ class _OwnKeysOfTracks:
 def _find_plain(
     editable: EditableSets, sets: Sequence[_FoundSet], own_keys: _OwnKeysOfTracks, made: _Made, report: Report
 ) -> None:
-    """Add a datablock's tracks that can be enabled to `made`, without duplicates.
-
-    Raise AnimationError if no track can be enabled.
-    """
+    """Add a datablock's tracks that can be enabled to `made`, without duplicates. Report the reasons against others."""
     datablock = sets[0].datablock
     report.errors += editable.refused
     if editable.left:
@@ -247,13 +239,15 @@ def _find_plain(
             refusals += 1
     if len(made) > before:
         report.add(Report.on([datablock]))
-    if refusals == len(sets):
-        raise AnimationError(*(refused[:1] if all(each.has_nothing_to_do for each in refused) else refused))
-    report.errors += [each for each in refused if not each.has_nothing_to_do]
+    reasons = [each for each in refused if not each.has_nothing_to_do]
+    if refusals < len(sets):
+        report.errors += reasons
+    else:
+        report.errors += refused if reasons else refused[:1]
 
 
 def _find_plain_in(found: _FoundSet, own_keys: _OwnKeysOfTracks, made: _Made, report: Report) -> None:
-    """Add the tracks of one set of F-curves to `made` (see `_find_plain`)."""
+    """Add the tracks of one set of F-curves to `made`. Raise AnimationError if no track is or can be enabled."""
     channels, tracks = found.channels, found.tracks
     plain = [track for track in tracks if not (track.enabled or (*channels.identity, track.path) in made)]
     before = [track for track in tracks if track.enabled]
@@ -274,7 +268,7 @@ def _find_plain_in(found: _FoundSet, own_keys: _OwnKeysOfTracks, made: _Made, re
     if channels.action.library is not None:
         channels = editable_channels(found.datablock, report.notes)
         paths = {track.path for track in wanted}
-        wanted = [track for track in find_tracks(found.datablock, channels, found.prefixes) if track.path in paths]
+        wanted = [track for track in find_tracks(found.datablock, channels) if track.path in paths]
     remove_strays(channels)
     made |= {(*channels.identity, track.path): (channels, track) for track in wanted}
     report.tracks += len(wanted)
