@@ -22,7 +22,7 @@ from ..fcurves.read_keys import read
 from ..fcurves.write_keys import write
 from ..many import on_each
 from ..report import Report
-from ..store.own_keys import key_frames, read_all_own_keys, read_own_keys
+from ..store.own_keys import count_key_frames, key_frames, read_all_own_keys, read_own_keys
 from ..store.paths import take_name
 from ..store.record_rows import remove_traces
 from ..store.table import key_identity
@@ -87,7 +87,7 @@ def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> T
             remove_traces(fcurve, own_keys.get(index))
     if bake is not None:
         unlock(track.channels[index] for index in bake.channels if index in track.channels)
-    return TrackResult(len(union([read(fcurve).frames for fcurve in track.channels.values()])), "")
+    return TrackResult(count_key_frames(own_keys), "")
 
 
 def _make_plain(_channels: Channels, track: Track) -> str:
