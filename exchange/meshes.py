@@ -17,35 +17,15 @@ from .conversion import Frame
 
 _FLAT_BOX = 1e-12
 """Minimum determinant relative to the product of the axis lengths. Below this value, the axes are coplanar."""
-
-
-def is_mirrored(mesh: Mesh) -> bool:
-    """Check whether the mesh matrix is left-handed."""
-    return mesh.matrix is not None and bool(np.linalg.det(mesh.matrix[:3].astype(np.float64)) < 0.0)
-
-
-def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirror: bool, add_note: AddNote) -> Float64Array:
-    """Return the vertices (n, 3) in node space, which is the space of the mesh matrix, centered on the pivot.
-
-    `mirror` means that the matrix is left-handed and the node is not, so the mesh in the file is mirrored along x.
-    Source: docs/formulas, "Nodes of 3D Studio files".
-    """
-    points = mesh.vertices.astype(np.float64)
-    if mesh.matrix is not None and len(points):
-        axes = mesh.matrix[:3].astype(np.float64)
-        box_volume = np.linalg.norm(axes, axis=1).prod()
-        if np.isfinite(mesh.matrix).all() and abs(np.linalg.det(axes)) > _FLAT_BOX * box_volume > 0.0:
-            points = (points - mesh.matrix[3].astype(np.float64)) @ np.linalg.inv(axes)
-        else:
-            add_note("MESH_MATRIX")
-    if mirror:
-        points[:, 0] *= -1.0
-    points = points - np.asarray(pivot, dtype=np.float64)
-    is_invalid = ~np.isfinite(points).all(axis=1)
-    if is_invalid.any():
-        add_note("VERTICES_NOT_FINITE", int(is_invalid.sum()))
-        points[is_invalid] = 0.0
-    return points
+_Number = TypeVar("_Number", np.int32, np.float32)
+MAX_COUNT = 0xFFFF
+"""The maximum number of vertices, and of faces, of a mesh in a .3ds file."""
+_ALL_EDGES = 7
+"""Flags of a face with three visible edges."""
+GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
+"""Types of objects with geometry."""
+_FLAT_WORLD = 1e-9
+"""Matrices with a smaller determinant have no inverse in float32."""
 
 
 def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) -> bpy.types.Mesh:
@@ -73,6 +53,35 @@ def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) ->
     return datablock
 
 
+def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirror: bool, add_note: AddNote) -> Float64Array:
+    """Return the vertices (n, 3) in node space, which is the space of the mesh matrix, centered on the pivot.
+
+    `mirror` means that the matrix is left-handed and the node is not, so the mesh in the file is mirrored along x.
+    Source: docs/formulas, "Nodes of 3D Studio files".
+    """
+    points = mesh.vertices.astype(np.float64)
+    if mesh.matrix is not None and len(points):
+        axes = mesh.matrix[:3].astype(np.float64)
+        box_volume = np.linalg.norm(axes, axis=1).prod()
+        if np.isfinite(mesh.matrix).all() and abs(np.linalg.det(axes)) > _FLAT_BOX * box_volume > 0.0:
+            points = (points - mesh.matrix[3].astype(np.float64)) @ np.linalg.inv(axes)
+        else:
+            add_note("MESH_MATRIX")
+    if mirror:
+        points[:, 0] *= -1.0
+    points = points - np.asarray(pivot, dtype=np.float64)
+    is_invalid = ~np.isfinite(points).all(axis=1)
+    if is_invalid.any():
+        add_note("VERTICES_NOT_FINITE", int(is_invalid.sum()))
+        points[is_invalid] = 0.0
+    return points
+
+
+def is_mirrored(mesh: Mesh) -> bool:
+    """Check whether the mesh matrix is left-handed."""
+    return mesh.matrix is not None and bool(np.linalg.det(mesh.matrix[:3].astype(np.float64)) < 0.0)
+
+
 def valid_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:
     """Return a mask of valid, unique triangles (n, 3), and the counts of the others.
 
@@ -84,18 +93,6 @@ def valid_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]
     is_valid = np.zeros(len(faces), dtype=np.bool_)
     is_valid[triangles[first]] = True
     return is_valid, Counter(degenerate_face=len(faces) - len(triangles), doubled_face=len(triangles) - len(first))
-
-
-_Number = TypeVar("_Number", np.int32, np.float32)
-
-MAX_COUNT = 0xFFFF
-"""The maximum number of vertices, and of faces, of a mesh in a .3ds file."""
-_ALL_EDGES = 7
-"""Flags of a face with three visible edges."""
-GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
-"""Types of objects with geometry."""
-_FLAT_WORLD = 1e-9
-"""Matrices with a smaller determinant have no inverse in float32."""
 
 
 def mesh_of(

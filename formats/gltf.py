@@ -12,7 +12,6 @@ import base64
 import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import unquote
@@ -39,247 +38,13 @@ from .motion import (
 
 Fetch = Callable[[str], bytes]
 """A function that returns the content of an external file, by the name in its URI, or raises OSError."""
-
 _HEADER = struct.Struct("<4sII")
 _CHUNK = struct.Struct("<II")
 _JSON, _BINARY = 0x4E4F534A, 0x004E4942
 _MAX_JSON_SIZE = 64 << 20
 """Maximum size of the JSON in bytes, because its objects take many times as much memory."""
-
-
-class Document:
-    """The JSON of a file, whose items are checked when they are read, and the file's buffers.
-
-    All methods raise MotionError if the file is damaged.
-    """
-
-    def __init__(self, data: bytes, fetch: Fetch | None = None) -> None:
-        self._binary: bytes | None = None
-        self._fetch = fetch
-        self._buffers: dict[int, bytes] = {}
-        text = self._text_of_binary(data) if data[:4] == b"glTF" else data
-        if len(text) > _MAX_JSON_SIZE:
-            raise MotionError(n_("the JSON has {:d} bytes, more than the limit of {:d}", len(text), _MAX_JSON_SIZE))
-        try:
-            root = json.loads(text.decode("utf-8-sig"), parse_constant=_reject_constant)
-        except (ValueError, RecursionError) as error:
-            raise MotionError(n_("the JSON cannot be read: {}", str(error)[:200])) from error
-        if not isinstance(root, dict):
-            raise MotionError(n_("the JSON is not an object"))
-        self.root: Mapping[str, Any] = root
-        version = self.as_object(root.get("asset"), n_("asset")).get("version")
-        if not isinstance(version, str) or not version.startswith("2."):
-            raise MotionError(n_("glTF version {} is not supported. Only version 2 is supported", str(version)[:20]))
-
-    def _text_of_binary(self, data: bytes) -> bytes:
-        """Return the JSON of a .glb file, and store its binary chunk."""
-        if len(data) < _HEADER.size:
-            raise MotionError(n_("the file ends within the header"))
-        _, version, length = _HEADER.unpack_from(data)
-        if version != 2:
-            raise MotionError(n_("glTF version {} is not supported. Only version 2 is supported", version))
-        chunks: dict[int, bytes] = {}
-        position, end = _HEADER.size, min(length, len(data))
-        while position + _CHUNK.size <= end:
-            size, kind = _CHUNK.unpack_from(data, position)
-            position += _CHUNK.size
-            if size > end - position:
-                left = end - position
-                raise MotionError(
-                    n_("the chunk at byte {:d} declares {:d} bytes, but only {:d} are left", position, size, left)
-                )
-            chunks.setdefault(kind, data[position : position + size])
-            position += size
-        if _JSON not in chunks:
-            raise MotionError(n_("no JSON"))
-        self._binary = chunks.get(_BINARY)
-        return chunks[_JSON]
-
-    def items(self, name: str) -> list[Any]:
-        """Return a list from the root object, or an empty list if it is missing."""
-        return self.as_list(self.root.get(name, []), name)
-
-    def as_list(self, value: object, name: str) -> list[Any]:
-        """Return a value of the JSON that must be a list. `name` names it in errors."""
-        if not isinstance(value, list):
-            raise MotionError(n_("{:s} is not a list", name))
-        return value
-
-    def as_object(self, value: object, name: str) -> Mapping[str, Any]:
-        """Return a value that must be an object."""
-        if not isinstance(value, dict):
-            raise MotionError(n_("{:s} is not an object", name))
-        return value
-
-    def as_index(self, value: object, size: int, name: str) -> int:
-        """Return an index, which must be less than `size`."""
-        if type(value) is not int or not 0 <= value < size:
-            raise MotionError(n_("{:s} is {}, but must be from 0 to {:d}", name, str(value)[:40], size - 1))
-        return value
-
-    def as_count(self, value: object, name: str) -> int:
-        """Return a nonnegative integer that is a possible array size."""
-        return self.as_index(value, 1 << 40, name)
-
-    def buffer(self, index: int) -> bytes:
-        """Return the content of a buffer."""
-        if index not in self._buffers:
-            name = f"buffers[{index}]"
-            entry = self.as_object(self.items("buffers")[index], name)
-            content = self._content(entry.get("uri"), index, name)
-            length = self.as_count(entry.get("byteLength"), f"{name}.byteLength")
-            if len(content) < length:
-                raise MotionError(n_("{:s} declares {:d} bytes, but has {:d}", name, length, len(content)))
-            self._buffers[index] = content[:length]
-        return self._buffers[index]
-
-    def _content(self, uri: object, index: int, name: str) -> bytes:
-        if uri is None:
-            if index or self._binary is None:
-                raise MotionError(n_("{:s} has neither a URI nor a binary chunk", name))
-            return self._binary
-        if not isinstance(uri, str):
-            raise MotionError(n_("the URI of {:s} is not text", name))
-        return _decode_data_uri(uri, name) if uri.startswith("data:") else self._external_content(unquote(uri), name)
-
-    def _external_content(self, path: str, name: str) -> bytes:
-        is_absolute = "://" in path or path.startswith(("/", "\\"))
-        if is_absolute or ".." in path.replace("\\", "/").split("/") or "\0" in path:
-            raise MotionError(n_("{:s} refers to {:s}, which is outside the folder of this file", name, path[:80]))
-        if self._fetch is None:
-            raise MotionError(n_("{:s} refers to the file {:s}, which is not available", name, path[:80]))
-        try:
-            return self._fetch(path)
-        except (OSError, ValueError) as error:
-            raise MotionError(n_("{:s}: the file {:s} cannot be read", name, path[:80])) from error
-
-
-def _decode_data_uri(uri: str, name: str) -> bytes:
-    head, _, body = uri.partition(",")
-    if not head.endswith(";base64"):
-        raise MotionError(n_("the data of {:s} is not base64", name))
-    try:
-        return base64.b64decode(body, validate=True)
-    except ValueError as error:
-        raise MotionError(n_("the data of {:s} cannot be decoded: {}", name, error)) from error
-
-
-def _reject_constant(text: str) -> float:
-    """Raise ValueError for NaN and infinities, which Python reads but JSON does not have."""
-    raise ValueError(n_("{:s} is not a number", text))
-
-
 _TYPES: dict[int, Any] = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _ACCESSOR_COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
-
-
-def read_accessor(document: Document, number: object, components: int, owner: str) -> Float64Array:
-    """Return the data of an accessor, shape (count, components).
-
-    `number` is the accessor's index, and `owner` is the name of the item that refers to it. Raises MotionError if the
-    accessor has a different number of components, or bytes are missing.
-    """
-    accessors = document.items("accessors")
-    index = document.as_index(number, len(accessors), owner)
-    name = f"accessors[{index}]"
-    accessor = document.as_object(accessors[index], name)
-    kind = accessor.get("type")
-    if not isinstance(kind, str) or _ACCESSOR_COMPONENTS.get(kind) != components:
-        raise MotionError(
-            n_("{:s} is of type {}, but {:s} needs {:d} components", name, str(kind)[:20], owner, components)
-        )
-    count = document.as_count(accessor.get("count"), f"{name}.count")
-    check_count(count * components, name)
-    dtype = _dtype(accessor.get("componentType"), name)
-    if accessor.get("bufferView") is None:
-        values = np.zeros((count, components), dtype=dtype)
-    else:
-        values = _elements(document, accessor, dtype, (count, components), name)
-    if "sparse" in accessor:
-        _replace_sparse(document, accessor["sparse"], values, f"{name}.sparse")
-    return _as_floats(values, bool(accessor.get("normalized")))
-
-
-def _dtype(component_type: object, name: str) -> np.dtype[Any]:
-    if type(component_type) is not int or component_type not in _TYPES:
-        raise MotionError(n_("{:s} has an unknown component type, {}", name, str(component_type)[:20]))
-    dtype: np.dtype[Any] = np.dtype(_TYPES[component_type])
-    return dtype
-
-
-def _elements(
-    document: Document, source: Mapping[str, Any], dtype: np.dtype[Any], shape: tuple[int, int], name: str
-) -> npt.NDArray[Any]:
-    """Return elements of a shape from the buffer view that an accessor, or a part of a sparse accessor, refers to."""
-    view = _read_view(document, source.get("bufferView"), f"{name}.bufferView")
-    offset = document.as_count(source.get("byteOffset", 0), f"{name}.byteOffset")
-    count, components = shape
-    size = dtype.itemsize * components
-    stride = view.stride or size
-    if stride < size:
-        raise MotionError(
-            n_("{:s} has a stride of {:d} bytes, but each element is {:d} bytes long", view.name, stride, size)
-        )
-    end = offset + (stride * (count - 1) + size if count else 0)
-    if end > len(view.data):
-        raise MotionError(
-            n_("{:s} needs {:d} bytes of {:s}, which has only {:d}", name, end, view.name, len(view.data))
-        )
-    if not count:
-        return np.zeros(shape, dtype=dtype)
-    return np.ndarray(shape, dtype, view.data, offset, (stride, dtype.itemsize)).copy()
-
-
-@dataclass(frozen=True)
-class _BufferView:
-    name: str
-    data: memoryview
-    stride: int
-    """Bytes from one element to the next, or 0 if elements are adjacent."""
-
-
-def _read_view(document: Document, number: object, owner: str) -> _BufferView:
-    views = document.items("bufferViews")
-    index = document.as_index(number, len(views), owner)
-    name = f"bufferViews[{index}]"
-    view = document.as_object(views[index], name)
-    data = document.buffer(document.as_index(view.get("buffer"), len(document.items("buffers")), f"{name}.buffer"))
-    start = document.as_count(view.get("byteOffset", 0), f"{name}.byteOffset")
-    end = start + document.as_count(view.get("byteLength"), f"{name}.byteLength")
-    if end > len(data):
-        raise MotionError(n_("{:s} ends at byte {:d}, but the buffer has only {:d} bytes", name, end, len(data)))
-    stride = document.as_count(view.get("byteStride", 0), f"{name}.byteStride")
-    return _BufferView(name, memoryview(data)[start:end], stride)
-
-
-def _replace_sparse(document: Document, item: object, values: npt.NDArray[Any], name: str) -> None:
-    """Replace the elements of the array that a sparse accessor lists."""
-    sparse = document.as_object(item, name)
-    count = document.as_count(sparse.get("count"), f"{name}.count")
-    if count > len(values):
-        raise MotionError(n_("{:s} replaces {:d} elements, but there are only {:d}", name, count, len(values)))
-    indices = document.as_object(sparse.get("indices"), f"{name}.indices")
-    new_values = document.as_object(sparse.get("values"), f"{name}.values")
-    index_dtype = _dtype(indices.get("componentType"), name)
-    if index_dtype.kind != "u":
-        raise MotionError(n_("{:s} has indices that are not unsigned integers", name))
-    rows = _elements(document, indices, index_dtype, (count, 1), name)[:, 0]
-    if count and int(rows.max()) >= len(values):
-        raise MotionError(n_("{:s} replaces element {:d}, but there are only {:d}", name, int(rows.max()), len(values)))
-    values[rows] = _elements(document, new_values, values.dtype, (count, values.shape[1]), name)
-
-
-def _as_floats(values: npt.NDArray[Any], is_normalized: bool) -> Float64Array:
-    """Return the values as float64.
-
-    Normalized integers are divided by the maximum of their type, and are at least -1.
-    """
-    numbers = values.astype(np.float64)
-    if is_normalized and values.dtype.kind in "iu":
-        numbers = np.maximum(numbers / np.iinfo(values.dtype).max, -1.0)
-    return numbers
-
-
 _COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
 _W_FIRST = [3, 0, 1, 2]
@@ -468,4 +233,221 @@ def _unit(quaternions: Float64Array) -> Float64Array:
     return np.where(is_zero, [1.0, 0.0, 0.0, 0.0], quaternions / np.where(is_zero, 1.0, length))
 
 
-__all__ = ["read"]
+def read_accessor(document: Document, number: object, components: int, owner: str) -> Float64Array:
+    """Return the data of an accessor, shape (count, components).
+
+    `number` is the accessor's index, and `owner` is the name of the item that refers to it. Raises MotionError if the
+    accessor has a different number of components, or bytes are missing.
+    """
+    accessors = document.items("accessors")
+    index = document.as_index(number, len(accessors), owner)
+    name = f"accessors[{index}]"
+    accessor = document.as_object(accessors[index], name)
+    kind = accessor.get("type")
+    if not isinstance(kind, str) or _ACCESSOR_COMPONENTS.get(kind) != components:
+        raise MotionError(
+            n_("{:s} is of type {}, but {:s} needs {:d} components", name, str(kind)[:20], owner, components)
+        )
+    count = document.as_count(accessor.get("count"), f"{name}.count")
+    check_count(count * components, name)
+    dtype = _dtype(accessor.get("componentType"), name)
+    if accessor.get("bufferView") is None:
+        values = np.zeros((count, components), dtype=dtype)
+    else:
+        values = _elements(document, accessor, dtype, (count, components), name)
+    if "sparse" in accessor:
+        _replace_sparse(document, accessor["sparse"], values, f"{name}.sparse")
+    return _as_floats(values, bool(accessor.get("normalized")))
+
+
+def _dtype(component_type: object, name: str) -> np.dtype[Any]:
+    if type(component_type) is not int or component_type not in _TYPES:
+        raise MotionError(n_("{:s} has an unknown component type, {}", name, str(component_type)[:20]))
+    dtype: np.dtype[Any] = np.dtype(_TYPES[component_type])
+    return dtype
+
+
+def _elements(
+    document: Document, source: Mapping[str, Any], dtype: np.dtype[Any], shape: tuple[int, int], name: str
+) -> npt.NDArray[Any]:
+    """Return elements of a shape from the buffer view that an accessor, or a part of a sparse accessor, refers to."""
+    view_name, data, stride = _read_view(document, source.get("bufferView"), f"{name}.bufferView")
+    offset = document.as_count(source.get("byteOffset", 0), f"{name}.byteOffset")
+    count, components = shape
+    size = dtype.itemsize * components
+    stride = stride or size
+    if stride < size:
+        raise MotionError(
+            n_("{:s} has a stride of {:d} bytes, but each element is {:d} bytes long", view_name, stride, size)
+        )
+    end = offset + (stride * (count - 1) + size if count else 0)
+    if end > len(data):
+        raise MotionError(n_("{:s} needs {:d} bytes of {:s}, which has only {:d}", name, end, view_name, len(data)))
+    if not count:
+        return np.zeros(shape, dtype=dtype)
+    return np.ndarray(shape, dtype, data, offset, (stride, dtype.itemsize)).copy()
+
+
+def _read_view(document: Document, number: object, owner: str) -> tuple[str, memoryview, int]:
+    """Return the name of a buffer view, its data, and the bytes from one element to the next, or 0 if adjacent."""
+    views = document.items("bufferViews")
+    index = document.as_index(number, len(views), owner)
+    name = f"bufferViews[{index}]"
+    view = document.as_object(views[index], name)
+    data = document.buffer(document.as_index(view.get("buffer"), len(document.items("buffers")), f"{name}.buffer"))
+    start = document.as_count(view.get("byteOffset", 0), f"{name}.byteOffset")
+    end = start + document.as_count(view.get("byteLength"), f"{name}.byteLength")
+    if end > len(data):
+        raise MotionError(n_("{:s} ends at byte {:d}, but the buffer has only {:d} bytes", name, end, len(data)))
+    stride = document.as_count(view.get("byteStride", 0), f"{name}.byteStride")
+    return name, memoryview(data)[start:end], stride
+
+
+def _replace_sparse(document: Document, item: object, values: npt.NDArray[Any], name: str) -> None:
+    """Replace the elements of the array that a sparse accessor lists."""
+    sparse = document.as_object(item, name)
+    count = document.as_count(sparse.get("count"), f"{name}.count")
+    if count > len(values):
+        raise MotionError(n_("{:s} replaces {:d} elements, but there are only {:d}", name, count, len(values)))
+    indices = document.as_object(sparse.get("indices"), f"{name}.indices")
+    new_values = document.as_object(sparse.get("values"), f"{name}.values")
+    index_dtype = _dtype(indices.get("componentType"), name)
+    if index_dtype.kind != "u":
+        raise MotionError(n_("{:s} has indices that are not unsigned integers", name))
+    rows = _elements(document, indices, index_dtype, (count, 1), name)[:, 0]
+    if count and int(rows.max()) >= len(values):
+        raise MotionError(n_("{:s} replaces element {:d}, but there are only {:d}", name, int(rows.max()), len(values)))
+    values[rows] = _elements(document, new_values, values.dtype, (count, values.shape[1]), name)
+
+
+def _as_floats(values: npt.NDArray[Any], is_normalized: bool) -> Float64Array:
+    """Return the values as float64.
+
+    Normalized integers are divided by the maximum of their type, and are at least -1.
+    """
+    numbers = values.astype(np.float64)
+    if is_normalized and values.dtype.kind in "iu":
+        numbers = np.maximum(numbers / np.iinfo(values.dtype).max, -1.0)
+    return numbers
+
+
+class Document:
+    """The JSON of a file, whose items are checked when they are read, and the file's buffers.
+
+    All methods raise MotionError if the file is damaged.
+    """
+
+    def __init__(self, data: bytes, fetch: Fetch | None = None) -> None:
+        self._binary: bytes | None = None
+        self._fetch = fetch
+        self._buffers: dict[int, bytes] = {}
+        text = self._text_of_binary(data) if data[:4] == b"glTF" else data
+        if len(text) > _MAX_JSON_SIZE:
+            raise MotionError(n_("the JSON has {:d} bytes, more than the limit of {:d}", len(text), _MAX_JSON_SIZE))
+        try:
+            root = json.loads(text.decode("utf-8-sig"), parse_constant=_reject_constant)
+        except (ValueError, RecursionError) as error:
+            raise MotionError(n_("the JSON cannot be read: {}", str(error)[:200])) from error
+        if not isinstance(root, dict):
+            raise MotionError(n_("the JSON is not an object"))
+        self.root: Mapping[str, Any] = root
+        version = self.as_object(root.get("asset"), n_("asset")).get("version")
+        if not isinstance(version, str) or not version.startswith("2."):
+            raise MotionError(n_("glTF version {} is not supported. Only version 2 is supported", str(version)[:20]))
+
+    def _text_of_binary(self, data: bytes) -> bytes:
+        """Return the JSON of a .glb file, and store its binary chunk."""
+        if len(data) < _HEADER.size:
+            raise MotionError(n_("the file ends within the header"))
+        _, version, length = _HEADER.unpack_from(data)
+        if version != 2:
+            raise MotionError(n_("glTF version {} is not supported. Only version 2 is supported", version))
+        chunks: dict[int, bytes] = {}
+        position, end = _HEADER.size, min(length, len(data))
+        while position + _CHUNK.size <= end:
+            size, kind = _CHUNK.unpack_from(data, position)
+            position += _CHUNK.size
+            if size > end - position:
+                left = end - position
+                raise MotionError(
+                    n_("the chunk at byte {:d} declares {:d} bytes, but only {:d} are left", position, size, left)
+                )
+            chunks.setdefault(kind, data[position : position + size])
+            position += size
+        if _JSON not in chunks:
+            raise MotionError(n_("no JSON"))
+        self._binary = chunks.get(_BINARY)
+        return chunks[_JSON]
+
+    def items(self, name: str) -> list[Any]:
+        """Return a list from the root object, or an empty list if it is missing."""
+        return self.as_list(self.root.get(name, []), name)
+
+    def as_list(self, value: object, name: str) -> list[Any]:
+        """Return a value of the JSON that must be a list. `name` names it in errors."""
+        if not isinstance(value, list):
+            raise MotionError(n_("{:s} is not a list", name))
+        return value
+
+    def as_object(self, value: object, name: str) -> Mapping[str, Any]:
+        """Return a value that must be an object."""
+        if not isinstance(value, dict):
+            raise MotionError(n_("{:s} is not an object", name))
+        return value
+
+    def as_index(self, value: object, size: int, name: str) -> int:
+        """Return an index, which must be less than `size`."""
+        if type(value) is not int or not 0 <= value < size:
+            raise MotionError(n_("{:s} is {}, but must be from 0 to {:d}", name, str(value)[:40], size - 1))
+        return value
+
+    def as_count(self, value: object, name: str) -> int:
+        """Return a nonnegative integer that is a possible array size."""
+        return self.as_index(value, 1 << 40, name)
+
+    def buffer(self, index: int) -> bytes:
+        """Return the content of a buffer."""
+        if index not in self._buffers:
+            name = f"buffers[{index}]"
+            entry = self.as_object(self.items("buffers")[index], name)
+            content = self._content(entry.get("uri"), index, name)
+            length = self.as_count(entry.get("byteLength"), f"{name}.byteLength")
+            if len(content) < length:
+                raise MotionError(n_("{:s} declares {:d} bytes, but has {:d}", name, length, len(content)))
+            self._buffers[index] = content[:length]
+        return self._buffers[index]
+
+    def _content(self, uri: object, index: int, name: str) -> bytes:
+        if uri is None:
+            if index or self._binary is None:
+                raise MotionError(n_("{:s} has neither a URI nor a binary chunk", name))
+            return self._binary
+        if not isinstance(uri, str):
+            raise MotionError(n_("the URI of {:s} is not text", name))
+        return _decode_data_uri(uri, name) if uri.startswith("data:") else self._external_content(unquote(uri), name)
+
+    def _external_content(self, path: str, name: str) -> bytes:
+        is_absolute = "://" in path or path.startswith(("/", "\\"))
+        if is_absolute or ".." in path.replace("\\", "/").split("/") or "\0" in path:
+            raise MotionError(n_("{:s} refers to {:s}, which is outside the folder of this file", name, path[:80]))
+        if self._fetch is None:
+            raise MotionError(n_("{:s} refers to the file {:s}, which is not available", name, path[:80]))
+        try:
+            return self._fetch(path)
+        except (OSError, ValueError) as error:
+            raise MotionError(n_("{:s}: the file {:s} cannot be read", name, path[:80])) from error
+
+
+def _decode_data_uri(uri: str, name: str) -> bytes:
+    head, _, body = uri.partition(",")
+    if not head.endswith(";base64"):
+        raise MotionError(n_("the data of {:s} is not base64", name))
+    try:
+        return base64.b64decode(body, validate=True)
+    except ValueError as error:
+        raise MotionError(n_("the data of {:s} cannot be decoded: {}", name, error)) from error
+
+
+def _reject_constant(text: str) -> float:
+    """Raise ValueError for NaN and infinities, which Python reads but JSON does not have."""
+    raise ValueError(n_("{:s} is not a number", text))

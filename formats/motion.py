@@ -26,6 +26,14 @@ _NEWTON_STEPS = 5
 _BISECTION_STEPS = 50
 _SOLVED = 1e-14
 """Fraction of a segment's duration. Newton's method has converged if the error is within this."""
+VALUE_LIMIT = 1e30
+"""Values of this magnitude or more count as damage. Float32, in which files and Blender store values, ends at 3e38."""
+_MOST_NUMBERS = 16_000_000
+"""Maximum number of values in an array, enough for one hour of forty curves at 120 keys per second."""
+
+
+class MotionError(FileError):
+    """A file with curves that cannot be read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,36 +147,29 @@ def _are_thirds(reaches: Float64Array) -> npt.NDArray[np.bool_]:
 
 
 def _parameters(fraction: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
-    """Return the parameters at which Bezier segments with these reaches pass a fraction of their duration.
-
-    With both reaches at thirds, time is linear in the parameter.
-    """
-    t = fraction.copy()
+    """Return the parameters at which Bezier segments with these reaches pass a fraction of their duration."""
+    # With both reaches at thirds, time is linear in the parameter.
     rows = np.flatnonzero(~(_are_thirds(reach_after) & _are_thirds(reach_before)))
-    if rows.size:
-        t[rows] = _solve_for_parameters(fraction[rows], reach_after[rows], reach_before[rows])
-    return t
-
-
-def _solve_for_parameters(goal: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
+    if not rows.size:
+        return fraction
+    goal, after, before = fraction[rows], reach_after[rows], reach_before[rows]
     t = goal.copy()
     for _ in range(_NEWTON_STEPS):
         rest = 1.0 - t
-        slope = 3.0 * (
-            rest**2 * reach_after + 2.0 * rest * t * (1.0 - reach_before - reach_after) + t**2 * reach_before
-        )
-        error = _bezier_time(t, reach_after, reach_before) - goal
-        t = np.clip(t - error / np.maximum(slope, 1e-9), 0.0, 1.0)
-    is_far = np.abs(_bezier_time(t, reach_after, reach_before) - goal) > _SOLVED
-    if not is_far.any():
-        return t
-    # Newton's method fails if a handle spans the whole segment, because the derivative of time is 0 at its end.
-    low, high = np.zeros_like(t), np.ones_like(t)
-    for _ in range(_BISECTION_STEPS):
-        middle = 0.5 * (low + high)
-        is_early = _bezier_time(middle, reach_after, reach_before) < goal
-        low, high = np.where(is_early, middle, low), np.where(is_early, high, middle)
-    return np.where(is_far, 0.5 * (low + high), t)
+        slope = 3.0 * (rest**2 * after + 2.0 * rest * t * (1.0 - before - after) + t**2 * before)
+        t = np.clip(t - (_bezier_time(t, after, before) - goal) / np.maximum(slope, 1e-9), 0.0, 1.0)
+    is_far = np.abs(_bezier_time(t, after, before) - goal) > _SOLVED
+    if is_far.any():
+        # Newton's method fails if a handle spans the whole segment, because the derivative of time is 0 at its end.
+        low, high = np.zeros_like(t), np.ones_like(t)
+        for _ in range(_BISECTION_STEPS):
+            middle = 0.5 * (low + high)
+            is_early = _bezier_time(middle, after, before) < goal
+            low, high = np.where(is_early, middle, low), np.where(is_early, high, middle)
+        t = np.where(is_far, 0.5 * (low + high), t)
+    parameters = fraction.copy()
+    parameters[rows] = t
+    return parameters
 
 
 def _bezier_time(t: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
@@ -267,16 +268,6 @@ def _slopes_in(curve: Curve, segment: npt.NDArray[np.intp], times: Float64Array)
     cubic = (1.0 - u) * (1.0 - 3.0 * u) * leaving + u * (3.0 * u - 2.0) * arriving + 6.0 * u * (1.0 - u) * chord
     interpolation = curve.interpolation[segment]
     return np.where(interpolation == CUBIC, cubic, np.where(interpolation == LINEAR, chord, 0.0))
-
-
-VALUE_LIMIT = 1e30
-"""Values of this magnitude or more count as damage. Float32, in which files and Blender store values, ends at 3e38."""
-_MOST_NUMBERS = 16_000_000
-"""Maximum number of values in an array, enough for one hour of forty curves at 120 keys per second."""
-
-
-class MotionError(FileError):
-    """A file with curves that cannot be read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,24 +406,3 @@ def find_cycle(parents: Sequence[int]) -> int | None:
         for ancestor in path:
             leads_to_root[ancestor] = True
     return None
-
-
-__all__ = [
-    "CONSTANT",
-    "CUBIC",
-    "LINEAR",
-    "VALUE_LIMIT",
-    "Curve",
-    "EulerCurves",
-    "MotionError",
-    "MotionFile",
-    "Node",
-    "NodeMotion",
-    "Take",
-    "Track",
-    "check_count",
-    "combined",
-    "find_cycle",
-    "scaled",
-    "union_times",
-]

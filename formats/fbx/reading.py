@@ -97,8 +97,7 @@ class _Scene:
 
     def _node(self, model: int, parent: int) -> Node:
         transform = self.transforms[model]
-        values = (getattr(transform, field)[np.newaxis] for field in LOCAL_PROPERTIES.values())
-        translation, rotation, scale = transform.at(*values)
+        translation, rotation, scale = transform.at(*(transform.static[name][np.newaxis] for name in LOCAL_PROPERTIES))
         return Node(_name(self.objects[model]), parent, translation[0], rotation[0], scale[0])
 
     def _take(self, stack: int) -> Take:
@@ -140,22 +139,21 @@ class _Scene:
     def _layer_curves(self, ident: int, layer: Layer) -> dict[int, dict[str, LayerCurves]]:
         """Return the curves of a layer, by model and property. If two nodes animate one property, the first counts."""
         layer_curves: dict[int, dict[str, LayerCurves]] = {}
-        for connection in self._children(ident, "AnimationCurveNode"):
-            for target in self.above[connection.child]:
+        for curve_node in (connection.child for connection in self._children(ident, "AnimationCurveNode")):
+            for target in self.above[curve_node]:
                 name = _NAMES.get(target.name)
                 if name is None or target.parent not in self.node_of_model:
                     continue
                 properties = layer_curves.setdefault(target.parent, {})
                 if name not in properties:
-                    values = getattr(self.transforms[target.parent], LOCAL_PROPERTIES[name])
-                    defaults = self._defaults(connection.child, values)
-                    properties[name] = LayerCurves(layer, tuple(self._component_curves(connection.child)), defaults)
+                    static, node = (
+                        self.transforms[target.parent].static[name],
+                        read_properties(self.objects[curve_node]),
+                    )
+                    # The values of components without a curve.
+                    defaults = np.array([number(node, f"d|{axis}", static[i]) for i, axis in enumerate("XYZ")])
+                    properties[name] = LayerCurves(layer, tuple(self._component_curves(curve_node)), defaults)
         return layer_curves
-
-    def _defaults(self, curve_node: int, values: Float64Array) -> Float64Array:
-        """Return the values of components without a curve, shape (3,). `values` contains the defaults."""
-        properties = read_properties(self.objects[curve_node])
-        return np.array([number(properties, f"d|{axis}", values[i]) for i, axis in enumerate("XYZ")])
 
     def _component_curves(self, curve_node: int) -> list[Curve | None]:
         """Return the curves of the three components of a property, or of the weight of a layer."""

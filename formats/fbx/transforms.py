@@ -91,37 +91,6 @@ class LayerCurves:
         """Return the same curves as if they were in the first layer of a stack."""
         return replace(self, layer=replace(self.layer, is_first=True))
 
-    def values(self, times: Float64Array) -> Float64Array:
-        """Return the values of the layer, shape (n, 3)."""
-        return np.stack([curve(times) for curve in self.components], axis=-1)
-
-
-def layered(
-    static: Float64Array, layers: Sequence[LayerCurves], times: Float64Array, name: str, order: rotations.Order
-) -> Float64Array:
-    """Return the combined values of a property's layers at the given times, shape (n, 3).
-
-    `static` contains the values without animation. `name` is the name of the property. Rotations, in degrees, and
-    scales may be multiplied.
-    """
-    result = np.broadcast_to(static, (len(times), 3)).astype(np.float64)
-    for curves in layers:
-        layer, values = curves.layer, curves.values(times)
-        weights = layer.weights(times)[:, np.newaxis]
-        is_additive = layer.mode == "ADDITIVE"
-        if layer.replaces:
-            result = values
-        elif name == "Scaling" and layer.composes_scales:
-            below = result if is_additive else _signed_power(result, 1.0 - weights)
-            result = _signed_power(values, weights) * below
-        elif name == "Rotation" and layer.composes_rotations:
-            result = _composed_angles(result, values, weights[:, 0], is_additive, order)
-        elif is_additive:
-            result = result + values * weights
-        else:
-            result = result * (1.0 - weights) + values * weights
-    return result
-
 
 def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array:
     """Return powers of the values' magnitudes, with the signs of the values. Exponents are from 0 to 1."""
@@ -145,8 +114,8 @@ def _composed_angles(
     return np.degrees(rotations.to_euler(rotations.multiply(first, weighted) if is_additive else weighted, order))
 
 
-LOCAL_PROPERTIES = {"Translation": "translation", "Rotation": "rotation", "Scaling": "scaling"}
-"""The properties that animate a transform, and the attributes of `LocalTransform` that hold their values."""
+LOCAL_PROPERTIES = ("Translation", "Rotation", "Scaling")
+"""The properties that animate a transform."""
 PREFIX = "Lcl "
 """The prefix of property names in the file."""
 _ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX", "XYZ")
@@ -159,8 +128,8 @@ class LocalTransform:
 
     Attributes
     ----------
-    translation, rotation, scaling : ndarray, shape (3,)
-        The values without animation. Angles are in degrees.
+    static : mapping of str to ndarray, shape (3,)
+        The values of `LOCAL_PROPERTIES` without animation. Angles are in degrees.
     pre_rotation, inverse_post_rotation : ndarray, shape (4,)
         Quaternions w, x, y, z.
     order : str
@@ -173,9 +142,7 @@ class LocalTransform:
         Sp, which is scaled and rotated.
     """
 
-    translation: Float64Array
-    rotation: Float64Array
-    scaling: Float64Array
+    static: Mapping[str, Float64Array]
     pre_rotation: Float64Array
     inverse_post_rotation: Float64Array
     order: rotations.Order
@@ -196,9 +163,11 @@ class LocalTransform:
             inverse_post_rotation = rotations.conjugate(post_rotation)
         rotation_pivot, scaling_pivot = vector(properties, "RotationPivot"), vector(properties, "ScalingPivot")
         return cls(
-            translation=vector(properties, f"{PREFIX}Translation"),
-            rotation=vector(properties, f"{PREFIX}Rotation"),
-            scaling=vector(properties, f"{PREFIX}Scaling", 1.0),
+            static={
+                "Translation": vector(properties, f"{PREFIX}Translation"),
+                "Rotation": vector(properties, f"{PREFIX}Rotation"),
+                "Scaling": vector(properties, f"{PREFIX}Scaling", 1.0),
+            },
             pre_rotation=pre_rotation,
             inverse_post_rotation=inverse_post_rotation,
             order=order,
@@ -228,10 +197,13 @@ def motion_of(transform: LocalTransform, layers: Mapping[str, Sequence[LayerCurv
     if not animated.all_curves:
         return None
     origin, pivot = _translation_tracks(animated)
+    degrees, euler = animated.single_layer("Rotation"), None
+    if degrees is not None:
+        euler = EulerCurves(tuple(scaled(curve, np.pi / 180.0, 0.0) for curve in degrees), transform.order)
     rotation = _track(
         animated.curves["Rotation"],
         lambda times: transform.rotations_of(animated.values("Rotation", times)),
-        euler=_euler(animated.single_layer("Rotation"), transform.order),
+        euler=euler,
     )
     scale = _track(animated.curves["Scaling"], partial(animated.values, "Scaling"), animated.single_layer("Scaling"))
     return NodeMotion(origin, rotation, scale, pivot)
@@ -252,9 +224,24 @@ class _AnimatedTransform:
         self.all_curves = [curve for name in LOCAL_PROPERTIES for curve in self.curves[name]]
 
     def values(self, name: str, times: Float64Array) -> Float64Array:
-        """Return the values of a property, shape (n, 3)."""
-        static = getattr(self.transform, LOCAL_PROPERTIES[name])
-        return layered(static, self.layers[name], times, name, self.transform.order)
+        """Return the values of a property, combined from its layers, shape (n, 3). Rotations are in degrees."""
+        result = np.broadcast_to(self.transform.static[name], (len(times), 3)).astype(np.float64)
+        for curves in self.layers[name]:
+            layer, values = curves.layer, np.stack([curve(times) for curve in curves.components], axis=-1)
+            weights = layer.weights(times)[:, np.newaxis]
+            is_additive = layer.mode == "ADDITIVE"
+            if layer.replaces:
+                result = values
+            elif name == "Scaling" and layer.composes_scales:
+                below = result if is_additive else _signed_power(result, 1.0 - weights)
+                result = _signed_power(values, weights) * below
+            elif name == "Rotation" and layer.composes_rotations:
+                result = _composed_angles(result, values, weights[:, 0], is_additive, self.transform.order)
+            elif is_additive:
+                result = result + values * weights
+            else:
+                result = result * (1.0 - weights) + values * weights
+        return result
 
     def origins(self, times: Float64Array) -> Float64Array:
         """Return the positions of the model's origin, shape (n, 3)."""
@@ -286,7 +273,7 @@ def _translation_tracks(animated: _AnimatedTransform) -> tuple[Track | None, Tra
     start = float(union_times(animated.all_curves)[0])
     components = animated.single_layer("Translation")
     if components is None and not translation:
-        components = tuple(Curve.single_key(start, value) for value in transform.translation)
+        components = tuple(Curve.single_key(start, value) for value in transform.static["Translation"])
     curves_that_move_origin = animated.curves_that_move_origin()
     if not curves_that_move_origin:
         # The offsets and pivots add a constant, which is measured at the first key.
@@ -305,11 +292,6 @@ def _shifted(curves: tuple[Curve, ...] | None, offset: Float64Array) -> tuple[Cu
     if curves is None or not offset.any():
         return curves
     return tuple(scaled(curve, 1.0, shift) for curve, shift in zip(curves, offset.tolist(), strict=True))
-
-
-def _euler(curves: tuple[Curve, ...] | None, order: str) -> EulerCurves | None:
-    """Return the curves of angles in radians, or None without curves."""
-    return None if curves is None else EulerCurves(tuple(scaled(curve, np.pi / 180.0, 0.0) for curve in curves), order)
 
 
 def _track(
