@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -96,7 +96,6 @@ class Played:
 
 def play_values(
     track: Track,
-    convert: Callable[[Float64Array], Float64Array],
     matrix: Float64Array,
     shift: Float64Array,
     timing: Timing,
@@ -108,11 +107,9 @@ def play_values(
     ----------
     track : Track
         The file's track.
-    convert : callable
-        Function that converts the file's values (m, 3) to Blender's.
     matrix : ndarray, shape (3, 3)
     shift : ndarray, shape (3,)
-        The same conversion, as a matrix that multiplies the values from the left, and a vector that is added.
+        The conversion from the file's values to Blender's. The matrix multiplies the values, and the shift is added.
     timing : Timing
     tolerance : float or None
         Keys are added where a channel's error exceeds this fraction of the range. If None, only the file's keys are
@@ -121,7 +118,7 @@ def play_values(
     evaluate_file = timing.evaluated(track)
 
     def evaluate(frames: Float64Array) -> Float64Array:
-        return convert(evaluate_file(frames))
+        return evaluate_file(frames) @ matrix.T + shift
 
     frames = timing.frames(track.times)
     values = evaluate(np.concatenate((_compared(frames), frames)))
@@ -229,7 +226,7 @@ def _euler_curves(
     The sums exist if the conversion permutes axes, or if the rotation is about one axis.
     """
     sampled = _followed(frames)
-    angles = rotations.follow_euler(evaluate(sampled), _order(mode), first)
+    angles = rotations.follow_euler(evaluate(sampled), cast(rotations.Order, mode), first)
     moving = [curve for curve in (timing.curve(curve) for curve in euler.curves) if curve.varies]
     if not moving:
         return [Curve.hermite(frames[:1], angles[:1, channel], CONSTANT) for channel in range(3)]
@@ -254,12 +251,7 @@ def _key_values(evaluate: Evaluate, frames: Float64Array, mode: str, first: Floa
     if mode == "AXIS_ANGLE":
         axes, angles = rotations.follow_axis_angle(q, first[1:], first[0])
         return np.column_stack((angles, axes))[at_keys]
-    return rotations.follow_euler(q, _order(mode), first)[at_keys]
-
-
-def _order(mode: str) -> rotations.Order:
-    """Return the rotation mode as an Euler order."""
-    return cast(rotations.Order, mode)
+    return rotations.follow_euler(q, cast(rotations.Order, mode), first)[at_keys]
 
 
 def _followed(frames: Float64Array) -> Float64Array:

@@ -291,8 +291,8 @@ def _played(
         first = np.array([_first_value(fcurves, index, value) for index, value in enumerate(rest)])
         return play_rotation(track, conversion, item.mode, first, timing, rotation_tolerance)
     if name == "translation":
-        return play_values(track, conversion.location, conversion.linear, conversion.shift, timing, value_tolerance)
-    return play_values(track, conversion.scale, conversion.factors, np.zeros(3), timing, value_tolerance)
+        return play_values(track, conversion.linear, conversion.shift, timing, value_tolerance)
+    return play_values(track, conversion.factors, np.zeros(3), timing, value_tolerance)
 
 
 def _refusals(channels: Channels, item: Item, paths: Iterable[str]) -> dict[str, Finding]:

@@ -31,7 +31,7 @@ from ..store.find_tracks import find_tracks
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..translation import counted, n_, rpt_
-from .relaxed_motion import Condition, Follower, Motion, Mover, split
+from .relaxed_motion import Condition, Motion, Mover, split
 
 _FINER = 4
 """The sampling density used to check the result, relative to the density used to compute it."""
@@ -141,7 +141,6 @@ def relax(  # noqa: PLR0913
     movers = [Mover(track_keys, defaults or {}) for track_keys in keys if len(track_keys)]
     if not movers:
         raise AnimationError(Finding("RELAX_NO_KEY", item.name))
-    follower = Follower(item, bone, np.array(point, dtype=np.float64))
     owners: list[bpy.types.ID] = [
         item,
         *(mover.datablock for mover in movers),
@@ -150,7 +149,7 @@ def relax(  # noqa: PLR0913
 
     def motion(step: float) -> Motion:
         frames = sampled_frames(sampled_scene, owners, frame_range, step)
-        return Motion(follower, condition, movers, sampled_scene, frames)
+        return Motion(item, bone, np.array(point, dtype=np.float64), condition, movers, sampled_scene, frames)
 
     try:
         return _relax(movers, motion(STEP), motion(STEP / _FINER), tolerance, progress)
@@ -177,7 +176,7 @@ def _relax(
     progress: Callable[[int, int], None] | None,
 ) -> Relaxation:
     """Find and write the smallest changes. Errors are checked on the `fine` motion, which has more samples."""
-    name = fine.follower.name
+    name = fine.name
     start = np.concatenate([mover.start for mover in movers])
     errors = fine.errors(start)
     is_finite = np.isfinite(errors)

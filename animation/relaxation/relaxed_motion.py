@@ -19,7 +19,6 @@ from ..errors import AnimationError, Finding
 from ..fcurves.frames import is_among
 from ..fcurves.linked_data import check_editable
 from ..options import RELAX
-from ..records import record
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values
@@ -28,7 +27,7 @@ from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.paths import bone_path
 from ..store.track_refusals import blocking_reason
-from ..store.tracks import EULER_ORDERS, Track
+from ..store.tracks import EULER_ORDERS
 from ..translation import rpt_
 
 TOLERANCE: float = RELAX["tolerance"].default
@@ -114,19 +113,6 @@ _CUBE = math.sqrt(3.0)
 """Points that differ by at most the reciprocal of this in each of three directions are at most 1 apart."""
 
 
-@record()
-class Follower:
-    """The point of an object or bone for which the condition must hold."""
-
-    item: Any
-    bone: str
-    point: Values
-
-    @property
-    def name(self) -> str:
-        return self.bone or str(self.item.name)
-
-
 class Mover:
     """A track that is evaluated through its spline. Any number of its keys may change."""
 
@@ -140,7 +126,13 @@ class Mover:
             raise AnimationError(reason)
         if not track.enabled:
             raise track.error("NOT_TCB")
-        self._prefix, self._name = owner_and_kind(track)
+        owner, _, name = track.path.rpartition(".")
+        if name != "location" and not (track.is_rotation and name.startswith("rotation")):
+            raise track.error("RELAX_ONLY_TRANSFORMS")
+        prefix = f"{owner}." if owner else ""
+        self.sampler_key = keys.datablock.session_uid, prefix + ("rotation" if track.is_rotation else name)
+        """The dictionary key for the track's motion in `TransformSampler`."""
+        self.bone = _bone_of(keys.datablock, prefix)
         self.settings = track.settings
         self.function = function_of(track)
         self.defaults = self.settings.options.defaults if track.is_played and self.settings.options else defaults
@@ -162,15 +154,6 @@ class Mover:
         ]
         """The component and row of each key value that may change."""
         self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
-
-    @property
-    def sampler_key(self) -> tuple[int, str]:
-        """Return the dictionary key for the track's motion in `TransformSampler`."""
-        return self.datablock.session_uid, self._prefix + self._name
-
-    @property
-    def bone(self) -> str:
-        return _bone_of(self.datablock, self._prefix)
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
         """Return the track's splines with these values in the variable keys."""
@@ -201,21 +184,8 @@ class Mover:
         return spline.values[is_among(spline.frames, self.keys.frames)]
 
 
-def owner_and_kind(track: Track) -> tuple[str, str]:
-    """Return the path prefix of the track's owner, and `location` or `rotation`.
-
-    Raise AnimationError for other tracks.
-    """
-    owner, _, last = track.path.rpartition(".")
-    prefix = f"{owner}." if owner else ""
-    if last == "location":
-        return prefix, last
-    if track.is_rotation and last.startswith("rotation"):
-        return prefix, "rotation"
-    raise track.error("RELAX_ONLY_TRANSFORMS")
-
-
 def _bone_of(datablock: Any, prefix: str) -> str:
+    """Return the name of the bone whose paths have this prefix, or an empty string."""
     if not prefix:
         return ""
     bones = datablock.pose.bones if datablock.pose else ()
@@ -228,17 +198,25 @@ def split(movers: Sequence[Mover], numbers: Values) -> list[Values]:
 
 
 class Motion:
-    """The errors at `frames`, as functions of the key values of all movers."""
+    """The errors at `frames`, as functions of the key values of all movers.
+
+    The condition must hold for `point`, in the local space of an object or bone.
+    """
 
     def __init__(
         self,
-        follower: Follower,
+        item: Any,
+        bone: str,
+        point: Values,
         condition: Condition,
         movers: Sequence[Mover],
         scene: bpy.types.Scene,
         frames: Frames,
     ) -> None:
-        self.follower = follower
+        self.name: str = bone or item.name
+        self.item = item
+        self.bone = bone
+        self.point = point
         self.condition = condition
         self.movers = movers
         self.scene = scene
@@ -275,7 +253,7 @@ class Motion:
         The cost is the distance that the point moves if the key value changes by 1.
         """
         world = self.sampler(np.concatenate([mover.start for mover in self.movers]))
-        positions = self._positions(world, self.follower.item, self.follower.bone, self.follower.point)
+        positions = self._positions(world, self.item, self.bone, self.point)
         weights, longest = [], []
         for mover in self.movers:
             origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
@@ -300,10 +278,10 @@ class Motion:
     def excess(self, numbers: Values) -> Values:
         """Return numbers for each frame that are all below the tolerance only if the condition holds."""
         world = self.sampler(numbers)
-        condition, follower = self.condition, self.follower
+        condition = self.condition
         if isinstance(condition, TurnsWithin):
             return self._beyond(condition, world)
-        positions = self._positions(world, follower.item, follower.bone, follower.point)
+        positions = self._positions(world, self.item, self.bone, self.point)
         if isinstance(condition, StaysAt):
             target = np.array(condition.point, dtype=np.float64)
             offsets = _CUBE * (positions - self._positions(world, condition.target, condition.bone, target)).T
@@ -314,9 +292,9 @@ class Motion:
 
     def _beyond(self, limits: TurnsWithin, world: TransformSampler) -> Values:
         """Return the differences between the Euler angles and their limits."""
-        owner = self.follower.item.pose.bones[self.follower.bone] if self.follower.bone else self.follower.item
+        owner = self.item.pose.bones[self.bone] if self.bone else self.item
         order: rotations.Order = owner.rotation_mode if owner.rotation_mode in EULER_ORDERS else "XYZ"
-        angles = rotations.to_euler(world.rotation(self.follower.item, self.follower.bone), order)
+        angles = rotations.to_euler(world.rotation(self.item, self.bone), order)
         beyond = [angles[:, axis] - high for axis, high in enumerate(limits.high) if high is not None]
         beyond += [low - angles[:, axis] for axis, low in enumerate(limits.low) if low is not None]
         return np.concatenate(beyond) if beyond else np.full(len(self.frames), -np.inf)
@@ -348,7 +326,7 @@ class Motion:
         try:
             return world.matrices(item, bone)
         except UnknownMotionError:
-            if item == self.follower.item:
+            if item == self.item:
                 raise
             thing = item.session_uid, bone
             if thing not in self._evaluated:

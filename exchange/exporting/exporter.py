@@ -33,8 +33,6 @@ from .reasons_to_sample import reason_to_sample_object
 from .track_keys import SampleLimit
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
-_REVISION = 5
-"""The revision of the keyframer in the header."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ def _keyframer(
     if np.abs(frames).max() > LAST_FRAME:
         report.notes.append(Finding("FRAMES_BEYOND_FILE", arguments=(LAST_FRAME,)))
     start, end = np.clip(frames, -LAST_FRAME, LAST_FRAME).astype(int).tolist()
-    return three_ds.Keyframer(file_nodes, three_ds.Header(_REVISION, _program_name(nodes), end), (start, end), start)
+    return three_ds.Keyframer(file_nodes, three_ds.Header(name=_program_name(nodes), length=end), (start, end), start)
 
 
 def _file_node(index: int, node: ExportNode, indices: dict[Any, int]) -> three_ds.Node:

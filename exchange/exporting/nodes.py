@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -28,7 +29,6 @@ from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
 """Flags of tracks."""
-_NO_TURNS = np.array([[1.0, 0.0, 0.0, 0.0]])
 _WHOLE = 1e-3
 """Frames. A key within this distance of a whole frame differs from it only by float32 rounding."""
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
@@ -39,20 +39,14 @@ _ROUNDING = 1e-6
 _NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
 
 
+@dataclass(frozen=True)
 class Writer:
     """Writer of tracks to nodes. Each method raises AnimationError if a track cannot be written."""
 
-    def __init__(
-        self,
-        scene: bpy.types.Scene,
-        conversion: Conversion,
-        matrices: Matrices,
-        limit: SampleLimit,
-    ) -> None:
-        self.scene = scene
-        self.conversion = conversion
-        self.matrices = matrices
-        self.limit = limit
+    scene: bpy.types.Scene
+    conversion: Conversion
+    matrices: Matrices
+    limit: SampleLimit
 
     def write(self, node: ExportNode, reason: Finding | None) -> None:
         """Add the tracks of the node. `reason` states why the object's transforms must be sampled, if they must."""
@@ -64,15 +58,10 @@ class Writer:
             datablock, path = node.colored
             self._add_color(node, self._tracks(datablock, None), path)
         else:
-            self._add_transforms(node, is_sampled=reason is not None)
+            frame = Frame(self.conversion, node.parent_is_aimed, node.kind in three_ds.TARGET_KINDS)
+            add_transforms = self._add_sampled_transforms if reason else self._add_keyed_transforms
+            add_transforms(node, frame)
             self._add_properties(node)
-
-    def _add_transforms(self, node: ExportNode, is_sampled: bool) -> None:
-        frame = Frame(self.conversion, node.parent_is_aimed, node.kind in three_ds.TARGET_KINDS)
-        if is_sampled:
-            self._add_sampled_transforms(node, frame)
-        else:
-            self._add_keyed_transforms(node, frame)
 
     def _add_properties(self, node: ExportNode) -> None:
         """Add the tracks other than transforms."""
@@ -209,7 +198,7 @@ class Writer:
         elif constraint is not None and self._tracks(obj, obj).is_animated('["roll"]'):
             roll = self._tracks(obj, obj).value_keys('["roll"]', add_note)
         else:
-            roll = still(np.array([0.0 if constraint is None else math.degrees(constraint.to_min_z_rot)]))
+            roll = still(0.0 if constraint is None else math.degrees(constraint.to_min_z_rot))
         self._add_track(node, "ROLL", roll, roll.values, node.imported_keys("roll"))
 
     def _add_target_position(self, node: ExportNode) -> None:
@@ -236,8 +225,8 @@ class Writer:
             hotspot = sampled(frames, np.degrees(hotspot_of(played[:, :1], played[:, 1:])))
             add_note("HOTSPOT_SAMPLED", len(hotspot))
         else:
-            inner = hotspot_of(np.array([light.spot_blend]), np.array([light.spot_size]))
-            hotspot, falloff = still(np.degrees(inner)), still(math.degrees(light.spot_size))
+            hotspot = still(np.degrees(hotspot_of(light.spot_blend, light.spot_size)))
+            falloff = still(math.degrees(light.spot_size))
         self._add_track(node, "HOTSPOT", hotspot, hotspot.values, node.imported_keys("hotspot"))
         self._add_track(node, "FALLOFF", falloff, falloff.values, node.imported_keys("falloff"))
 
@@ -257,7 +246,7 @@ def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimi
     """
     fcurve = curves_of(obj).get(("hide_render", 0))
     if fcurve is None:
-        return still(np.array([float(obj.hide_render)]))
+        return still(float(obj.hide_render))
     points = list(fcurve.keyframe_points)
     span = span_of_keys([fcurve])
     goes_on = go_on([fcurve], span, scene)
@@ -306,7 +295,7 @@ def _file_turns(turns: Float64Array) -> npt.NDArray[np.float32]:
     file_turns = np.empty((len(turns), 4), dtype=np.float32)
     block_length = math.isqrt(len(turns)) + 1
     block_starts = np.arange(0, len(turns), block_length)
-    block_ends = np.concatenate((_NO_TURNS, goals[block_starts[1:] - 1]))
+    block_ends = np.concatenate((_NO_TURN[np.newaxis], goals[block_starts[1:] - 1]))
     after_first_turns = block_ends
     for step in range(block_length):
         rows = block_starts[block_starts + step < len(turns)] + step
