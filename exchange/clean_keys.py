@@ -85,7 +85,7 @@ def still(value: npt.ArrayLike) -> Keys:
 def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys | None:
     """Return the keys of a track of values, as in the file, or None if no key is usable."""
     values = _in_float64(track.values)
-    order, frames = _usable_keys(track, _finite_rows(values), conversion, add_note)
+    order, frames = _usable_keys(track, np.isfinite(values).all(axis=1), conversion, add_note)
     return _keys(track, order, frames, values[order], add_note) if len(order) else None
 
 
@@ -95,7 +95,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
     If `shorter`, turns of more than 180 degrees take the shortest path instead.
     """
     values = _in_float64(track.values)
-    is_finite = _finite_rows(values)
+    is_finite = np.isfinite(values).all(axis=1)
     order, frames = _usable_keys(track, is_finite, frame.conversion, add_note)
     if not len(order):
         return None
@@ -161,16 +161,18 @@ def _in_float64(numbers: npt.NDArray[np.float32]) -> Float64Array:
     return np.where(np.isnan(numbers), np.float32(np.nan), numbers).astype(np.float64)
 
 
-def _finite_rows(values: Float64Array) -> BoolArray:
-    return np.asarray(np.isfinite(values).all(axis=1))
-
-
 def _usable_keys(
     track: Track, is_finite: BoolArray, conversion: Conversion, add_note: AddNote
 ) -> tuple[npt.NDArray[np.intp], Float64Array]:
-    """Return the indices of the usable keys, sorted by frame, and their scene frames."""
-    order = _order(track, is_finite, add_note)
+    """Return the indices of the usable keys, sorted by frame and then in file order, and their scene frames."""
+    if not is_finite.all():
+        add_note("KEY_NOT_FINITE", int((~is_finite).sum()))
+    order = np.flatnonzero(is_finite)
     file_frames = track.frames[order]
+    if (file_frames[1:] < file_frames[:-1]).any():
+        add_note("KEYS_GO_BACK")
+        order = order[np.argsort(file_frames, kind="stable")]
+        file_frames = track.frames[order]
     frames = conversion.frames(file_frames)
     keys_before_same_frame = np.flatnonzero(file_frames[1:] == file_frames[:-1])
     if len(keys_before_same_frame):
@@ -180,18 +182,6 @@ def _usable_keys(
             frames[key] = frames[key + 1] - APART
     is_distinct = are_distinct(frames, add_note)
     return order[is_distinct], frames[is_distinct]
-
-
-def _order(track: Track, is_finite: BoolArray, add_note: AddNote) -> npt.NDArray[np.intp]:
-    """Return the indices of the usable keys, sorted by frame, in file order within a frame."""
-    if not is_finite.all():
-        add_note("KEY_NOT_FINITE", int((~is_finite).sum()))
-    order = np.flatnonzero(is_finite)
-    file_frames = track.frames[order]
-    if (file_frames[1:] < file_frames[:-1]).any():
-        add_note("KEYS_GO_BACK")
-        order = order[np.argsort(file_frames, kind="stable")]
-    return order
 
 
 def are_distinct(frames: Float64Array, add_note: AddNote) -> BoolArray:

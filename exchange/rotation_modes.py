@@ -118,7 +118,8 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
         return keys_of_mode
     shortened = replace(keys_of_mode, settings=replace(settings, path="SHORTEST"))
     try:
-        exact = _exact_mode(turns)
+        modes = ((mode, values) for mode, values in _followed(turns) if _gives_turns(mode, values, turns))
+        exact = next(modes, None)
     except KeysError as error:
         add_note("TURNS_SHORTENED", error.message)
         return shortened
@@ -135,14 +136,6 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
     if keys_of_mode.mode != ("XYZ" if choices.prefers_euler else "QUATERNION"):
         add_note("MODE_CHOSEN", keys_of_mode.mode)
     return keys_of_mode
-
-
-def _exact_mode(turns: Keys) -> tuple[str, Float64Array] | None:
-    """Return the first rotation mode whose keys give the same turns, and these keys, or None."""
-    for mode, values in _followed(turns):
-        if _gives_turns(mode, values, turns):
-            return mode, values
-    return None
 
 
 def _orientations(turns: Keys) -> Float64Array:

@@ -58,7 +58,6 @@ _NAMES = {
     "clip_end": n_("clip end"),
 }
 _FOCUS = ("dof.use_dof", "dof.focus_distance")
-_AXES = {"X": 0, "Y": 1, "Z": 2}
 _TRACKING = ("TRACK_TO", "LOCKED_TRACK", "DAMPED_TRACK")
 
 
@@ -380,10 +379,10 @@ class _ObjectCheck:
         axis = np.zeros(3)
         if constraint.type == "LOCKED_TRACK":
             # The constraint rotates the object only about this axis, so it does not change the axis.
-            axis[_AXES[constraint.lock_axis[-1]]] = 1.0
+            axis["XYZ".index(constraint.lock_axis[-1])] = 1.0
             both_ways = (axis.tolist(), (-axis).tolist())
             return _in_axes(own_matrices, directions), both_ways, rpt_("the locked axis")
-        axis[_AXES[constraint.track_axis[-1]]] = 1.0 if "NEGATIVE" in constraint.track_axis else -1.0
+        axis["XYZ".index(constraint.track_axis[-1])] = 1.0 if "NEGATIVE" in constraint.track_axis else -1.0
         return _in_axes(own_matrices, directions), (axis.tolist(),), rpt_("the direction straight behind it")
 
     def _target(self, constraint: Any) -> tuple[Matrices, Values]:

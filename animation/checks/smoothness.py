@@ -42,11 +42,6 @@ def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
     measured = [jumps(spline.spline, track.is_rotation) for spline in splines]
     orders = zip(*measured, strict=False)
     return Smoothness(
-        min(map(continuity, measured), key=_rank),
+        min(map(continuity, measured)),
         [max(of_order, key=lambda jump: (jump.is_seen, jump.size)) for of_order in orders],
     )
-
-
-def _rank(name: str) -> int:
-    """Return the order of a continuity, or -1 for a jump in the value."""
-    return int(name[1:]) if name else -1

@@ -101,11 +101,6 @@ def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
                 yield rotations.from_matrix(matrix)
 
 
-def _truncated(name: str) -> str:
-    """Truncate a name to the maximum length in Blender."""
-    return name.encode()[:_LONGEST].decode(errors="ignore")
-
-
 class Matcher:
     """The nodes of a file, which are matched with items from the top of the hierarchy down."""
 
@@ -114,7 +109,8 @@ class Matcher:
         self.items = items
         self._by_name: dict[str, list[int]] = {}
         for index, node in enumerate(file.nodes):
-            self._by_name.setdefault(_truncated(node.name), []).append(index)
+            name = node.name.encode()[:_LONGEST].decode(errors="ignore")
+            self._by_name.setdefault(name, []).append(index)
 
     def candidates(self, item: Item) -> list[int]:
         """Return the nodes whose names match an item's name, with or without the number that Blender adds."""
@@ -237,8 +233,9 @@ def _match_origin(
     if "rotation" not in tracks:
         # Without rotation keys, the prior gives the item's turn within the node.
         file["rotation"], blender["rotation"] = _IDENTITY[np.newaxis], prior[np.newaxis]
-    conversion = find_conversion(Poses(**file), Poses(**blender), prior)
-    misfit = _misfit(item, tracks, conversion, Poses(**file), Poses(**blender))
+    file_poses, blender_poses = Poses(**file), Poses(**blender)
+    conversion = find_conversion(file_poses, blender_poses, prior)
+    misfit = _misfit(item, tracks, conversion, file_poses, blender_poses)
     return Match(item, node, motion, conversion, misfit, unkeyed)
 
 
