@@ -3,38 +3,25 @@
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.exchange.composition import composition_of
-from tests.formats.lib3ds import RawNode
+from tests.formats.lib3ds import opened
 
 UNAIMED = ["RotatingCube.3DS", "claw.3DS", "mak_running.3DS", "skull.3ds", "test1.3ds"]
 
 
 @pytest.mark.parametrize("name", UNAIMED)
 def test_at_keys_nodes_are_where_lib3ds_has_them(shared_data: Path, name: str) -> None:
-    found = ctypes.util.find_library("3ds-1")
-    if found is None:
-        pytest.skip("lib3ds is not installed (on Debian: apt-get install lib3ds-dev)")
-    library = ctypes.CDLL(found)
-    library.lib3ds_file_load.restype = ctypes.c_void_p
-    library.lib3ds_file_load.argtypes = [ctypes.c_char_p]
-    library.lib3ds_file_eval.argtypes = [ctypes.c_void_p, ctypes.c_float]
-    library.lib3ds_file_free.argtypes = [ctypes.c_void_p]
-    library.lib3ds_file_node_by_id.restype = ctypes.POINTER(RawNode)
-    library.lib3ds_file_node_by_id.argtypes = [ctypes.c_void_p, ctypes.c_uint16]
     composition = composition_of(shared_data / name)
-    file = library.lib3ds_file_load(bytes(shared_data / name))
-    for frame in composition.key_frames():
-        library.lib3ds_file_eval(file, float(frame))
-        for index, node in enumerate(composition.scene.nodes):
-            if node.kind == "OBJECT":
-                ident = index if node.node_id is None else node.node_id
-                matrix = np.array(library.lib3ds_file_node_by_id(file, ident).contents.matrix[:]).reshape(4, 4).T
-                assert composition.world(index, frame) == pytest.approx(matrix, abs=1e-5), (node.name, frame)
-    library.lib3ds_file_free(file)
+    with opened(shared_data / name) as (library, file):
+        for frame in composition.key_frames():
+            library.lib3ds_file_eval(file, float(frame))
+            for index, node in enumerate(composition.scene.nodes):
+                if node.kind == "OBJECT":
+                    ident = index if node.node_id is None else node.node_id
+                    matrix = np.array(library.lib3ds_file_node_by_id(file, ident).contents.matrix[:]).reshape(4, 4).T
+                    assert composition.world(index, frame) == pytest.approx(matrix, abs=1e-5), (node.name, frame)

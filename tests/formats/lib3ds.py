@@ -158,7 +158,7 @@ class Node(NamedTuple):
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[ctypes.CDLL, int]]:
+def opened(path: Path) -> Iterator[tuple[ctypes.CDLL, int]]:
     """Open the file, and yield the library and the file. Skip the test if lib3ds is not installed."""
     name = ctypes.util.find_library("3ds-1")
     if name is None:
@@ -180,14 +180,14 @@ def _opened(path: Path) -> Iterator[tuple[ctypes.CDLL, int]]:
 
 def load(path: Path, ids: range) -> dict[int, Node]:
     """Return the nodes with these ids."""
-    with _opened(path) as (library, file):
+    with opened(path) as (library, file):
         found = {ident: library.lib3ds_file_node_by_id(file, ident) for ident in ids}
         return {ident: _node(pointer.contents) for ident, pointer in found.items() if pointer}
 
 
 def placed(path: Path, ident: int, frame: float) -> np.ndarray:
     """Return lib3ds's matrix of the node at a frame, shape (4, 4), for column vectors."""
-    with _opened(path) as (library, file):
+    with opened(path) as (library, file):
         library.lib3ds_file_eval(file, frame)
         node = library.lib3ds_file_node_by_id(file, ident).contents
         return np.array(node.matrix[:]).reshape(4, 4).T
