@@ -33,13 +33,16 @@ AT = 0.02
 """Tolerance in frames. A key within this distance of the current frame counts as a key at that frame."""
 _STEPS, _STEP = 16, math.pi / 4.0
 """The samples from a key to the current frame that count full turns, and the radians for each additional sample."""
-
-
 SPLINE, NOTHING = 254, 255
 """Interpolations of a segment of the spline and of a missing segment. Other segments have the numbers of Blender's
 interpolations."""
 Sides = tuple[int, int]
 """The interpolations before and after a key."""
+Cause = Literal["INTERPOLATION", "HANDLES", "METHOD", "END"]
+_BITS = np.array([CHOSEN_LEFT, CHOSEN_RIGHT], dtype=np.uint8)
+_SIDES = ("handle_left_type", "handle_right_type")
+_NAME_OF_INTERPOLATION = {number: name for name, number in INTERPOLATION.items()}
+_NAME_OF_HANDLE = {number: name for name, number in HANDLE.items()}
 
 
 def kinds_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.uint8]:
@@ -161,13 +164,6 @@ def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
         raise track.error("KEYED_APART_SHOWN")
-
-
-Cause = Literal["INTERPOLATION", "HANDLES", "METHOD", "END"]
-_BITS = np.array([CHOSEN_LEFT, CHOSEN_RIGHT], dtype=np.uint8)
-_SIDES = ("handle_left_type", "handle_right_type")
-_NAME_OF_INTERPOLATION = {number: name for name, number in INTERPOLATION.items()}
-_NAME_OF_HANDLE = {number: name for name, number in HANDLE.items()}
 
 
 @record()

@@ -32,9 +32,12 @@ from ..translation import rpt_
 
 TOLERANCE: float = RELAX["tolerance"].default
 """The unit of errors: world units, or radians for rotation limits."""
-
 Targets = tuple[tuple[bpy.types.Object, str], ...]
 """The objects on which a condition depends, with the names of bones. An empty name stands for the object itself."""
+_LONGEST_TURN = 0.3
+"""Angle in radians. Rotations up to this angle move points along nearly straight paths."""
+_CUBE = math.sqrt(3.0)
+"""Points that differ by at most the reciprocal of this in each of three directions are at most 1 apart."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +108,6 @@ class TurnsWithin:
 
 
 Condition = StaysAt | StaysAbove | TurnsWithin
-
-
-_LONGEST_TURN = 0.3
-"""Angle in radians. Rotations up to this angle move points along nearly straight paths."""
-_CUBE = math.sqrt(3.0)
-"""Points that differ by at most the reciprocal of this in each of three directions are at most 1 apart."""
 
 
 class Mover:

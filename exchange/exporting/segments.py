@@ -71,15 +71,11 @@ class _Piece:
         return len(self.frames)
 
 
-def joined_keys(
-    track_spline: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
-) -> JoinedKeys:
-    """Return keys for a spline of several runs. `turns` returns the turns of a run, and is None for values."""
-    return _Joining(track_spline, conversion, turns).joined_keys()
+class KeySearch:
+    """Search for the keys of a spline that consists of several runs, with gaps between them.
 
-
-class _Joining:
-    """Search for the keys of a track that consists of several runs, with gaps between them."""
+    `turns` returns the turns of a run, and is None for values.
+    """
 
     def __init__(
         self, track_spline: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
@@ -103,6 +99,7 @@ class _Joining:
         allowed."""
 
     def joined_keys(self) -> JoinedKeys:
+        """Return keys for all runs and gaps."""
         run_pieces = [self._run_piece(run) for run in range(len(self.runs))]
         gap_pieces = [self._gap_piece(gap) for gap in range(len(self.gap_frames))]
         sampled_runs = self._inaccurate_runs(self._file_keys(run_pieces, gap_pieces), run_pieces)

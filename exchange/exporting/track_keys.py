@@ -28,7 +28,7 @@ from ..conversion import Conversion
 from ..rotation_modes import ModeKeys
 from .key_spans import SAME, go_on, span_of_keys
 from .reasons_to_sample import is_played_by_splines, other_control, played_fcurves, reason_to_sample_track
-from .segments import joined_keys
+from .segments import KeySearch
 
 _NOTE_OF_STATE = {
     "TCB": "WRITTEN_UNBAKED",
@@ -212,7 +212,8 @@ class Tracks:
             return None
         first, last = self.conversion.frames_in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
         self.limit.check(last - first, track.name, track.path)
-        joined = joined_keys(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
+        turns = partial(_turns, track) if track.is_rotation else None
+        joined = KeySearch(spline, self.conversion, turns).joined_keys()
         self.limit.take(joined.added_keys + joined.samples, track.name, track.path)
         if joined.filled_gaps:
             add_note("SEGMENT_FILLED", joined.filled_gaps, joined.added_keys, track=track.path)

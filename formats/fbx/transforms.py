@@ -26,6 +26,12 @@ from .binary import Properties, choice, integer, vector
 Mode = Literal["ADDITIVE", "OVERRIDE", "OVERRIDE_PASSTHROUGH"]
 _FULL_WEIGHT = 0.99999
 """Weights above this fraction count as 1."""
+LOCAL_PROPERTIES = ("Translation", "Rotation", "Scaling")
+"""The properties that animate a transform."""
+PREFIX = "Lcl "
+"""The prefix of property names in the file."""
+_ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX", "XYZ")
+"""Blender's names of rotation orders in FBX's sequence. The last order, spheric, rotates like the first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,14 +118,6 @@ def _composed_angles(
     second = np.where((start * second).sum(axis=-1, keepdims=True) < 0.0, -second, second)
     weighted = rotations.slerp(start, second, weights)
     return np.degrees(rotations.to_euler(rotations.multiply(first, weighted) if is_additive else weighted, order))
-
-
-LOCAL_PROPERTIES = ("Translation", "Rotation", "Scaling")
-"""The properties that animate a transform."""
-PREFIX = "Lcl "
-"""The prefix of property names in the file."""
-_ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX", "XYZ")
-"""Blender's names of rotation orders in FBX's sequence. The last order, spheric, rotates like the first."""
 
 
 @dataclass(frozen=True, eq=False)

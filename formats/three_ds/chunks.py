@@ -41,6 +41,10 @@ _ARRAYS = {
     "numbers": n_("numbers"),
 }
 """Names of arrays in error messages."""
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+MAX_CHUNKS = 200_000
+"""Maximum number of chunks in a file. A chunk takes up to 1 kB of memory, regardless of its size in the file."""
+MAX_WARNINGS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +146,6 @@ def check_array(name: str, array: npt.NDArray[np.generic], dtype: type[np.generi
             array.shape,
         )
         raise ThreeDSError(text)
-
-
-_Scalar = TypeVar("_Scalar", bound=np.generic)
-
-MAX_CHUNKS = 200_000
-"""Maximum number of chunks in a file. A chunk takes up to 1 kB of memory, regardless of its size in the file."""
-MAX_WARNINGS = 1000
 
 
 @dataclass(frozen=True, slots=True)

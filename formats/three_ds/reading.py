@@ -11,6 +11,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -178,17 +179,12 @@ def _warn_too_long(source: Source, span: Span, parent: Span, is_read_in_part: bo
     source.warn(span.start, text, lost=True)
 
 
-def _number(layout: struct.Struct) -> Callable[[Source, Span], int | float]:
-    """Return a reader for chunks that contain one number."""
-
-    def read_number(source: Source, span: Span) -> int | float:
-        number: int | float
-        (number,) = source.numbers(layout, span, span.body)
-        source.finish(span, span.body + layout.size)
-        _warn_if_not_finite(source, span, number)
-        return number
-
-    return read_number
+def _number(layout: struct.Struct, source: Source, span: Span) -> int | float:
+    number: int | float
+    (number,) = source.numbers(layout, span, span.body)
+    source.finish(span, span.body + layout.size)
+    _warn_if_not_finite(source, span, number)
+    return number
 
 
 def _name(source: Source, span: Span) -> bytes:
@@ -197,40 +193,27 @@ def _name(source: Source, span: Span) -> bytes:
     return name
 
 
-def _vectors(count: int) -> Callable[[Source, Span], Float32Array]:
-    """Return a reader for chunks that contain a number of vectors, shape (count, 3)."""
-
-    def read_vectors(source: Source, span: Span) -> Float32Array:
-        vectors, end = source.array(np.float32, 3, count, span, span.body)
-        source.finish(span, end)
-        _warn_if_not_finite(source, span, vectors)
-        return vectors
-
-    return read_vectors
-
-
-_matrix = _vectors(4)
-_single_vector = _vectors(1)
+def _vectors(count: int, source: Source, span: Span) -> Float32Array:
+    vectors, end = source.array(np.float32, 3, count, span, span.body)
+    source.finish(span, end)
+    _warn_if_not_finite(source, span, vectors)
+    return vectors
 
 
 def _vector(source: Source, span: Span) -> Float32Array:
-    return _row(_single_vector(source, span), 0)
+    return _row(_vectors(1, source, span), 0)
 
 
-def _table(columns: int) -> Callable[[Source, Span], Float32Array | None]:
-    """Return a reader for chunks that contain a count and that number of rows.
+def _table(columns: int, source: Source, span: Span) -> Float32Array | None:
+    """Return the rows of a chunk that begins with their number.
 
-    If there are no rows, the reader returns None. The mesh then has its default, which is not written.
+    If there are no rows, return None. The mesh then has its default, which is not written.
     """
-
-    def read_table(source: Source, span: Span) -> Float32Array | None:
-        (count,) = source.numbers(WORD, span, span.body)
-        table, end = source.array(np.float32, columns, count, span, span.body + WORD.size)
-        source.finish(span, end)
-        _warn_if_not_finite(source, span, table)
-        return table if count else None
-
-    return read_table
+    (count,) = source.numbers(WORD, span, span.body)
+    table, end = source.array(np.float32, columns, count, span, span.body + WORD.size)
+    source.finish(span, end)
+    _warn_if_not_finite(source, span, table)
+    return table if count else None
 
 
 def _row(table: Float32Array, row: int) -> Float32Array:
@@ -344,41 +327,32 @@ def _node_header(source: Source, span: Span) -> dict[str, Any]:
     return {"name": name, "flags": (first, second), "parent": None if parent == NO_PARENT else parent}
 
 
-def _track(kind: str) -> Callable[[Source, Span], Track]:
-    """Return a reader for a kind of track."""
-
-    def read_track_chunk(source: Source, span: Span) -> Track:
-        track, end = read_track(kind, source.data, span.body, span.end)
-        source.finish(span, end)
-        for warning in key_warnings(track, span.body):
-            source.warn(warning.offset, n_("{:s}: {:s}", chunk_name(span.ident), warning.message))
-        return track
-
-    return read_track_chunk
+def _track(kind: str, source: Source, span: Span) -> Track:
+    track, end = read_track(kind, source.data, span.body, span.end)
+    source.finish(span, end)
+    for warning in key_warnings(track, span.body):
+        source.warn(warning.offset, n_("{:s}: {:s}", chunk_name(span.ident), warning.message))
+    return track
 
 
-def _node(kind: str) -> Callable[[Source, Span], tuple[int, Node]]:
-    """Return a reader for a kind of node. The reader also returns the node's position in the file."""
-
-    def read_node_chunk(source: Source, span: Span) -> tuple[int, Node]:
-        first_warning = len(source.warnings)
-        contents = _contents(source, span, span.body, _NODE)
-        header = contents.values.pop("header", None)
-        if header is None:
-            # The node is kept so that subsequent nodes keep their indices if the file has no ids.
-            names = chunk_name(span.ident), chunk_name(idents.NODE_HDR)
-            text = n_("{:s} has no {:s}. Without a name, its tracks were skipped", *names)
-            source.warn(span.start, text, lost=True)
-            return span.start, Node(kind, b"")
-        node = Node(kind, **header, **contents.values, tracks=contents.repeated, chunks=contents.chunks)
-        for track_kind, count in Counter(track.kind for track in node.tracks).items():
-            if count > 1:
-                name = chunk_name(TRACK_KINDS[track_kind])
-                source.warn(span.start, n_("{:s} occurs {:d} times. The first is used", name, count))
-        source.name_owner(first_warning, n_("node {!r}", _name_text(node.name)))
-        return span.start, node
-
-    return read_node_chunk
+def _node(kind: str, source: Source, span: Span) -> tuple[int, Node]:
+    """Return the node and its position in the file."""
+    first_warning = len(source.warnings)
+    contents = _contents(source, span, span.body, _NODE)
+    header = contents.values.pop("header", None)
+    if header is None:
+        # The node is kept so that subsequent nodes keep their indices if the file has no ids.
+        names = chunk_name(span.ident), chunk_name(idents.NODE_HDR)
+        text = n_("{:s} has no {:s}. Without a name, its tracks were skipped", *names)
+        source.warn(span.start, text, lost=True)
+        return span.start, Node(kind, b"")
+    node = Node(kind, **header, **contents.values, tracks=contents.repeated, chunks=contents.chunks)
+    for track_kind, count in Counter(track.kind for track in node.tracks).items():
+        if count > 1:
+            name = chunk_name(TRACK_KINDS[track_kind])
+            source.warn(span.start, n_("{:s} occurs {:d} times. The first is used", name, count))
+    source.name_owner(first_warning, n_("node {!r}", _name_text(node.name)))
+    return span.start, node
 
 
 def _keyframer(source: Source, span: Span) -> Keyframer:
@@ -393,28 +367,28 @@ def _keyframer(source: Source, span: Span) -> Keyframer:
 
 
 _NODE = {
-    idents.NODE_ID: _ChunkReader(_number(WORD), "node_id"),
+    idents.NODE_ID: _ChunkReader(partial(_number, WORD), "node_id"),
     idents.NODE_HDR: _ChunkReader(_node_header, "header"),
     idents.PIVOT: _ChunkReader(_vector, "pivot"),
     idents.INSTANCE_NAME: _ChunkReader(_name, "instance_name"),
-    **{ident: _ChunkReader(_track(kind)) for kind, ident in TRACK_KINDS.items()},
+    **{ident: _ChunkReader(partial(_track, kind)) for kind, ident in TRACK_KINDS.items()},
 }
 _KEYFRAMER = {
     idents.KFHDR: _ChunkReader(_header, "header"),
     idents.KFSEG: _ChunkReader(_segment, "segment"),
-    idents.KFCURTIME: _ChunkReader(_number(FRAME), "current_frame"),
-    **{ident: _ChunkReader(_node(kind), is_container=True) for kind, ident in NODE_KINDS.items()},
+    idents.KFCURTIME: _ChunkReader(partial(_number, FRAME), "current_frame"),
+    **{ident: _ChunkReader(partial(_node, kind), is_container=True) for kind, ident in NODE_KINDS.items()},
 }
 _MESH = {
-    idents.POINT_ARRAY: _ChunkReader(_table(3), "vertices"),
-    idents.TEX_VERTS: _ChunkReader(_table(2), "texture_coordinates"),
-    idents.MESH_MATRIX: _ChunkReader(_matrix, "matrix"),
+    idents.POINT_ARRAY: _ChunkReader(partial(_table, 3), "vertices"),
+    idents.TEX_VERTS: _ChunkReader(partial(_table, 2), "texture_coordinates"),
+    idents.MESH_MATRIX: _ChunkReader(partial(_vectors, 4), "matrix"),
     idents.FACE_ARRAY: _ChunkReader(_faces, "faces", is_container=True),
 }
-_SPOTLIGHT = {idents.DL_SPOT_ROLL: _ChunkReader(_number(FLOAT), "roll")}
+_SPOTLIGHT = {idents.DL_SPOT_ROLL: _ChunkReader(partial(_number, FLOAT), "roll")}
 _LIGHT = {
     idents.COLOR_F: _ChunkReader(_vector, "color"),
-    idents.DL_MULTIPLIER: _ChunkReader(_number(FLOAT), "multiplier"),
+    idents.DL_MULTIPLIER: _ChunkReader(partial(_number, FLOAT), "multiplier"),
     idents.DL_SPOTLIGHT: _ChunkReader(_spotlight, "spotlight", is_container=True),
 }
 _OBJECT = {
@@ -423,12 +397,12 @@ _OBJECT = {
     idents.N_CAMERA: _ChunkReader(_camera, "content", is_container=True),
 }
 _EDITOR = {
-    idents.MESH_VERSION: _ChunkReader(_number(LONG), "mesh_version"),
-    idents.MASTER_SCALE: _ChunkReader(_number(FLOAT), "master_scale"),
+    idents.MESH_VERSION: _ChunkReader(partial(_number, LONG), "mesh_version"),
+    idents.MASTER_SCALE: _ChunkReader(partial(_number, FLOAT), "master_scale"),
     idents.NAMED_OBJECT: _ChunkReader(_object, is_container=True),
 }
 _MAIN = {
-    idents.M3D_VERSION: _ChunkReader(_number(LONG), "version"),
+    idents.M3D_VERSION: _ChunkReader(partial(_number, LONG), "version"),
     idents.MDATA: _ChunkReader(_editor, "editor", is_container=True),
     idents.KFDATA: _ChunkReader(_keyframer, "keyframer", is_container=True),
 }
