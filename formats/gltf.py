@@ -183,8 +183,8 @@ def _read_keys(
     Quaternions are w, x, y, z.
     """
     components = _COMPONENTS[path]
-    times = read_accessor(document, sampler.get("input"), 1, f"{name}.input")[:, 0]
-    rows = read_accessor(document, sampler.get("output"), components, f"{name}.output")
+    times = _read_accessor(document, sampler.get("input"), 1, f"{name}.input")[:, 0]
+    rows = _read_accessor(document, sampler.get("output"), components, f"{name}.output")
     mode = sampler.get("interpolation", "LINEAR")
     if not isinstance(mode, str) or mode not in _INTERPOLATION:
         raise MotionError(n_("{:s} has an unknown interpolation, {}", name, str(mode)[:40]))
@@ -233,7 +233,7 @@ def _unit(quaternions: Float64Array) -> Float64Array:
     return np.where(is_zero, [1.0, 0.0, 0.0, 0.0], quaternions / np.where(is_zero, 1.0, length))
 
 
-def read_accessor(document: Document, number: object, components: int, owner: str) -> Float64Array:
+def _read_accessor(document: Document, number: object, components: int, owner: str) -> Float64Array:
     """Return the data of an accessor, shape (count, components).
 
     `number` is the accessor's index, and `owner` is the name of the item that refers to it. Raises MotionError if the

@@ -206,7 +206,7 @@ def check_many(
         try:
             frames = sampled_frames(scene, of_object(item), frame_range, STEP)
         except AnimationError as refusal:
-            result.errors += map(not_checked, refusal.findings)
+            result.errors += map(_not_checked, refusal.findings)
             continue
         result.objects += 1
         result.samples += len(frames)
@@ -215,11 +215,11 @@ def check_many(
             try:
                 result.violations += sorted(condition(), key=lambda violation: violation.start)
             except AnimationError as refusal:
-                result.errors += map(not_checked, refusal.findings)
+                result.errors += map(_not_checked, refusal.findings)
     return result
 
 
-def not_checked(reason: Finding) -> Finding:
+def _not_checked(reason: Finding) -> Finding:
     """Return a finding about a check that was skipped for the given reason."""
     return replace(reason, code="NOT_CHECKED", arguments=(reason.on(""),))
 
@@ -342,7 +342,7 @@ class _ObjectCheck:
         try:
             directions, forbidden, axis_name = self._directions(constraint, is_alone)
         except UnknownMotionError as unknown:
-            self.notes.append(not_checked(unknown.finding.on(self.item.name, path)))
+            self.notes.append(_not_checked(unknown.finding.on(self.item.name, path)))
             return
         influence = self.sampler.values(self.item, [f"{path}.influence"])[f"{path}.influence"][:, 0]
         angle, fraction = _smallest_angles(directions, forbidden)

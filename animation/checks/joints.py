@@ -15,7 +15,7 @@ from ..arguments import FrameRange, checked
 from ..errors import AnimationError, Finding, as_dict
 from ..records import record
 from ..sampling.depsgraph import placed
-from ..sampling.properties import STEP, Values, sampled_frames
+from ..sampling.properties import STEP, sampled_frames
 
 
 @record()
@@ -112,7 +112,8 @@ def joint_gap(
     is_finite = np.isfinite(distance)
     if not is_finite.all():
         raise AnimationError(Finding("JOINT_NOT_FINITE", bone or item.name, frame=float(frames[np.argmin(is_finite)])))
-    distance[distance < _rounding_error(positions)] = 0.0
+    # Smaller distances are float32 rounding of the positions.
+    distance[distance < 8.0 * np.spacing(np.float32(np.abs(positions).max(initial=1.0)))] = 0.0
     worst = int(np.argmax(distance))
     return Gap(
         name=bone or item.name,
@@ -133,8 +134,3 @@ def _with_parents(item: bpy.types.Object) -> list[bpy.types.ID]:
     """Return the object and all of its parents."""
     parent = item.parent
     return [item] if parent is None else [item, *_with_parents(parent)]
-
-
-def _rounding_error(positions: Values) -> float:
-    """Return the largest distance that float32 rounding of these positions can cause."""
-    return 8.0 * float(np.spacing(np.float32(np.abs(positions).max(initial=1.0))))

@@ -89,7 +89,7 @@ def tracks_of(motion: NodeMotion) -> dict[str, Track]:
     return {name: track for name in PROPERTIES if (track := getattr(motion, name)) is not None}
 
 
-def axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
+def _axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
     """Yield candidate axis rotations: the one declared in the file, the identity, and all right-angle rotations."""
     yield file.to_blender
     yield _IDENTITY
@@ -125,7 +125,7 @@ class Matcher:
         """
         best: list[Match] = []
         fewest_conflicts = np.inf
-        for axes in axes_candidates(self.file):
+        for axes in _axes_candidates(self.file):
             matches, conflicts = self._matches(take, timing, fcurves, axes)
             if conflicts < fewest_conflicts:
                 best, fewest_conflicts = matches, conflicts

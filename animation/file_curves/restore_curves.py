@@ -167,7 +167,11 @@ def _best_take(
     rate = frame_rate(bpy.context.scene)
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels if len(fcurve.keyframe_points)}
     best: tuple[Take, Timing, list[Match]] | None = None
-    for take, layer in _likely_takes(matcher.file, channels.action.name):
+    action = channels.action.name
+    # Takes that are named in the action come first. An importer may have created an action from one of their layers.
+    takes = sorted(matcher.file.takes, key=lambda take: not take.name or take.name not in action)
+    layers = [(take, layer) for take in takes for layer in (take, *take.layers)]
+    for take, layer in layers:
         candidate = _matches(matcher, layer, rate, owner, fcurves)
         if candidate is None:
             continue
@@ -213,12 +217,6 @@ def _with_all_layers(matches: Sequence[Match], layer: Take, take: Take) -> list[
         is_about_pivot = match.motion is not layer.motions[match.node] and whole.pivot is not None
         result.append(replace(match, motion=about_pivot(whole) if is_about_pivot else whole))
     return result
-
-
-def _likely_takes(file: MotionFile, action: str) -> list[tuple[Take, Take]]:
-    """Return pairs of a take and either the take itself or one of its layers. Takes named in the action come first."""
-    takes = sorted(file.takes, key=lambda take: (not take.name or take.name not in action, file.takes.index(take)))
-    return [(take, layer) for take in takes for layer in (take, *take.layers)]
 
 
 def _actions_of(owner: bpy.types.Object, report: Report) -> Iterator[Channels]:

@@ -86,21 +86,21 @@ def gather_nodes(
 ) -> list[ExportNode]:
     """Return the nodes of the objects and their targets, parents first, and the node of the ambient light."""
     selected = list(objects)
-    aims = {obj: target_of(obj, conversion) for obj in selected if kind_of(obj) in three_ds.TARGET_KINDS}
+    aims = {obj: _target_of(obj, conversion) for obj in selected if _kind_of(obj) in three_ds.TARGET_KINDS}
     targets = {target for target, _ in aims.values() if target is not None and target.type == "EMPTY"}
-    selected = [obj for obj in selected if obj not in targets | upright_spaces(aims)]
+    selected = [obj for obj in selected if obj not in targets | _upright_spaces(aims)]
     exported, instances = {*selected, *targets}, Instances(conversion)
     nodes: list[ExportNode] = []
     for obj in sorted(selected, key=_depth):
         node = _object_node(obj, exported, *aims.get(obj, (None, True)), report)
-        find_source(node, conversion)
+        _find_source(node, conversion)
         instances.add(node)
         nodes.append(node)
         if node.kind in three_ds.TARGET_KINDS:
             nodes.append(_target_node(node, exported, conversion, report))
     for node in nodes:
         _note_lost_transforms(node, targets)
-    return nodes + ambient_nodes(scene, conversion, report)
+    return nodes + _ambient_nodes(scene, conversion, report)
 
 
 def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, report: Exchanged) -> ExportNode:
@@ -109,9 +109,9 @@ def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, r
     parent = obj.parent if obj is not None and obj.parent in exported else None
     add_note = partial(note, report.notes, node.obj.name if obj is None else obj.name)
     target = ExportNode(obj, three_ds.TARGET_KINDS[node.kind], node.name, parent, add_note, aimed_by=node.obj)
-    target.parent_is_aimed = parent is not None and kind_of(parent) in three_ds.TARGET_KINDS
+    target.parent_is_aimed = parent is not None and _kind_of(parent) in three_ds.TARGET_KINDS
     if obj is not None:
-        find_source(target, conversion)
+        _find_source(target, conversion)
     return target
 
 
@@ -121,9 +121,9 @@ def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
     Lights and targets inherit only positions. Cameras and spotlights do not inherit scale.
     """
     parent = node.parent
-    if parent is None or (kind_of(parent) == "OBJECT" and parent not in targets):
+    if parent is None or (_kind_of(parent) == "OBJECT" and parent not in targets):
         return
-    loses_rotation = kind_of(parent) not in three_ds.TARGET_KINDS
+    loses_rotation = _kind_of(parent) not in three_ds.TARGET_KINDS
     lost_paths = ("scale", "rotation") if loses_rotation else ("scale",)
     is_scaled = not np.allclose(parent.scale, 1.0)
     is_rotated = loses_rotation and parent.matrix_basis.to_quaternion().angle > _ROUNDING
@@ -131,7 +131,7 @@ def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
         node.add_note("PARENT_LOSES_SCALE_AND_ROTATION" if loses_rotation else "PARENT_LOSES_SCALE", parent.name)
 
 
-def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
+def _target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
     """Return the object that a camera or light looks at, and whether the camera or light is upright in the file.
 
     The object is None if no constraint aims at it, or if there are also other constraints.
@@ -152,13 +152,13 @@ def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
     return aim.target if is_exact else None, bool(np.abs(up - conversion.axes[:, 2]).max() < _SAME_AXIS)
 
 
-def upright_spaces(objects: Iterable[Any]) -> set[Any]:
+def _upright_spaces(objects: Iterable[Any]) -> set[Any]:
     """Return the objects that an import created for upright cameras because the file had other axes."""
     constraints = [constraint for obj in objects for constraint in obj.constraints]
     return {constraint.space_object for constraint in constraints if constraint.name == AIM} - {None}
 
 
-def kind_of(obj: Any) -> str:
+def _kind_of(obj: Any) -> str:
     """Return the kind of an object's node."""
     if obj.type == "LIGHT" and obj.data.type == "SPOT":
         return "SPOTLIGHT"
@@ -168,28 +168,24 @@ def kind_of(obj: Any) -> str:
 def _object_node(obj: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> ExportNode:
     """Return the node of an object, without its name, and note the parts that the file cannot store."""
     add_note = partial(note, report.notes, obj.name)
-    kind = kind_of(obj)
+    kind = _kind_of(obj)
     if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
         add_note("LIGHT_TYPE", obj.data.type.lower())
     if kind == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
         add_note("TYPE_AS_DUMMY", obj.type.lower())
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
         add_note("COLLECTION_AS_DUMMY", obj.instance_collection.name)
-    if obj.type in GEOMETRY and _changes_shape(obj):
+    shape_keys = getattr(obj.data, "shape_keys", None)
+    has_moving_shape_keys = shape_keys is not None and shape_keys.animation_data is not None
+    has_armature = any(modifier.type == "ARMATURE" for modifier in obj.modifiers)
+    if obj.type in GEOMETRY and (has_moving_shape_keys or has_armature):
         add_note("SHAPE_CHANGES")
     parent = obj.parent
     while parent is not None and parent not in exported:
         parent = parent.parent
     node = ExportNode(obj, kind, b"", parent, add_note, target=target, is_upright=is_upright)
-    node.parent_is_aimed = parent is not None and kind_of(parent) in three_ds.TARGET_KINDS
+    node.parent_is_aimed = parent is not None and _kind_of(parent) in three_ds.TARGET_KINDS
     return node
-
-
-def _changes_shape(obj: bpy.types.Object) -> bool:
-    """Check whether an armature or shape keys may move the object's vertices."""
-    shape_keys = getattr(obj.data, "shape_keys", None)
-    is_animated = shape_keys is not None and shape_keys.animation_data is not None
-    return is_animated or any(modifier.type == "ARMATURE" for modifier in obj.modifiers)
 
 
 def _depth(obj: bpy.types.Object) -> int:
@@ -200,7 +196,7 @@ def _depth(obj: bpy.types.Object) -> int:
     return depth
 
 
-def find_source(node: ExportNode, conversion: Conversion) -> None:
+def _find_source(node: ExportNode, conversion: Conversion) -> None:
     """Find the node from which the object was imported, if the conversion is unchanged."""
     try:
         state = recall(node.obj)
@@ -338,7 +334,7 @@ def _texture_coordinates(mesh: bpy.types.Mesh) -> npt.NDArray[np.float32]:
     return coordinates
 
 
-def ambient_nodes(scene: Any, conversion: Conversion, report: Exchanged) -> list[ExportNode]:
+def _ambient_nodes(scene: Any, conversion: Conversion, report: Exchanged) -> list[ExportNode]:
     """Return the node of the ambient light, which has the color of the world, or no node without a world.
 
     The color is the background's, unless other nodes determine it, the world's viewport color is keyed, or the world
@@ -348,7 +344,7 @@ def ambient_nodes(scene: Any, conversion: Conversion, report: Exchanged) -> list
     if world is None:
         return []
     node = ExportNode(world, "AMBIENT", b"$AMBIENT$", None, partial(note, report.notes, world.name))
-    find_source(node, conversion)
+    _find_source(node, conversion)
     background = _background(world)
     path = None if background is None else _path_of_color(background)
     uses_viewport_color = node.source is not None or any(path == "color" for path, _ in curves_of(world))

@@ -92,7 +92,7 @@ class Writer:
         if source_track is not None and imported is not None and _is_unchanged(keys, imported):
             node.tracks.append(source_track)
         elif node.source is None or source_track is not None or not is_default:
-            node.tracks.append(numbers_track(kind, keys.with_values(values), self.conversion, node.add_note))
+            node.tracks.append(_numbers_track(kind, keys.with_values(values), self.conversion, node.add_note))
 
     def _add_sampled_transforms(self, node: ExportNode, frame: Frame) -> None:
         locations, quaternions, scales, has_shear = self.matrices.local(node.obj, node.parent)
@@ -160,7 +160,7 @@ class Writer:
         changes = np.flatnonzero(np.diff(visibility.values[:, 0])) + 1
         if len(changes):
             keys = Keys(visibility.frames[changes], np.zeros((len(changes), 0)), np.zeros((5, len(changes))))
-            node.tracks.append(numbers_track("HIDE", keys, self.conversion, node.add_note))
+            node.tracks.append(_numbers_track("HIDE", keys, self.conversion, node.add_note))
 
     def _add_morph(self, node: ExportNode) -> None:
         """Write the markers of an imported morph track."""
@@ -207,7 +207,7 @@ class Writer:
         targets = world[:, :3, 3] - _TARGET_DISTANCE * rotations.unit_vectors(world[:, :3, 2])[0]
         location = sampled(self.matrices.frames, targets)
         location = location.with_values(self.conversion.positions_in_file(location.values))
-        node.tracks.append(numbers_track("POSITION", location, self.conversion, node.add_note))
+        node.tracks.append(_numbers_track("POSITION", location, self.conversion, node.add_note))
 
     def _add_color(self, node: ExportNode, tracks: Tracks, path: str = "color") -> None:
         color = tracks.value_keys(path, node.add_note)
@@ -268,7 +268,7 @@ def _has_driver(datablock: Any, path: str, expression: str) -> bool:
     return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
 
 
-def numbers_track(kind: str, keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
+def _numbers_track(kind: str, keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
     """Return the track for keys with values in file units."""
     frames = _file_frames(keys.frames, conversion, add_note)
     values = np.clip(np.nan_to_num(keys.values), -LARGEST, LARGEST)

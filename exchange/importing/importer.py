@@ -120,7 +120,7 @@ def import_steps(
                 file_report.notes = [Finding("OF_FILE", arguments=(name, finding)) for finding in file_report.notes]
             report.add(file_report)
         if options.output != "NONE" and report.animated:
-            ends = options.conversion.frames(np.array([segment_of(scene) for scene in scenes.values()]))
+            ends = options.conversion.frames(np.array([_segment_of(scene) for scene in scenes.values()]))
             for done, total in _bake_imported(report, ends, options.output, options.sample_limit):
                 yield total + done, 2 * total
     except BaseException:
@@ -163,21 +163,15 @@ def _import_scene(
             obj.parent = objects[planned.parent]
         apply(planned, obj, None if planned.target is None else objects[planned.target], axes, report)
         remember(obj, planned.node, conversion)
-        if not options.matches and planned.kind == "WORLD":
-            _use_world(obj, into, report)
         if planned.kind != "WORLD":
             report.items.append(obj)
+        elif not options.matches and into.world is None:
+            into.world = obj
+        elif not options.matches:
+            report.notes.append(Finding("WORLD_NOT_USED", arguments=(obj.name,)))
         yield index, 2 * len(plans)
     if not options.matches:
         report.note_left_out(left_out_of_file(scene))
-
-
-def _use_world(world: bpy.types.World, into: bpy.types.Scene, report: Exchanged) -> None:
-    """Make a new world the scene's world, unless it already has one."""
-    if into.world is None:
-        into.world = world
-    else:
-        report.notes.append(Finding("WORLD_NOT_USED", arguments=(world.name,)))
 
 
 def _matched_objects(
@@ -368,7 +362,7 @@ def _bake_within_limit(prefixes: _Prefixes, options: Options) -> Steps[Report]:
     return by_handles
 
 
-def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
+def _segment_of(scene: three_ds.Scene) -> tuple[int, int]:
     """Return the first and last frames of the file's playback range."""
     keyframer = scene.keyframer
     if keyframer is not None and keyframer.segment is not None and keyframer.segment[0] < keyframer.segment[1]:
@@ -383,7 +377,7 @@ def set_range(
 ) -> None:
     """Set the scene's playback range from the files, and the frame rate if `rate` is given."""
     ends = np.clip(
-        conversion.frames(np.array([segment_of(file_scene) for file_scene in file_scenes])), -LAST_FRAME, LAST_FRAME
+        conversion.frames(np.array([_segment_of(file_scene) for file_scene in file_scenes])), -LAST_FRAME, LAST_FRAME
     )
     scene.frame_start, scene.frame_end = math.floor(ends.min()), math.ceil(ends.max())
     if rate is not None:

@@ -79,8 +79,9 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Fin
         frame = Frame(conversion, parent_is_aimed, is_aimed)
         obj = objects.get(node.name)
         content = None if obj is None else obj.content
-        if index >= len(scene.nodes) and isinstance(content, Mesh):
-            content = _without_rotation(content)
+        if index >= len(scene.nodes) and isinstance(content, Mesh) and content.matrix is not None:
+            # The node of a mesh without animation has no rotation.
+            content = replace(content, matrix=np.vstack((np.eye(3), content.matrix[3])).astype(np.float32))
         planned = PlannedObject(node_name(node), node, parent, _kind(node, content), frame, content, target)
         add_note = partial(note, notes, planned.name)
         add_keys(planned, _all_tracks(node, obj), choices, add_note)
@@ -196,13 +197,6 @@ def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
     return tracks
 
 
-def _without_rotation(mesh: Mesh) -> Mesh:
-    """Return the mesh with the rotation of its matrix removed. The vertices do not move."""
-    if mesh.matrix is None:
-        return mesh
-    return replace(mesh, matrix=np.vstack((np.eye(3), mesh.matrix[3])).astype(np.float32))
-
-
 def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
     """Convert the tracks to keys of the planned object."""
     node, frame = planned.node, planned.frame
@@ -245,17 +239,12 @@ def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_trac
         if keys is not None and track.kind == "POSITION":
             planned.keys["location"] = keys.with_values(frame.positions(keys.values))
         elif keys is not None:
-            _note_limits(track, note_track)
+            low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
+            is_outside = (track.values < low) | (track.values > high)
+            if is_outside.any():
+                note_track("ANGLE_OUT_OF_RANGE", int(is_outside.sum()), low, high)
             values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
             planned.keys[track.kind.lower()] = keys.with_values(values)
-
-
-def _note_limits(track: Track, note_track: AddNote) -> None:
-    """Note values that Blender limits."""
-    low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
-    is_outside = (track.values < low) | (track.values > high)
-    if is_outside.any():
-        note_track("ANGLE_OUT_OF_RANGE", int(is_outside.sum()), low, high)
 
 
 def _hidden_keys(track: Track, is_hidden: bool, conversion: Conversion, add_note: AddNote) -> Keys:
