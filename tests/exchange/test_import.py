@@ -60,6 +60,10 @@ def turned(frame: float, name: str = "Box") -> np.ndarray:
     return world(name, frame)[:3, :3]
 
 
+Y_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
+"""The rotation of an import with Y as the up axis."""
+
+
 @pytest.mark.parametrize("ids", [True, False])
 def test_children_with_pivots_follow_parents(bring: Import, ids: bool) -> None:
     composition = Composition(bring(family(ids=ids)))
@@ -72,12 +76,11 @@ def test_children_with_pivots_follow_parents(bring: Import, ids: bool) -> None:
 
 def test_other_axes_turn_the_whole_scene(bring: Import) -> None:
     composition = Composition(bring(family(ids=True), axis_forward="-Z", axis_up="Y", global_scale=0.1))
-    turn = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
     for frame in (0, 3, 10, 17, 25):
         for index, name in enumerate(("Child", "Parent")):
             world(name, frame)
             corners = [world(name) @ (*vertex.co, 1) for vertex in bpy.data.objects[name].data.vertices]
-            expected = 0.1 * composition.vertices(index, frame) @ turn.T
+            expected = 0.1 * composition.vertices(index, frame) @ Y_UP.T
             assert np.array(corners)[:, :3] == pytest.approx(expected, abs=1e-5)
 
 
@@ -151,7 +154,7 @@ def test_what_is_aimed_looks_at_its_target_and_rolls(bring: Import, kind: str, t
     roll = track("ROLL", (0, -10), (12, 400), (30, 90), parameters={1: (0.5, 0, 0.5, 0, 0)})
     axes = {"axis_forward": "-Z" if up == "Y" else "Y", "axis_up": up}
     composition = Composition(bring(scene(*watched(kind, roll), objects=(thing(b"Eye"),)), **axes))
-    turn = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]) if up == "Y" else np.eye(3)
+    turn = Y_UP if up == "Y" else np.eye(3)
     for frame in (0, 5, 12, 21, 30):
         expected = composition.world(0, frame)
         assert world("Eye", frame)[:3, :3] == pytest.approx(turn @ expected[:3, :3], abs=1e-5), frame
@@ -163,7 +166,7 @@ def test_children_of_a_camera_keep_their_place_in_its_view(bring: Import) -> Non
     held = three_ds.Node("OBJECT", b"Held", parent=0, tracks=(THREE_PLACES, TWO_ROTATIONS))
     for axes in ({}, {"axis_forward": "-Z", "axis_up": "Y"}):
         composition = Composition(bring(scene(eye, target, held, objects=(camera(b"Eye"),)), **axes))
-        turn = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]) if axes else np.eye(3)
+        turn = Y_UP if axes else np.eye(3)
         for frame in (0, 12, 30):
             found = world("Held.001" if axes else "Held", frame)
             expected = composition.world(2, frame)
@@ -255,6 +258,13 @@ def test_what_hangs_from_the_ambient_light_hangs_from_what_that_does(bring: Impo
 UNIT = tuple(np.array([1.0, 2, 2]) / 3)
 
 
+def spun_to(keys: list[tuple], frame: float, axis=UNIT, start=TILTED) -> np.ndarray:
+    """Return the rotation of `spun` at a frame, from the turned degrees at the keys."""
+    angle = math.radians(reference.scalar(keys, frame, ends="3DS"))
+    q = reference.of_axis_angle(-start[0], start[1:])
+    return matrix_of(reference.product(reference.of_axis_angle(angle, axis), q))
+
+
 @pytest.mark.parametrize(
     ("start", "axis", "mode"),
     [
@@ -269,11 +279,8 @@ def test_whole_turns_are_kept(bring: Import, start, axis, mode: str) -> None:
     bring(spun(start, (*axis, 450), (*axis, -720), (*axis, 90), tension=0.3))
     assert bpy.data.objects["Box"].rotation_mode == mode
     keys = [(0, 0.0), (10, 450.0, 0.3, 0, 0, 0, 0), (20, -270.0), (30, -180.0)]
-    q = reference.of_axis_angle(-start[0], start[1:]) if start[0] else np.array([1.0, 0, 0, 0])
     for frame in range(31):
-        angle = math.radians(reference.scalar(keys, frame, ends="3DS"))
-        expected = matrix_of(reference.product(reference.of_axis_angle(angle, axis), q))
-        assert turned(frame) == pytest.approx(expected, abs=2e-5), frame
+        assert turned(frame) == pytest.approx(spun_to(keys, frame, axis, start), abs=2e-5), frame
 
 
 @pytest.mark.parametrize("rest", [(0.0, 0, 0, 0), (0.0, 0, 1, 0)])
@@ -281,8 +288,7 @@ def test_a_rest_between_whole_turns_is_about_their_axis(bring: Import, rest) -> 
     bring(spun(UPRIGHT, (*UNIT, 450), rest, (*UNIT, 720)))
     keys = [(0, 0.0), (10, 450.0), (20, 450.0), (30, 1170.0)]
     for frame in range(31):
-        expected = reference.of_axis_angle(math.radians(reference.scalar(keys, frame, ends="3DS")), UNIT)
-        assert turned(frame) == pytest.approx(matrix_of(expected), abs=2e-5), frame
+        assert turned(frame) == pytest.approx(spun_to(keys, frame, start=UPRIGHT), abs=2e-5), frame
 
 
 def test_turns_that_no_mode_can_say_are_told(bring: Import, said) -> None:
@@ -293,14 +299,9 @@ def test_turns_that_no_mode_can_say_are_told(bring: Import, said) -> None:
 def test_large_arcs_go_the_long_way_unless_asked_otherwise(bring: Import) -> None:
     made = spun(TILTED, (*UNIT, 300), (*UNIT, 20))
     bring(made)
-    angle = math.radians(reference.scalar([(0, 0.0), (10, 300.0), (20, 320.0)], 3, ends="3DS"))
-    q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
-    expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
-    assert turned(3) == pytest.approx(expected, abs=1e-5)
+    assert turned(3) == pytest.approx(spun_to([(0, 0.0), (10, 300.0), (20, 320.0)], 3), abs=1e-5)
     bring(made, use_shorter_turns=True)
-    angle = math.radians(reference.scalar([(0, 0.0), (10, -60.0), (20, -40.0)], 3, ends="3DS"))
-    expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
-    assert turned(3, "Box.001") == pytest.approx(expected, abs=1e-5)
+    assert turned(3, "Box.001") == pytest.approx(spun_to([(0, 0.0), (10, -60.0), (20, -40.0)], 3), abs=1e-5)
 
 
 def test_handles_play_the_keys_of_the_file_alone(bring: Import, said) -> None:
@@ -308,10 +309,7 @@ def test_handles_play_the_keys_of_the_file_alone(bring: Import, said) -> None:
     channels = fcurves(bpy.data.objects["Box"])
     assert [len(fcurve.keyframe_points) for fcurve in channels] == [3] * 4
     assert not any(point.type == "GENERATED" for fcurve in channels for point in fcurve.keyframe_points)
-    angle = math.radians(reference.scalar([(0, 0.0), (10, 60.0), (20, 80.0)], 3, ends="3DS"))
-    q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
-    expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
-    assert turned(3) == pytest.approx(expected, abs=2e-3)
+    assert turned(3) == pytest.approx(spun_to([(0, 0.0), (10, 60.0), (20, 80.0)], 3), abs=2e-3)
 
 
 def test_turns_that_handles_play_far_off_are_baked_as_samples(bring: Import, said) -> None:
@@ -320,10 +318,7 @@ def test_turns_that_handles_play_far_off_are_baked_as_samples(bring: Import, sai
         '"Box", Euler Rotation: the track was baked as samples, because handles would have a maximum error of' in said()
     )
     assert "approximate" not in said()
-    angle = math.radians(reference.scalar([(0, 0.0), (10, 300.0), (20, 320.0)], 3, ends="3DS"))
-    q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
-    expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
-    assert turned(3) == pytest.approx(expected, abs=1e-5)
+    assert turned(3) == pytest.approx(spun_to([(0, 0.0), (10, 300.0), (20, 320.0)], 3), abs=1e-5)
 
 
 def test_euler_angles_rotate_the_same(bring: Import) -> None:
@@ -836,8 +831,5 @@ def test_a_turn_of_nearly_360_degrees_is_a_small_one_and_the_others_as_they_say(
     assert bpy.data.objects["Box"].rotation_mode == "QUATERNION"
     assert "rotation: 1 turn of nearly 360 degrees was imported as a small turn in the opposite direction" in said()
     keys = [(0, 0.0), (10, 205.0), (20, 204.998), (30, 224.998)]
-    q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
     for frame in (4, 15, 23):
-        angle = math.radians(reference.scalar(keys, frame, ends="3DS"))
-        expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
-        assert turned(frame) == pytest.approx(expected, abs=1e-5), frame
+        assert turned(frame) == pytest.approx(spun_to(keys, frame), abs=1e-5), frame
