@@ -26,10 +26,9 @@ from ..options import EXPORT
 from ..report import Exchanged, counts_of_file, left_out_of_objects
 from ..rotation_modes import MAX_NAME
 from .gather_nodes import ExportNode, gather_nodes
-from .key_spans import frames_of
-from .matrices import Matrices, kept_evaluated
 from .nodes import Writer
 from .reasons_to_sample import reason_to_sample_object
+from .sampling import Matrices, frames_of, kept_evaluated
 from .track_keys import SampleLimit
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")

@@ -23,8 +23,7 @@ from ..clean_keys import APART, AddNote, Keys, still
 from ..conversion import Conversion, Frame, fov_of, hotspot_of, rolls_of, width_seen
 from ..importing.set_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from .gather_nodes import ExportNode
-from .key_spans import go_on, span_of_keys
-from .matrices import Matrices, inverse_of
+from .sampling import Matrices, go_on, inverse_of, span_of_keys
 from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}

@@ -16,8 +16,7 @@ from ...formats import three_ds
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
 from .gather_nodes import ExportNode
-from .key_spans import frames_of
-from .matrices import inverse_of
+from .sampling import frames_of, inverse_of
 
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
 """Constraints that rotate an object, without effect on objects that have a target in the file."""

@@ -26,8 +26,8 @@ from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
 from ..rotation_modes import ModeKeys
-from .key_spans import SAME, go_on, span_of_keys
 from .reasons_to_sample import is_played_by_splines, other_control, played_fcurves, reason_to_sample_track
+from .sampling import SAME, go_on, span_of_keys
 from .segments import KeySearch
 
 _NOTE_OF_STATE = {

@@ -35,92 +35,6 @@ _ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX"
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
-    """A layer of a stack.
-
-    Attributes
-    ----------
-    is_first : bool
-        True for the first layer of a stack, which replaces the values of the model in any mode.
-    mode : str
-        The blend mode. OVERRIDE ignores the weight.
-    weight : float or Curve
-        The weight in percent.
-    composes_rotations, composes_scales : bool
-        True if rotations or scales are multiplied. Otherwise, their components are added.
-    """
-
-    is_first: bool
-    mode: Mode
-    weight: float | Curve
-    composes_rotations: bool
-    composes_scales: bool
-
-    @property
-    def replaces(self) -> bool:
-        """Return whether only this layer has an effect."""
-        return self.is_first or self.mode == "OVERRIDE"
-
-    def weights(self, times: Float64Array) -> Float64Array:
-        """Return the weight at each time, from 0 to 1."""
-        percent = self.weight(times) if isinstance(self.weight, Curve) else np.full(len(times), self.weight)
-        weight = np.clip(percent / 100.0, 0.0, 1.0)
-        return np.where(weight > _FULL_WEIGHT, 1.0, weight)
-
-
-@dataclass(frozen=True, eq=False)
-class LayerCurves:
-    """The curves of one property in one layer, and the values of its components without a curve, shape (3,)."""
-
-    layer: Layer
-    curves: tuple[Curve | None, ...]
-    defaults: Float64Array
-
-    @property
-    def animated(self) -> list[Curve]:
-        """Return the curves, including the curve of the layer's weight."""
-        curves = [curve for curve in self.curves if curve is not None]
-        if isinstance(self.layer.weight, Curve) and not self.layer.replaces:
-            curves.append(self.layer.weight)
-        return curves
-
-    @property
-    def components(self) -> tuple[Curve, ...]:
-        """Return three curves. A component without a curve gets a curve of one key."""
-        start = min((float(curve.times[0]) for curve in self.animated), default=0.0)
-        return tuple(
-            Curve.single_key(start, default) if curve is None else curve
-            for curve, default in zip(self.curves, self.defaults, strict=True)
-        )
-
-    def as_first(self) -> LayerCurves:
-        """Return the same curves as if they were in the first layer of a stack."""
-        return replace(self, layer=replace(self.layer, is_first=True))
-
-
-def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array:
-    """Return powers of the values' magnitudes, with the signs of the values. Exponents are from 0 to 1."""
-    powers = np.sign(values) * np.abs(values) ** exponents
-    # These cases are exact, also for values of 0.
-    return np.where(exponents <= 0.0, 1.0, np.where(exponents >= 1.0, values, powers))
-
-
-def _composed_angles(
-    below: Float64Array, above: Float64Array, weights: Float64Array, is_additive: bool, order: rotations.Order
-) -> Float64Array:
-    """Return the Euler angles (n, 3), in degrees, of rotations `below` followed by weighted rotations `above`.
-
-    If the layer is not additive, the rotations are interpolated.
-    """
-    first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
-    start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if is_additive else first
-    # Take the shortest path, as in programs that play these files.
-    second = np.where((start * second).sum(axis=-1, keepdims=True) < 0.0, -second, second)
-    weighted = rotations.slerp(start, second, weights)
-    return np.degrees(rotations.to_euler(rotations.multiply(first, weighted) if is_additive else weighted, order))
-
-
-@dataclass(frozen=True, eq=False)
 class LocalTransform:
     """The properties of a model that define its local transform.
 
@@ -189,6 +103,70 @@ class LocalTransform:
         return translation + self.outer_offset + rotated, quaternions, scale
 
 
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """A layer of a stack.
+
+    Attributes
+    ----------
+    is_first : bool
+        True for the first layer of a stack, which replaces the values of the model in any mode.
+    mode : str
+        The blend mode. OVERRIDE ignores the weight.
+    weight : float or Curve
+        The weight in percent.
+    composes_rotations, composes_scales : bool
+        True if rotations or scales are multiplied. Otherwise, their components are added.
+    """
+
+    is_first: bool
+    mode: Mode
+    weight: float | Curve
+    composes_rotations: bool
+    composes_scales: bool
+
+    @property
+    def replaces(self) -> bool:
+        """Return whether only this layer has an effect."""
+        return self.is_first or self.mode == "OVERRIDE"
+
+    def weights(self, times: Float64Array) -> Float64Array:
+        """Return the weight at each time, from 0 to 1."""
+        percent = self.weight(times) if isinstance(self.weight, Curve) else np.full(len(times), self.weight)
+        weight = np.clip(percent / 100.0, 0.0, 1.0)
+        return np.where(weight > _FULL_WEIGHT, 1.0, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class LayerCurves:
+    """The curves of one property in one layer, and the values of its components without a curve, shape (3,)."""
+
+    layer: Layer
+    curves: tuple[Curve | None, ...]
+    defaults: Float64Array
+
+    @property
+    def animated(self) -> list[Curve]:
+        """Return the curves, including the curve of the layer's weight."""
+        curves = [curve for curve in self.curves if curve is not None]
+        if isinstance(self.layer.weight, Curve) and not self.layer.replaces:
+            curves.append(self.layer.weight)
+        return curves
+
+    @property
+    def components(self) -> tuple[Curve, ...]:
+        """Return three curves. A component without a curve gets a curve of one key."""
+        start = min((float(curve.times[0]) for curve in self.animated), default=0.0)
+        return tuple(
+            Curve.single_key(start, default) if curve is None else curve
+            for curve, default in zip(self.curves, self.defaults, strict=True)
+        )
+
+    def as_first(self) -> LayerCurves:
+        """Return the same curves as if they were in the first layer of a stack."""
+        return replace(self, layer=replace(self.layer, is_first=True))
+
+
 def motion_of(transform: LocalTransform, layers: Mapping[str, Sequence[LayerCurves]]) -> NodeMotion | None:
     """Return the motion of a model, or None without keys. `layers` contains the layers of each animated property."""
     animated = _AnimatedTransform(transform, layers)
@@ -213,11 +191,13 @@ class _AnimatedTransform:
     def __init__(self, transform: LocalTransform, layers: Mapping[str, Sequence[LayerCurves]]) -> None:
         self.transform = transform
         self.layers = {
-            name: [layer for layer in layers.get(name, ()) if layer.animated or layer.layer.replaces]
+            name: [curves for curves in layers.get(name, ()) if curves.animated or curves.layer.replaces]
             for name in LOCAL_PROPERTIES
         }
+        """The layers that have an effect, for each property."""
         self.curves = {
-            name: [curve for layer in self.layers[name] for curve in layer.animated] for name in LOCAL_PROPERTIES
+            name: [curve for layer_curves in self.layers[name] for curve in layer_curves.animated]
+            for name in LOCAL_PROPERTIES
         }
         self.all_curves = [curve for name in LOCAL_PROPERTIES for curve in self.curves[name]]
 
@@ -263,6 +243,28 @@ class _AnimatedTransform:
         if transform.scaling_pivot.any():
             curves += self.curves["Scaling"]
         return [curve for curve in curves if curve.varies]
+
+
+def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array:
+    """Return powers of the values' magnitudes, with the signs of the values. Exponents are from 0 to 1."""
+    powers = np.sign(values) * np.abs(values) ** exponents
+    # These cases are exact, also for values of 0.
+    return np.where(exponents <= 0.0, 1.0, np.where(exponents >= 1.0, values, powers))
+
+
+def _composed_angles(
+    below: Float64Array, above: Float64Array, weights: Float64Array, is_additive: bool, order: rotations.Order
+) -> Float64Array:
+    """Return the Euler angles (n, 3), in degrees, of rotations `below` followed by weighted rotations `above`.
+
+    If the layer is not additive, the rotations are interpolated.
+    """
+    first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
+    start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if is_additive else first
+    # Take the shortest path, as in programs that play these files.
+    second = np.where((start * second).sum(axis=-1, keepdims=True) < 0.0, -second, second)
+    weighted = rotations.slerp(start, second, weights)
+    return np.degrees(rotations.to_euler(rotations.multiply(first, weighted) if is_additive else weighted, order))
 
 
 def _translation_tracks(animated: _AnimatedTransform) -> tuple[Track | None, Track | None]:

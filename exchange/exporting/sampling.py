@@ -1,23 +1,78 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sample world matrices of objects whose motion is not determined by their own keys."""
+"""Find the frames at which F-curves cause motion, and sample the world matrices of objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ...animation.fcurves.keyframes import Float64Array
 from ...interp import rotations
-from .key_spans import frames_of
 
+SAME = 1e-6
+"""Values within this relative distance are equal except for float32 rounding."""
 _NO_SHEAR = 1e-5
 """Largest deviation of a parent inverse from a scaled rotation, relative to its squared scale."""
 _SHEAR = 1e-4
 """Cosine between axes. Larger cosines count as shear."""
+
+
+def frames_of(scene: bpy.types.Scene) -> Float64Array:
+    """Return all frames of the scene."""
+    return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
+
+
+class Span(NamedTuple):
+    """The whole frames from `first` to `last`. Without an array, far more frames than memory allows can be counted."""
+
+    first: float
+    last: float
+
+    def __bool__(self) -> bool:
+        return self.first <= self.last
+
+    @property
+    def number(self) -> int:
+        """Return the number of frames."""
+        return int(self.last - self.first) + 1 if self else 0
+
+    def frames(self) -> Float64Array:
+        return np.arange(self.first, self.last + 1.0) if self else np.empty(0)
+
+    def with_frames_of(self, scene: bpy.types.Scene) -> Span:
+        """Return a span that covers these frames and the scene's frames."""
+        return Span(min(self.first, scene.frame_start), max(self.last, scene.frame_end))
+
+
+def span_of_keys(fcurves: Sequence[bpy.types.FCurve]) -> Span:
+    """Return the span from the first to the last key of the curves. Empty without keys."""
+    frames = [point.co.x for fcurve in fcurves for point in (*fcurve.keyframe_points, *fcurve.sampled_points)]
+    return Span(float(np.floor(min(frames))), float(np.ceil(max(frames)))) if frames else Span(np.inf, -np.inf)
+
+
+def go_on(fcurves: Sequence[bpy.types.FCurve], keyed: Span, scene: bpy.types.Scene) -> bool:
+    """Return whether any curve changes outside its keys within the scene's frames."""
+    return any(_goes_on(fcurve, keyed, frames_of(scene)) for fcurve in fcurves)
+
+
+def _goes_on(fcurve: bpy.types.FCurve, keyed: Span, frames: Float64Array) -> bool:
+    if not keyed:
+        return True
+    if fcurve.extrapolation == "CONSTANT" and all(modifier.mute for modifier in fcurve.modifiers):
+        return False
+    before, after = frames[frames < keyed.first], frames[frames > keyed.last]
+    return _changes(fcurve, keyed.first, before) or _changes(fcurve, keyed.last, after)
+
+
+def _changes(fcurve: bpy.types.FCurve, end: float, frames: Float64Array) -> bool:
+    """Return whether the value at any frame differs from the value at an end of the keys."""
+    value = fcurve.evaluate(end)
+    tolerance = SAME * max(1.0, abs(value))
+    return any(abs(fcurve.evaluate(frame) - value) > tolerance for frame in frames.tolist())
 
 
 def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float] | None:
