@@ -76,8 +76,9 @@ class ExportNode:
         """Return the track of the imported node, or None."""
         return None if self.source is None else self.source.track(kind)
 
-    def imported_keys(self, quantity: str) -> Keys | None:
-        """Return the imported keys of a quantity, or None. `PlannedObject.keys` lists the quantities."""
+    def imported_keys(self, kind: str) -> Keys | None:
+        """Return the keys that an import of the source track created, or None."""
+        quantity = "location" if kind == "POSITION" else kind.lower()
         return None if self.planned is None else self.planned.keys.get(quantity)
 
 

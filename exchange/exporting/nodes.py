@@ -80,13 +80,16 @@ class Writer:
     def _tracks(self, datablock: bpy.types.ID, obj: bpy.types.Object | None) -> Tracks:
         return Tracks(datablock, obj, self.scene, self.limit, self.conversion)
 
-    def _add_track(self, node: ExportNode, kind: str, keys: Keys, values: Float64Array, imported: Keys | None) -> None:
+    def _add_track(
+        self, node: ExportNode, kind: str, keys: Keys, values: Float64Array, is_sampled: bool = False
+    ) -> None:
         """Add the imported track if the keys equal the imported keys. Otherwise, add a track of `values`.
 
         The values are in file units. An object that was imported without the track gets none for a single key with the
         default value.
         """
         source_track = node.source_track(kind)
+        imported = None if is_sampled else node.imported_keys(kind)
         is_default = len(keys) == 1 and bool((keys.values == _DEFAULTS.get(kind)).all())
         if source_track is not None and imported is not None and _is_unchanged(keys, imported):
             node.tracks.append(source_track)
@@ -99,11 +102,11 @@ class Writer:
             node.add_note("SHEARED")
         frames = self.matrices.frames
         location, scale = sampled(frames, locations), sampled(frames, scales)
-        self._add_track(node, "POSITION", location, frame.positions_in_file(location.values), None)
+        self._add_track(node, "POSITION", location, frame.positions_in_file(location.values), is_sampled=True)
         if node.kind == "OBJECT":
             rotation = sampled_turns(frames, frame.rotations_in_file(quaternions))
             node.tracks.append(turns_track(rotation, self.conversion, node.add_note))
-            self._add_track(node, "SCALE", scale, frame.scales_in_file(scale.values), None)
+            self._add_track(node, "SCALE", scale, frame.scales_in_file(scale.values), is_sampled=True)
 
     def _add_keyed_transforms(self, node: ExportNode, frame: Frame) -> None:
         """Add tracks of the object's own keys, to which its parent inverse is applied."""
@@ -112,13 +115,12 @@ class Writer:
         offset, turn, factor = inverse or (np.zeros(3), _NO_TURN, 1.0)
         location = tracks.value_keys("location", node.add_note)
         location = location.with_values(offset + factor * location.values @ rotations.to_matrix(turn).T)
-        positions = frame.positions_in_file(location.values)
-        self._add_track(node, "POSITION", location, positions, node.imported_keys("location"))
+        self._add_track(node, "POSITION", location, frame.positions_in_file(location.values))
         if node.kind == "OBJECT":
             self._add_rotation(node, tracks, turn, frame)
             scale = tracks.value_keys("scale", node.add_note)
             scale = scale.with_values(factor * scale.values)
-            self._add_track(node, "SCALE", scale, frame.scales_in_file(scale.values), node.imported_keys("scale"))
+            self._add_track(node, "SCALE", scale, frame.scales_in_file(scale.values))
 
     def _add_rotation(self, node: ExportNode, tracks: Tracks, outer: Float64Array, frame: Frame) -> None:
         """Add the rotation track. `outer` is a quaternion that is applied after the object's own rotation."""
@@ -186,7 +188,7 @@ class Writer:
             fov = still(fov_of(camera.lens, width_seen(camera, self.scene)))
         if camera.type != "PERSP":
             add_note("VIEW_AS_PERSPECTIVE", camera.type.lower())
-        self._add_track(node, "FOV", fov, fov.values, node.imported_keys("fov"))
+        self._add_track(node, "FOV", fov, fov.values)
 
     def _add_roll(self, node: ExportNode) -> None:
         obj, add_note = node.obj, node.add_note
@@ -198,7 +200,7 @@ class Writer:
             roll = self._tracks(obj, obj).value_keys('["roll"]', add_note)
         else:
             roll = still(0.0 if constraint is None else math.degrees(constraint.to_min_z_rot))
-        self._add_track(node, "ROLL", roll, roll.values, node.imported_keys("roll"))
+        self._add_track(node, "ROLL", roll, roll.values)
 
     def _add_target_position(self, node: ExportNode) -> None:
         """Add a target to a node without one."""
@@ -211,7 +213,7 @@ class Writer:
     def _add_color(self, node: ExportNode, tracks: Tracks, path: str = "color") -> None:
         color = tracks.value_keys(path, node.add_note)
         # The color of a node has an alpha channel.
-        self._add_track(node, "COLOR", color, color.values[:, :3], node.imported_keys("color"))
+        self._add_track(node, "COLOR", color, color.values[:, :3])
 
     def _add_cones(self, node: ExportNode, tracks: Tracks) -> None:
         light, add_note = node.obj.data, node.add_note
@@ -226,8 +228,8 @@ class Writer:
         else:
             hotspot = still(np.degrees(hotspot_of(light.spot_blend, light.spot_size)))
             falloff = still(math.degrees(light.spot_size))
-        self._add_track(node, "HOTSPOT", hotspot, hotspot.values, node.imported_keys("hotspot"))
-        self._add_track(node, "FALLOFF", falloff, falloff.values, node.imported_keys("falloff"))
+        self._add_track(node, "HOTSPOT", hotspot, hotspot.values)
+        self._add_track(node, "FALLOFF", falloff, falloff.values)
 
 
 def _is_unchanged(keys: Keys, imported: Keys) -> bool:
