@@ -21,7 +21,7 @@ if "_modules" in globals():
 def _modules() -> tuple[ModuleType, ...]:
     """Return the modules with registration, in order of registration."""
     from . import cli, operators, panels
-    from .ui import findings, keymaps, languages, preferences, properties, redraw
+    from .ui import keymaps, languages, preferences, properties, redraw
     from .ui.live import handlers
     from .ui.sliders import slider_drag
 
@@ -29,7 +29,6 @@ def _modules() -> tuple[ModuleType, ...]:
         languages,
         slider_drag,
         properties,
-        findings,
         redraw,
         handlers,
         operators,

@@ -55,7 +55,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
         first = handlers.without_tcb(selected) if self.live else []
-        defaults = selection.default_parameters(context)
+        defaults = selection.defaults_of(context.scene)
         report = animation.enable_many(selected, None, self.keep_look, defaults)
         played = handlers.go_live(first)
         # A track that handles cannot play is still enabled. Its note describes the solution.
@@ -111,7 +111,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
-        defaults = selection.default_parameters(context)
+        defaults = selection.defaults_of(context.scene)
         try:
             options = option_properties.options(self, context.scene, defaults, sample_limit=self.sample_limit)
         except ValueError as error:
@@ -135,13 +135,11 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
 
     step: property_of(BAKE["step"])
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_selection(cls, context)
+    poll = classmethod(poll_selection)
 
     def execute(self, context: bpy.types.Context) -> Status:
         report = Report()
-        defaults = selection.default_parameters(context)
+        defaults = selection.defaults_of(context.scene)
         for obj, bones in _selected(context).items():
             try:
                 report.add(bake_in_world(obj, bones, step=self.step, defaults=defaults))
@@ -200,7 +198,7 @@ class TCB_OT_bake_for_gltf(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> Status:
-        options = Options(output="CURVES", defaults=selection.default_parameters(context))
+        options = Options(output="CURVES", defaults=selection.defaults_of(context.scene))
         tracks = wrong_in_gltf(context.scene)
         report = bake_many(tracks, options)
         return finish(

@@ -31,9 +31,10 @@ from ..animation.store.paths import BONES
 from ..animation.store.tracks import Track
 from ..animation.track_names import track_name
 from ..animation.translation import iface_, n_, rpt_
-from ..ui import findings, selection
+from ..ui import selection
 from ..ui.operator_results import SHOWN_NOTES, Status, keep_result_notes, poll_active, refuse, report_notes
 from ..ui.option_properties import CustomRange
+from ..ui.properties import show_findings
 from ..ui.redraw import layout_of, redraw_editors
 from .in_steps import Progress
 
@@ -63,7 +64,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
         except ValueError as error:
             return refuse(self, error)
         rows = map(_row_of, checks.violations)
-        findings.show_findings(context.window_manager, checks.summary, rows)
+        show_findings(context.window_manager, checks.summary, rows)
         self._report_checks(checks)
         redraw_editors()
         return {"FINISHED"}
@@ -129,7 +130,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
             "place": rpt_("frame {:g}", gap.frame),
             "name": rpt_("{:s} is {:s} away from its position on {:s}", gap.name, size_text(gap.distance), gap.parent),
         }
-        findings.show_findings(context.window_manager, str(gap), [row])
+        show_findings(context.window_manager, str(gap), [row])
         self.report({"INFO"}, str(gap))
         redraw_editors()
         return {"FINISHED"}
@@ -232,9 +233,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
         default=False,
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_active(cls, context)
+    poll = classmethod(poll_active)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         window_manager: Any = context.window_manager
@@ -286,7 +285,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
                 point=self.point,
                 tolerance=self.turn_tolerance if self.condition == "LIMITS" else self.tolerance,
                 frame_range=(self.frame_start, self.frame_end) if self.use_range else None,
-                defaults=selection.default_parameters(context),
+                defaults=selection.defaults_of(context.scene),
                 scene=context.scene,
                 progress=progress,
             )
@@ -296,7 +295,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
             progress.end()
         keep_result_notes(result.notes)
         report_notes(self, result.notes)
-        findings.show_findings(context.window_manager, str(result))
+        show_findings(context.window_manager, str(result))
         self.report({"INFO"}, str(result))
         redraw_editors()
         return {"FINISHED"} if result.keys else {"CANCELLED"}

@@ -100,7 +100,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
     def _start(self, context: bpy.types.Context) -> bool:
         """Find the keys and their values. Return False if there are no keys or they cannot be read, and report why."""
         self._chosen = chosen_keys(context)
-        self._defaults = selection.default_parameters(context)
+        self._defaults = selection.defaults_of(context.scene)
         try:
             self._before = [keys.parameters(self._defaults)[self.parameter] for keys in self._chosen]
         except AnimationError as refusal:

@@ -134,7 +134,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         # Errors are reported on OK.
         for_each_of(
             chosen,
-            partial(set_parameters, given=self._given(), defaults=selection.default_parameters(context)),
+            partial(set_parameters, given=self._given(), defaults=selection.defaults_of(context.scene)),
         )
         redraw_editors()
         return True
@@ -156,13 +156,13 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return self._set_named(context) if self.track else self._set_selected(context)
 
     def _set_selected(self, context: bpy.types.Context) -> Status:
-        defaults = selection.default_parameters(context)
+        defaults = selection.defaults_of(context.scene)
         report = for_each_of(chosen_keys(context), lambda keys: self._set(keys, defaults))
         return finish(self, report, rpt_("Set {:s}", report.counts), NO_OWN_KEY_SELECTED)
 
     def _set_named(self, context: bpy.types.Context) -> Status:
         """Set the key at the frame in the named track of each selected object or bone."""
-        defaults = selection.default_parameters(context)
+        defaults = selection.defaults_of(context.scene)
         has_frame = self.properties.is_property_set("frame")
 
         def set_at_frame(datablock: bpy.types.ID, path: str) -> None:
@@ -220,7 +220,7 @@ class TCB_OT_key_copy(OnKeys, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     def execute(self, context: bpy.types.Context) -> Status:
-        defaults = selection.default_parameters(context)
+        defaults = selection.defaults_of(context.scene)
         try:
             copied = [(keys.track.path, copied_keys(keys, defaults)) for keys in chosen_keys(context)]
         except AnimationError as refusal:
@@ -257,7 +257,7 @@ class TCB_OT_key_paste(OnKeys, bpy.types.Operator):
             )
             return refuse(self, text)
         next_copied_keys = iter(copied_keys_by_track)
-        defaults = selection.default_parameters(context)
+        defaults = selection.defaults_of(context.scene)
         notes = []
 
         def paste_next(keys: TrackKeys) -> None:

@@ -66,9 +66,7 @@ class OnKeys:
 
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls: Any, context: bpy.types.Context) -> bool:
-        return poll_keys(cls, context)
+    poll = classmethod(poll_keys)
 
 
 class OnShownAndSelectedKeys(OnKeys):

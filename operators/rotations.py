@@ -13,9 +13,10 @@ from ..animation.errors import AnimationError
 from ..animation.options import FIX_ROTATIONS
 from ..animation.track_names import track_name
 from ..animation.translation import counted, n_, rpt_
-from ..ui import findings, selection
+from ..ui import selection
 from ..ui.operator_results import Status, finish, poll_selection, result_notes
 from ..ui.option_properties import property_of
+from ..ui.properties import show_findings
 from .on_selection import OnSelection
 
 
@@ -28,16 +29,14 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
 
     turns: property_of(FIX_ROTATIONS["turns"])
 
-    @classmethod
-    def poll(cls: Any, context: bpy.types.Context) -> bool:
-        return poll_selection(cls, context)
+    poll = classmethod(poll_selection)
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, use_data=False)
         report = animation.fix_rotations_many(selected, turns=self.turns)
         rows = [row for obj, prefixes in selected.items() for row in _remaining_faults(obj, prefixes, self.turns)]
         result = counted(len(rows), n_("{:,} rotation fault remains"), n_("{:,} rotation faults remain"))
-        findings.show_findings(context.window_manager, result, rows)
+        show_findings(context.window_manager, result, rows)
         # Show the first remaining fault, such as a turn of more than 180 degrees, because users ask about it most
         # often.
         nothing_repaired = f"{result}: {rows[0]['name']}" if rows else n_("No rotation faults found")

@@ -41,9 +41,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
     use_replace: property_of(IMPORT_TABLE["replace"])
     use_known_only: property_of(IMPORT_TABLE["known_only"])
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_active(cls, context)
+    poll = classmethod(poll_active)
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
         path = path_of(self.filepath)
@@ -82,9 +80,7 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
     filename_ext = ".csv"
     filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_active(cls, context)
+    poll = classmethod(poll_active)
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
         try:
@@ -124,7 +120,7 @@ class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
             layout.prop(self, name)
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
-        defaults = selection.default_parameters(context)
+        defaults = selection.defaults_of(context.scene)
         try:
             velocities = Velocities(
                 frozenset(self.quantities), self.step, self.unit, frame_rate(context.scene), defaults

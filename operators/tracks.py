@@ -62,9 +62,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
     construction: property_of(TRACK["construction"])
     path: property_of(TRACK["path"])
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_selection(cls, context)
+    poll = classmethod(poll_selection)
 
     def execute(self, context: bpy.types.Context) -> Status:
         settings = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
@@ -72,7 +70,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
             names = ", ".join(CHOICES)
             return refuse(self, rpt_("Nothing to set. Give one of {:s}", names))
 
-        defaults = selection.default_parameters(context)
+        defaults = selection.defaults_of(context.scene)
 
         def set_on_track(datablock: bpy.types.ID, path: str) -> Report:
             return choose_settings(datablock, path, settings, defaults)
@@ -161,7 +159,7 @@ class TCB_OT_frame_function(_FrameFunctionBase, bpy.types.Operator):
             scale=self.scale,
             frame=selection.action_frame(context, datablock) if self.shape == "HOLD" else None,
             length=self.length,
-            defaults=selection.default_parameters(context),
+            defaults=selection.defaults_of(context.scene),
         )
         count = len(timing.curve.keyframe_points)
         if timing.speed_change is None:

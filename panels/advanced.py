@@ -131,7 +131,7 @@ class TCB_PT_motion(Advanced, bpy.types.Panel):
         _, track = active
         box = layout.box().column(align=True)
         try:
-            measured = smoothness(track, selection.default_parameters(context))
+            measured = smoothness(track, selection.defaults_of(context.scene))
         except AnimationError as error:
             box.label(text=error.message, icon="ERROR", translate=False)
         else:
@@ -277,7 +277,7 @@ class TCB_PT_defaults(Advanced, bpy.types.Panel):
 
     @classmethod
     def is_in_use(cls, context: bpy.types.Context) -> bool:
-        return bool(selection.default_parameters(context))
+        return bool(selection.defaults_of(context.scene))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)

@@ -14,7 +14,6 @@ from ..animation import AnimationError
 from ..animation.bake.plans.splines import bends_by_parameters
 from ..animation.checks.key_info import SPLINE, Obstacle, PlayedParameters, turn_now, values_now
 from ..animation.checks.track_state import state
-from ..animation.datablocks import animation_data
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.number_text import angle_text, number_text
 from ..animation.store.live_switch import is_live
@@ -109,7 +108,7 @@ def _draw_turn(layout: bpy.types.UILayout, context: bpy.types.Context, datablock
     box = layout.box().column(align=True)
     frame = selection.action_frame(context, datablock)
     try:
-        turn = turn_now(track, frame, selection.default_parameters(context))
+        turn = turn_now(track, frame, selection.defaults_of(context.scene))
     except AnimationError as error:
         box.label(text=error.message, icon="ERROR", translate=False)
         return
@@ -164,8 +163,7 @@ def _parameters_text(played: PlayedParameters, tracks: Sequence[tuple[bpy.types.
     obstacle = played.obstacles[0] if played.obstacles else None
     owners_of_off_tracks = [datablock for datablock, track in tracks if state(track) == "TCB"]
     if owners_of_off_tracks and (obstacle is None or obstacle.cause == "END"):
-        animation = animation_data(owners_of_off_tracks[0])
-        has_live = animation is not None and animation.action is not None and is_live(animation.action)
+        has_live = any(map(is_live, selection.actions_of(owners_of_off_tracks[:1])))
         return iface_("Off: bake to play") if has_live else iface_("Off: turn on Live or bake")
     if obstacle is not None:
         return _obstacle_text(obstacle, played.names)

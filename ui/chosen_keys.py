@@ -41,7 +41,7 @@ from .selection import (
     active_bone,
     active_key,
     active_track,
-    default_parameters,
+    defaults_of,
     path_starts,
     reason_for_no_track,
     selected_datablocks,
@@ -275,7 +275,7 @@ def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
 @once_a_drag
 def _parameters_before_drag(context: bpy.types.Context) -> dict[str, Numbers]:
     """Return the values of each parameter, without changes by a slider's current drag."""
-    defaults = default_parameters(context)
+    defaults = defaults_of(context.scene)
     parameters_by_track = [_parameters_or_nan(keys, defaults) for keys in chosen_keys(context)]
     return {
         name: np.concatenate([np.empty(0), *(parameters[name] for parameters in parameters_by_track)])

@@ -54,5 +54,5 @@ def own_presets() -> list[str]:
 
 def apply_preset(context: bpy.types.Context, parameters: Mapping[str, float]) -> Report:
     """Apply the parameters of a preset to the chosen keys."""
-    defaults = selection.default_parameters(context)
+    defaults = selection.defaults_of(context.scene)
     return for_each_of(chosen_keys(context), lambda keys: set_parameters(keys, parameters, defaults))

@@ -8,7 +8,7 @@ their paths. The data is in the F-curves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -171,6 +171,29 @@ class TCBKeyCount(bpy.types.PropertyGroup):
     before: IntProperty()
 
 
+class TCBFinding(bpy.types.PropertyGroup):
+    """A finding in the list, with the error as its name."""
+
+    item: StringProperty(name="Object", options=set())
+    bone: StringProperty(name="Bone", options=set())
+    # Frame range as text.
+    place: StringProperty(name="Frames", options=set())
+    # Property or constraint. Empty if the error names it.
+    track: StringProperty(name="Track", options=set())
+    frame: FloatProperty(name="Frame", options=set())
+
+
+def show_findings(window_manager: Any, result: str, findings: Iterable[Mapping[str, Any]] = ()) -> None:
+    """Replace the findings in the list, given as properties of `TCBFinding`, and the result above the list."""
+    window_manager.tcb_findings.clear()
+    window_manager.tcb_result = result
+    window_manager.tcb_finding = 0
+    for finding in findings:
+        row = window_manager.tcb_findings.add()
+        for name, value in finding.items():
+            setattr(row, name, value)
+
+
 class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     """Values of the sidebar tabs: parameters, frames and values of keys, track settings, bake options."""
 
@@ -207,7 +230,7 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     step: property_of(BAKE["step"], min=0.01)
 
 
-_CLASSES = (TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBSidebar)
+_CLASSES = (TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBFinding, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
@@ -221,23 +244,19 @@ def _properties() -> Iterator[tuple[Any, str, Any]]:
         FloatProperty(name="Frame Function", description=_FRAME_DESCRIPTION, override={"LIBRARY_OVERRIDABLE"}),
     )
     yield bpy.types.Scene, "tcb", PointerProperty(type=TCBSidebar)
-    yield bpy.types.WindowManager, "tcb_preset", PointerProperty(type=TCBParameters)
-    yield (
-        bpy.types.WindowManager,
-        "tcb_key_counts",
-        CollectionProperty(type=TCBKeyCount, options={"SKIP_SAVE"}),
-    )
-    yield (
-        bpy.types.WindowManager,
-        "tcb_reduction",
-        StringProperty(name="Reduction", description="Result of the last reduction", options={"SKIP_SAVE"}),
-    )
+    manager = bpy.types.WindowManager
+    unsaved: Any = {"SKIP_SAVE"}
+    yield manager, "tcb_preset", PointerProperty(type=TCBParameters)
+    yield manager, "tcb_key_counts", CollectionProperty(type=TCBKeyCount, options=unsaved)
+    description = "Result of the last reduction"
+    yield manager, "tcb_reduction", StringProperty(name="Reduction", description=description, options=unsaved)
     description = "Track shown in the sidebar"
-    yield (
-        bpy.types.WindowManager,
-        "tcb_track",
-        StringProperty(name="TCB Track", description=description, options={"SKIP_SAVE"}),
-    )
+    yield manager, "tcb_track", StringProperty(name="TCB Track", description=description, options=unsaved)
+    yield manager, "tcb_findings", CollectionProperty(type=TCBFinding, options=unsaved)
+    description = "Index of the active finding"
+    yield manager, "tcb_finding", IntProperty(name="Finding", description=description, options=unsaved)
+    description = "Result of the last check or adjustment"
+    yield manager, "tcb_result", StringProperty(name="Result", description=description, options=unsaved)
 
 
 def register() -> None:

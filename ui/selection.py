@@ -229,22 +229,23 @@ def lost_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
     return _listed(context, lost_tracks_of)
 
 
-def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
-    """Return the actions of the active object and its data, each once."""
-    if context.object is None:
-        return []
-    animations = filter(None, map(animation_data, of_object(context.object)))
+def actions_of(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
+    """Return the actions of the datablocks, each once."""
+    animations = filter(None, map(animation_data, datablocks))
     return list(dict.fromkeys(animation.action for animation in animations if animation.action is not None))
 
 
+def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
+    """Return the actions of the active object and its data, each once."""
+    return [] if context.object is None else actions_of(of_object(context.object))
+
+
 def in_strips_only(context: bpy.types.Context) -> list[bpy.types.AnimData]:
-    """Return the animation data of the active object that has NLA strips but no action."""
-    if context.object is None:
-        return []
-    animations = filter(None, map(animation_data, of_object(context.object)))
+    """Return the animation data of the active object and its data that have NLA strips but no action."""
+    datablocks = [] if context.object is None else of_object(context.object)
     return [
         animation
-        for animation in animations
+        for animation in filter(None, map(animation_data, datablocks))
         if animation.action is None and any(track.strips for track in animation.nla_tracks)
     ]
 
@@ -316,13 +317,8 @@ def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, ShownKe
     return None if key is None else (datablock, track, key)
 
 
-def default_parameters(context: bpy.types.Context) -> dict[str, float]:
-    """Return the scene's nonzero default parameters, for keys that have none of their own."""
-    return defaults_of(context.scene)
-
-
 def defaults_of(scene: Any) -> dict[str, float]:
-    """Return the nonzero default parameters of a scene."""
+    """Return the scene's nonzero default parameters, for keys that have none of their own."""
     numbers = {name: float(getattr(scene.tcb.defaults, name)) for name in PARAMETERS}
     return {name: number for name, number in numbers.items() if number}
 

@@ -279,7 +279,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         handlers.flush()
         self._scene: Any = context.scene
         self._spot = self._picked.spot(self._scene, self._drawn)
-        self._defaults = selection.default_parameters(context)
+        self._defaults = selection.defaults_of(context.scene)
         self._pointer = Pointer(context, start, self._drawn, row)
         self._pointer.is_shift_held, self._pointer.is_ctrl_held = event.shift, event.ctrl
         self._drag: _Drag | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detect attempts to edit baked tracks, which `attempts_to_edit_baked.py` explains.
+"""Detect attempts to edit baked tracks, and explain that these tracks are locked.
 
 The curves of baked tracks are locked. Blender skips locked curves, usually without a message. Other keys move, and a
 pose is reset at the next frame. Attempts are detected in three ways. An operator bound to Blender's own shortcuts
@@ -68,10 +68,8 @@ def explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
 
 def forget_freed(datablocks: Iterable[bpy.types.ID]) -> None:
     """Remove the messages on datablocks whose bake was freed."""
-    for datablock in datablocks:
-        animation = animation_data(datablock)
-        if animation is not None and animation.action is not None:
-            forget_free_notes(animation.action)
+    for action in selection.actions_of(datablocks):
+        forget_free_notes(action)
     remove()
 
 

@@ -22,7 +22,7 @@ from ...animation import Options, Report
 from ...animation.bake.drags import finish_preview, forget_preview, is_dragged
 from ...animation.bake.pipeline import bake
 from ...animation.checks.track_state import tracks_of
-from ...animation.datablocks import animation_data, users_of
+from ...animation.datablocks import users_of
 from ...animation.errors import Finding
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
 from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all
@@ -38,9 +38,16 @@ from ..redraw import redraw_editors
 from ..sliders import slider_drag
 from . import attempts_to_edit_baked
 from .messages import forget_all_notes, forget_notes, keep_notes
-from .playback_settings import actions_with_changed_playback, forget_settings
 from .render_warning import forget_warnings, warn_of_render
-from .scenes import default_parameters, is_editing, is_watched, watched_actions, watches
+from .scenes import (
+    actions_with_changed_playback,
+    default_parameters,
+    forget_settings,
+    is_editing,
+    is_watched,
+    watched_actions,
+    watches,
+)
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
 _Datablock = TypeVar("_Datablock", bound=bpy.types.ID)
@@ -369,8 +376,7 @@ _HANDLERS = (
 
 def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
     """Return the datablocks' actions that have no TCB tracks yet."""
-    animations = filter(None, map(animation_data, datablocks))
-    actions = dict.fromkeys(animation.action for animation in animations if animation.action is not None)
+    actions = selection.actions_of(datablocks)
     return [action for action in actions if action.is_editable and not read_table(action).tracks]
 
 

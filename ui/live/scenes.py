@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes, actions and running operators that Live watches."""
+"""Scenes, actions, settings of objects and running operators that Live watches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -78,6 +78,56 @@ def is_watched(action: bpy.types.Action) -> bool:
     In a window, baked tracks that are not live are also watched.
     """
     return is_live(action) or (not bpy.app.background and has_baked_tracks(action))
+
+
+class _Settings(NamedTuple):
+    """Settings of an object that affect the playback of its keys."""
+
+    action: int
+    """The action's `session_uid`."""
+    slot: int
+    drivers: Sequence[tuple[str, int]]
+    rotation_modes: Sequence[str]
+    """Rotation modes of the object and its bones."""
+
+
+_UNWATCHED = _Settings(0, 0, (), ())
+_last_settings: dict[int, _Settings] = {}
+"""Settings at the last check, by the object's `session_uid`."""
+
+
+def actions_with_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
+    """Return the current and former actions of objects whose settings have changed since the last check.
+
+    Blender reports such a change as an update of the object, not of its action. Only editable watched actions are
+    returned.
+    """
+    changed: set[int] = set()
+    for obj in objects:
+        before, now = _last_settings.get(obj.session_uid, _UNWATCHED), _settings_of(obj)
+        if before != now:
+            _last_settings[obj.session_uid] = now
+            changed |= {before.action, now.action}
+    if not changed:
+        return []
+    actions = [action for action in bpy.data.actions if action.session_uid in changed]
+    return [action for action in actions if action.is_editable and is_watched(action)]
+
+
+def forget_settings() -> None:
+    """Forget the settings of all objects."""
+    _last_settings.clear()
+
+
+def _settings_of(obj: bpy.types.Object) -> _Settings:
+    animation: Any = obj.animation_data
+    action = animation.action if animation is not None else None
+    if action is None or not is_watched(action):
+        return _UNWATCHED
+    drivers = [(driver.data_path, driver.array_index) for driver in animation.drivers]
+    modes = [obj.rotation_mode, *(bone.rotation_mode for bone in (obj.pose.bones if obj.pose else ()))]
+    # Blender 4.2 has no slots.
+    return _Settings(action.session_uid, getattr(animation, "action_slot_handle", 0), drivers, modes)
 
 
 _KEY_EDITING_OPERATORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")

@@ -42,85 +42,81 @@ class _Drag:
     """Current frame of the scene before the drag."""
     is_released: bool = False
 
-    def continues_with(self, tracks: tuple[Hashable, ...], frames: Numbers) -> bool:
-        """Return whether the drag continues and nothing else has moved the keys since it began."""
-        return not self.is_released and self.tracks == tracks and np.array_equal(self.after, frames)
+
+_drag: _Drag | None = None
+"""The current drag, which continues until the keys or their frames change otherwise."""
+_refused: tuple[Hashable, str] | None = None
+"""Identity of the keys whose last move failed, and the reason."""
 
 
-class _FrameField:
-    """A field with the first frame of the keys, which moves all keys."""
-
-    def __init__(self) -> None:
-        self._drag: _Drag | None = None
-        self._refused: tuple[Hashable, str] | None = None
-        """Identity of the keys whose last move failed, and the reason."""
-
-    def get(self, _group: object) -> float:
-        if self._drag is not None and not redraw.is_drawing() and last_event(bpy.context).releases:
-            self._drag = replace(self._drag, is_released=True)
-        frames = _frames(chosen_keys(bpy.context))
-        return float(frames.min()) if len(frames) else 0.0
-
-    def set(self, group: Any, value: float) -> None:
-        context, event = bpy.context, last_event(bpy.context)
-        shown = chosen_keys(context)
-        self._refused = None
-        if not shown or np.float32(value) == np.float32(_frames(shown).min()):
-            return
-        keys_to_move = self._keys_to_move(context, shown, group.whole_column)
-        drag = self._drag_of(context, keys_to_move)
-        if event.takes_back and np.float32(value) == np.float32(drag.displayed):
-            revert_tracks(drag.recorded)
-            self._drag = None
-            selection.go_to(context.scene, drag.playhead)
-            return
-        self._drag = drag
-        shift = value - drag.displayed
-        # A mouse drag moves by whole frames.
-        frames = drag.before + (round(shift) if event.presses and not event.is_modifier else shift)
-        try:
-            moves = _checked_moves(keys_to_move, frames)
-        except AnimationError as refusal:
-            self._refused = identity_of(shown), str(refusal)
-            return
-        for keys, action_frames in moves:
-            move_keys(keys, action_frames)
-        if not in_animation_editor(context):
-            selection.go_to(context.scene, float(frames.min()))
-        frames_now = _frames(self._keys_to_move(context, chosen_keys(context), group.whole_column))
-        self._drag = replace(drag, after=frames_now) if event.presses or event.is_modifier else None
-
-    def _drag_of(self, context: bpy.types.Context, keys_to_move: list[TrackKeys]) -> _Drag:
-        """Return the current drag if it moves these keys, or else a new drag."""
-        frames, tracks = _frames(keys_to_move), _tracks(keys_to_move)
-        if self._drag is not None and self._drag.continues_with(tracks, frames):
-            return self._drag
-        recorded = record_tracks((keys.datablock, keys.track) for keys in keys_to_move)
-        return _Drag(tracks, float(frames.min()), frames, frames, recorded, playhead(context))
-
-    def _keys_to_move(self, context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
-        """Return the keys to move: the displayed keys, or in the viewport their column.
-
-        A drag keeps to its initial tracks.
-        """
-        if not whole_column or in_animation_editor(context) or not shown:
-            return shown
-        column = column_of(context, shown)
-        if self._drag is None:
-            return column
-        # Keys that the drag passes do not join it.
-        dragged = [keys for keys in column if _track(keys) in self._drag.tracks]
-        return dragged if _tracks(dragged) == self._drag.tracks else column
-
-    def reason_not_moved(self, chosen: list[TrackKeys]) -> str:
-        """Return the reason why the last move of these keys failed, or an empty string."""
-        if self._refused is None or self._refused[0] != identity_of(chosen):
-            return ""
-        return self._refused[1]
+def _get(_group: object) -> float:
+    """Return the first frame of the chosen keys."""
+    global _drag
+    if _drag is not None and not redraw.is_drawing() and last_event(bpy.context).releases:
+        _drag = replace(_drag, is_released=True)
+    frames = _frames(chosen_keys(bpy.context))
+    return float(frames.min()) if len(frames) else 0.0
 
 
-_frame_field = _FrameField()
-reason_not_moved = _frame_field.reason_not_moved
+def _set(group: Any, value: float) -> None:
+    """Move all keys by the change of the first frame."""
+    global _drag, _refused
+    context, event = bpy.context, last_event(bpy.context)
+    shown = chosen_keys(context)
+    _refused = None
+    if not shown or np.float32(value) == np.float32(_frames(shown).min()):
+        return
+    keys_to_move = _keys_to_move(context, shown, group.whole_column)
+    drag = _drag_of(context, keys_to_move)
+    if event.takes_back and np.float32(value) == np.float32(drag.displayed):
+        revert_tracks(drag.recorded)
+        _drag = None
+        selection.go_to(context.scene, drag.playhead)
+        return
+    _drag = drag
+    shift = value - drag.displayed
+    # A mouse drag moves by whole frames.
+    frames = drag.before + (round(shift) if event.presses and not event.is_modifier else shift)
+    try:
+        moves = _checked_moves(keys_to_move, frames)
+    except AnimationError as refusal:
+        _refused = identity_of(shown), str(refusal)
+        return
+    for keys, action_frames in moves:
+        move_keys(keys, action_frames)
+    if not in_animation_editor(context):
+        selection.go_to(context.scene, float(frames.min()))
+    frames_now = _frames(_keys_to_move(context, chosen_keys(context), group.whole_column))
+    _drag = replace(drag, after=frames_now) if event.presses or event.is_modifier else None
+
+
+def _drag_of(context: bpy.types.Context, keys_to_move: list[TrackKeys]) -> _Drag:
+    """Return the current drag if it moves these keys and nothing else has moved them since, or else a new drag."""
+    frames, tracks = _frames(keys_to_move), _tracks(keys_to_move)
+    if _drag is not None and not _drag.is_released and _drag.tracks == tracks and np.array_equal(_drag.after, frames):
+        return _drag
+    recorded = record_tracks((keys.datablock, keys.track) for keys in keys_to_move)
+    return _Drag(tracks, float(frames.min()), frames, frames, recorded, playhead(context))
+
+
+def _keys_to_move(context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
+    """Return the keys to move: the displayed keys, or in the viewport their column.
+
+    A drag keeps to its initial tracks.
+    """
+    if not whole_column or in_animation_editor(context) or not shown:
+        return shown
+    column = column_of(context, shown)
+    if _drag is None:
+        return column
+    # Keys that the drag passes do not join it.
+    dragged = [keys for keys in column if _track(keys) in _drag.tracks]
+    return dragged if _tracks(dragged) == _drag.tracks else column
+
+
+def reason_not_moved(chosen: list[TrackKeys]) -> str:
+    """Return the reason why the last move of these keys failed, or an empty string."""
+    return _refused[1] if _refused is not None and _refused[0] == identity_of(chosen) else ""
 
 
 def key_frame() -> Any:
@@ -132,9 +128,8 @@ def key_frame() -> Any:
         max=LAST_FRAME,
         step=100,
         precision=2,
-        # Blender accepts only functions, not bound methods.
-        get=lambda group: _frame_field.get(group),
-        set=lambda group, value: _frame_field.set(group, value),
+        get=_get,
+        set=_set,
         options=set(),
     )
 
@@ -156,17 +151,12 @@ def _checked_moves(keys_to_move: list[TrackKeys], frames: Numbers) -> list[tuple
 
     `frames`: new frames of all keys, in scene time.
     """
-    moves = [
-        (keys, _action_frames(keys, frames_of_track)) for keys, frames_of_track in split_by_track(keys_to_move, frames)
-    ]
-    for keys, action_frames in moves:
+    moves = []
+    for keys, frames_of_track in split_by_track(keys_to_move, frames):
+        action_frames = np.array([action_time(keys.datablock, frame) for frame in frames_of_track.tolist()])
         check_can_move(keys, action_frames)
+        moves.append((keys, action_frames))
     return moves
-
-
-def _action_frames(keys: TrackKeys, frames: Numbers) -> Numbers:
-    """Convert frames in scene time to the time of the action."""
-    return np.array([action_time(keys.datablock, frame) for frame in frames.tolist()], dtype=np.float64)
 
 
 def _tracks(chosen: list[TrackKeys]) -> tuple[Hashable, ...]:

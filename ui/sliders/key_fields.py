@@ -21,9 +21,9 @@ from ...animation.edit.parameter_drag import ParameterDrag
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import PARAMETERS, velocity_of
-from .. import preferences, redraw, selection
+from .. import preferences, redraw
 from ..chosen_keys import chosen_keys, chosen_parameters, chosen_velocities
-from .slider_drag import SharedSlider, ValueDrag, begin, current_drag, end_if_released, last_event, once_a_drag
+from .slider_drag import SharedSlider, ValueDrag, drag_of, end_if_released, last_event, once_a_drag
 
 MAX = 50.0
 """Maximum of 3ds Max values."""
@@ -237,11 +237,5 @@ def _set_on_keys(
     event, chosen = last_event(context), chosen_keys(context)
     if not chosen:
         return
-    drag = current_drag(context, kind, chosen)
-    if drag is None and kind is ParameterDrag:
-        parameter_drag = ParameterDrag(chosen, selection.default_parameters(context))
-        drag = begin(context, chosen, parameter_drag, keeps_keys=True)
-    elif drag is None:
-        drag = begin(context, chosen, ValueDrag(chosen), keeps_keys=False)
     # The panel shows the reason if the keys cannot be changed.
-    drag.set(name, slider, keys, numbers, value, event, relative or event.alt)
+    drag_of(context, kind, chosen).set(name, slider, keys, numbers, value, event, relative or event.alt)

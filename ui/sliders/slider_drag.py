@@ -36,6 +36,7 @@ from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
 from ...animation.store.parameters import Numbers
 from .. import redraw
+from ..selection import defaults_of
 
 _MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
 _SLIDER_EVENTS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
@@ -215,15 +216,12 @@ class _Start(NamedTuple):
 
 
 class SliderDrag:
-    """Drag of one slider, or of several sliders of the same keys.
-
-    `keeps_keys` is true if the drag changes only the dragged parameters of the keys.
-    """
+    """Drag of one slider, or of several sliders of the same keys."""
 
     def __init__(
-        self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: ParameterDrag | ValueDrag, keeps_keys: bool
+        self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: ParameterDrag | ValueDrag
     ) -> None:
-        self.chosen, self.drag, self.keeps_keys = list(chosen), drag, keeps_keys
+        self.chosen, self.drag = list(chosen), drag
         self.identity = identity_of(chosen)
         self.cached_results: dict[str, Any] = {}
         """Results that the drag does not change, by the name of the function."""
@@ -232,7 +230,7 @@ class SliderDrag:
         self._area = _area_of(context)
         self._window = context.window.as_pointer() if context.window is not None else 0
         self._starts: dict[str, _Start] = {}
-        self._has_just_ended = False
+        self.has_just_ended = False
         """True from the end of the drag until Blender has handled the current events."""
         self._was_released = False
         """True if the button was released at the last check."""
@@ -240,13 +238,13 @@ class SliderDrag:
 
     def includes(self, context: bpy.types.Context, kind: type, identity: Hashable) -> bool:
         """Return whether a change to a slider of the keys with this identity belongs to the drag."""
-        if not (self.drag.is_shown or self._has_just_ended):
+        if not (self.drag.is_shown or self.has_just_ended):
             return False
         return self._area == _area_of(context) and isinstance(self.drag, kind) and self.identity == identity
 
     def is_shown_in(self, context: bpy.types.Context) -> bool:
-        """Return whether the area shows these keys, which can then be reused."""
-        return self.keeps_keys and self.drag.is_shown and self._area == _area_of(context)
+        """Return whether the area shows these keys, which can then be reused. A drag of values changes the keys."""
+        return isinstance(self.drag, ParameterDrag) and self.drag.is_shown and self._area == _area_of(context)
 
     def numbers_of(self, keys: TrackKeys, name: str) -> Numbers | None:
         """Return the dragged values with this name for the keys of a track."""
@@ -297,21 +295,21 @@ class SliderDrag:
             self._end()
 
     def _step(self) -> None:
-        self._has_just_ended = self._was_released = False
+        self.has_just_ended = self._was_released = False
         self._stepped_at = time.monotonic()
         self.drag.to(self._given())
         if not bpy.app.background and not bpy.app.timers.is_registered(_watch):
             bpy.app.timers.register(_watch, first_interval=_QUIET)
 
     def _take_back(self) -> None:
-        if self.drag.is_shown or self._has_just_ended:
+        if self.drag.is_shown or self.has_just_ended:
             self.drag.take_back()
             self._end()
 
     def _end(self) -> None:
         """Keep the drag until the current events are handled, because one of the events may be `Esc`."""
-        self._has_just_ended = not bpy.app.background
-        if self._has_just_ended and not bpy.app.timers.is_registered(_forget_ended):
+        self.has_just_ended = not bpy.app.background
+        if self.has_just_ended and not bpy.app.timers.is_registered(_forget_ended):
             bpy.app.timers.register(_forget_ended, first_interval=0.0)
 
     def _given(self) -> list[dict[str, Numbers]]:
@@ -325,10 +323,6 @@ class SliderDrag:
                 numbers_or_nan[is_among(self.chosen[index].frames, keys.frames)] = numbers_of_track
                 given[index][name] = numbers_or_nan
         return given
-
-    def forget_ended(self) -> None:
-        """Make the next change to a slider begin another drag."""
-        self._has_just_ended = False
 
     def watch(self) -> bool:
         """End the drag if its slider no longer exists and the button is released. Return whether the drag continues."""
@@ -356,22 +350,18 @@ class SliderDrag:
 _current: SliderDrag | None = None
 
 
-def current_drag(context: bpy.types.Context, kind: type, chosen: Sequence[TrackKeys]) -> SliderDrag | None:
-    """Return the current drag of this kind on these keys, for a changed slider. End any other drag."""
+def drag_of(
+    context: bpy.types.Context, kind: type[ParameterDrag] | type[ValueDrag], chosen: Sequence[TrackKeys]
+) -> SliderDrag:
+    """Return the current drag if it is of this kind and on these keys. Otherwise, end it and begin another."""
+    global _current
     if _current is not None:
         identity = _current.identity if chosen is _current.chosen else identity_of(chosen)
         if _current.includes(context, kind, identity):
             return _current
         _current.finish()
-    return None
-
-
-def begin(
-    context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: ParameterDrag | ValueDrag, keeps_keys: bool
-) -> SliderDrag:
-    """Begin a drag of the chosen keys."""
-    global _current
-    _current = SliderDrag(context, chosen, drag, keeps_keys)
+    drag = ParameterDrag(chosen, defaults_of(context.scene)) if kind is ParameterDrag else ValueDrag(chosen)
+    _current = SliderDrag(context, chosen, drag)
     return _current
 
 
@@ -414,7 +404,7 @@ def _watch() -> float | None:
 
 def _forget_ended() -> None:
     if _current is not None:
-        _current.forget_ended()
+        _current.has_just_ended = False
 
 
 def split_by_track(chosen: Sequence[TrackKeys], numbers: Numbers) -> list[tuple[TrackKeys, Numbers]]:
