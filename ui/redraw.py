@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -59,11 +59,14 @@ def once(function: Callable[[bpy.types.Context], Result]) -> Callable[[bpy.types
     return cached
 
 
-def redraw_editors() -> None:
-    """Redraw the editors that show keys and values, because Blender does not detect bulk changes of keys."""
+def redraw_editors(kinds: Collection[str] = _EDITORS) -> None:
+    """Redraw the editors that show keys and values, because Blender does not detect bulk changes of keys.
+
+    `kinds`: types of the areas to redraw.
+    """
     for window in getattr(bpy.context.window_manager, "windows", ()):
         for area in window.screen.areas:
-            if area.type in _EDITORS:
+            if area.type in kinds:
                 area.tag_redraw()
 
 

@@ -75,10 +75,12 @@ class PathStyle(NamedTuple):
     color: Color
     frame_range: tuple[int, int] | None
     """First and last frames to draw, or None for all frames."""
+    playhead: int | None
+    """Frame to mark with a dot. The path before it is darker. If the frame is None, the path is uniform."""
 
 
 class PathBatches:
-    """Batches of a path's lines and dots in the GPU's memory."""
+    """Batches of a path's lines and dots in the GPU's memory. Batches without points are None."""
 
     def __init__(self, path: Path, style: PathStyle) -> None:
         self.style = style
@@ -88,52 +90,34 @@ class PathBatches:
             path = path.within(*style.frame_range)
             # Colors by speed are relative to the entire path.
             colors = colors[path.start - start :][: len(path.points)]
-        self._path, self._colors = path, colors
-        self._marked_frame: int | None = None
-        self.tangents = self.tangent_ends = self.keys = self.playhead = self.frames = None
-        self.lines: list[Any] = []
-        if len(path.keys):
-            self._build_key_batches()
-        self._build_line_batches(np.ones(len(path.points), dtype=np.float32))
-
-    def mark(self, playhead: int | None) -> None:
-        """Mark the frame of the playhead with a dot, and make the path before it darker.
-
-        If the frame is None, the path is uniform.
-        """
-        if playhead == self._marked_frame:
-            return
-        self._marked_frame, self.playhead = playhead, None
-        points = self._path.points
-        brightness = np.ones(len(points), dtype=np.float32)
-        if playhead is not None:
-            row = playhead - self._path.start
+        points = path.points
+        brightness = np.ones((len(points), 1), dtype=np.float32)
+        self.playhead = self.tangents = self.tangent_ends = self.keys = None
+        if style.playhead is not None:
+            row = style.playhead - path.start
             brightness[: max(row, 0)] = _BEFORE_PLAYHEAD
             if 0 <= row < len(points):
                 self.playhead = _batch(_dot_shader(), "POINTS", points[row : row + 1], _repeated(_PLAYHEAD, 1))
-        self._build_line_batches(brightness)
-
-    def _build_key_batches(self) -> None:
-        keys = self._path.keys
-        starts = np.concatenate((keys, keys))
-        ends = np.concatenate((keys + self._path.incoming, keys + self._path.outgoing))
-        colors = np.concatenate([_repeated(color, len(keys)) for color in _TANGENT_COLORS])
-        lines = np.stack((starts, ends), axis=1).reshape(-1, 3)
-        self.tangents = _batch(_line_shader(), "LINES", lines, np.repeat(colors, 2, axis=0))
-        self.tangent_ends = _batch(_dot_shader(), "POINTS", ends, colors)
-        self.keys = _batch(_dot_shader(), "POINTS", keys, _repeated(KEY_COLOR, len(keys)))
-
-    def _build_line_batches(self, brightness: npt.NDArray[np.float32]) -> None:
-        points = self._path.points
-        line_colors, dot_colors = self._colors.copy(), np.ones_like(self._colors)
-        line_colors[:, :3] *= brightness[:, np.newaxis]
-        dot_colors[:, :3] = (1.0 - (1.0 - self._colors[:, :3]) * _DOT_TINT) * brightness[:, np.newaxis]
+        line_colors, dot_colors = colors.copy(), np.ones_like(colors)
+        line_colors[:, :3] *= brightness
+        dot_colors[:, :3] = (1.0 - (1.0 - colors[:, :3]) * _DOT_TINT) * brightness
         self.lines = [
             _batch(_line_shader(), "LINE_STRIP", points[rows], line_colors[rows])
-            for rows in self._path.stretches()
+            for rows in path.stretches()
             if len(points[rows]) > 1
         ]
         self.frames = _batch(_dot_shader(), "POINTS", points, dot_colors) if len(points) else None
+        if len(path.keys):
+            self._add_keys(path)
+
+    def _add_keys(self, path: Path) -> None:
+        keys = path.keys
+        ends = np.concatenate((keys + path.incoming, keys + path.outgoing))
+        colors = np.concatenate([_repeated(color, len(keys)) for color in _TANGENT_COLORS])
+        lines = np.stack((np.concatenate((keys, keys)), ends), axis=1).reshape(-1, 3)
+        self.tangents = _batch(_line_shader(), "LINES", lines, np.repeat(colors, 2, axis=0))
+        self.tangent_ends = _batch(_dot_shader(), "POINTS", ends, colors)
+        self.keys = _batch(_dot_shader(), "POINTS", keys, _repeated(KEY_COLOR, len(keys)))
 
 
 def draw(

@@ -168,26 +168,21 @@ def _draw_paths(context: bpy.types.Context) -> None:
         return
     trace = _trace(context.scene)
     shown = {(_thing(obj, bone), trace): (obj, bone) for obj, bone in _shown_objects(context)}
-    path_cache.update(shown)
-    paths: list[tuple[Request, CachedPath]] = []
-    for request, (obj, bone) in shown.items():
-        cached = path_cache.take_for_drawing(request)
-        if cached is not None:
-            is_faint = len(shown) > 1 and not _is_active(context, obj, bone)
-            _prepare_batches(context.scene, cached, path_color(context, obj, bone, is_faint))
-            paths.append((request, cached))
-    path_cache.state.drawn_count = len(paths)
-    _draw_space(context, [pair for pair in paths if pair[1].path.views is None], None)
-    _draw_space(context, [pair for pair in paths if pair[1].path.views is not None], view_now(context.scene))
+    paths = path_cache.update(shown)
+    for request, cached in paths.items():
+        obj, bone = shown[request]
+        is_faint = len(shown) > 1 and not _is_active(context, obj, bone)
+        style = _style(context.scene, path_color(context, obj, bone, is_faint))
+        if cached.batches is None or cached.batches.style != style:
+            cached.batches = PathBatches(cached.path, style)
+    _draw_space(context, [pair for pair in paths.items() if pair[1].path.views is None], None)
+    _draw_space(context, [pair for pair in paths.items() if pair[1].path.views is not None], view_now(context.scene))
 
 
-def _prepare_batches(scene: Any, cached: CachedPath, color: Color) -> None:
-    """Build the batches of a path, unless they exist with the current style, and mark the playhead."""
+def _style(scene: Any, color: Color) -> PathStyle:
     settings = scene.tcb_paths
-    style = PathStyle(settings.by_speed, color, _drawn_range(scene))
-    if cached.batches is None or cached.batches.style != style:
-        cached.batches = PathBatches(cached.path, style)
-    cached.batches.mark(scene.frame_current if settings.playhead else None)
+    playhead = scene.frame_current if settings.playhead else None
+    return PathStyle(settings.by_speed, color, _drawn_range(scene), playhead)
 
 
 def _draw_space(

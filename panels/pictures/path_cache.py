@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
 from ...animation.translation import iface_
 from ...ui.live import handlers
+from ...ui.redraw import redraw_editors
 from .draw_paths import PathBatches
 from .paths import Path, Plan, Trace, Views, plan_path, sampled_path
 
@@ -81,22 +82,23 @@ class _State:
 state = _State()
 
 
-def update(requests: Iterable[Request]) -> None:
-    """Compute missing and stale paths for a redraw. The timer computes paths that take too long."""
+def update(requests: Collection[Request]) -> dict[Request, CachedPath]:
+    """Compute missing and stale paths for a redraw, and return the paths to draw.
+
+    The timer computes paths that take too long. Until then, stale paths are drawn.
+    """
     for request in requests:
         if request not in state.paths or state.paths[request].is_stale:
             _request(request)
     if state.requested:
         # A timer would update paths one redraw later than the motion.
         _compute_from_curves(_objects_by_uid(), _SECONDS_PER_REDRAW)
-
-
-def take_for_drawing(request: Request) -> CachedPath | None:
-    """Return a path to draw, or None if it is not computed. Paths drawn long ago leave the cache first."""
-    cached = state.paths.get(request)
-    if cached is not None:
+    paths_to_draw = {request: state.paths[request] for request in requests if request in state.paths}
+    for request in paths_to_draw:
+        # Paths drawn long ago leave the cache first.
         state.paths.move_to_end(request)
-    return cached
+    state.drawn_count = len(paths_to_draw)
+    return paths_to_draw
 
 
 def stepping_text(owners: Collection[Thing]) -> str:
@@ -126,11 +128,7 @@ def clear() -> None:
 
 
 def redraw_viewports() -> None:
-    manager = bpy.context.window_manager
-    for window in manager.windows if manager is not None else ():
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    redraw_editors(("VIEW_3D",))
 
 
 def _request(request: Request) -> None:

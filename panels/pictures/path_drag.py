@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -37,15 +37,8 @@ _MIN_SQUARED_SINE = 1e-6
 AXES = "XYZ"
 
 
-class _LastMove(NamedTuple):
-    """Last position of the mouse, in pixels of a region."""
-
-    region: int
-    """Pointer to the region."""
-    position: tuple[int, int]
-
-
-_last_move: _LastMove | None = None
+_last_move: tuple[int, tuple[int, int]] | None = None
+"""Last position of the mouse: pointer to the region, and pixels in the region."""
 
 
 def record_mouse(context: bpy.types.Context, event: bpy.types.Event) -> None:
@@ -53,7 +46,7 @@ def record_mouse(context: bpy.types.Context, event: bpy.types.Event) -> None:
     global _last_move
     region = context.region
     position = event.mouse_region_x, event.mouse_region_y
-    _last_move = _LastMove(region.as_pointer(), position) if region is not None else None
+    _last_move = (region.as_pointer(), position) if region is not None else None
 
 
 def pressed_at(context: bpy.types.Context, event: bpy.types.Event) -> tuple[int, int]:
@@ -64,8 +57,8 @@ def pressed_at(context: bpy.types.Context, event: bpy.types.Event) -> tuple[int,
     """
     has_moved_on = (event.mouse_prev_x, event.mouse_prev_y) != (event.mouse_x, event.mouse_y)
     region = context.region.as_pointer() if context.region is not None else None
-    if has_moved_on and _last_move is not None and _last_move.region == region:
-        return _last_move.position
+    if has_moved_on and _last_move is not None and _last_move[0] == region:
+        return _last_move[1]
     return event.mouse_region_x, event.mouse_region_y
 
 
@@ -303,8 +296,8 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         pointer = self._pointer
         if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
-            self._revert()
-            return self._end(context, {"CANCELLED"})
+            self.cancel(context)
+            return {"CANCELLED"}
         is_release = event.type == "LEFTMOUSE" and event.value == "RELEASE" and not pointer.typed
         if is_release or (event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS"):
             return self._confirm(context)
@@ -315,18 +308,20 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         try:
             self._apply(context)
         except AnimationError as refusal:
-            self._revert()
-            self.report({"ERROR"}, str(refusal))
-            return self._end(context, {"CANCELLED"})
+            self.cancel(context)
+            return refuse(self, refusal)
         except BaseException:
             self.cancel(context)
             raise
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Restore the state before the drag. Blender calls this to cancel the operator."""
-        self._revert()
-        self._end(context, {"CANCELLED"})
+        """Restore the keys before the drag. Blender also calls this when it closes the window or loads a file."""
+        if self._has_changed_keys:
+            revert_tracks(self._recorded)
+            handlers.flush()
+        overlay.hover(None)
+        show_in_headers(context, self._area, None, None)
 
     def _read(self, event: bpy.types.Event) -> bool:
         """Update the pointer from the event, and return whether anything has changed."""
@@ -366,13 +361,14 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         self._show_state(context, state)
 
     def _confirm(self, context: bpy.types.Context) -> Status:
+        show_in_headers(context, self._area, None, None)
         if self._has_changed_keys:
             handlers.flush()
             self._show_in_tab(context, self._drag.frame if self._drag is not None else self._picked.frame)
-            return self._end(context, {"FINISHED"})
+            return {"FINISHED"}
         if self._picked.part == "KEY":
             self._show_in_tab(context, self._picked.frame)
-        return self._end(context, {"CANCELLED"})
+        return {"CANCELLED"}
 
     def _show_in_tab(self, context: bpy.types.Context, frame: float) -> None:
         """Show the key in the tab: select a track that moves the point, and go to the key's frame."""
@@ -392,13 +388,6 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
             window_manager.tcb_track = selection.track_identifier(spot.item, paths[0])
         selection.go_to(self._scene, frame)
 
-    def _revert(self) -> None:
-        """Restore the keys before the drag."""
-        if self._has_changed_keys:
-            revert_tracks(self._recorded)
-            handlers.flush()
-        overlay.hover(None)
-
     def _show_state(self, context: bpy.types.Context, state: str) -> None:
         """Show the state of the drag in the headers, with typed numbers and the keys to press."""
         typed = f"  [{self._pointer.typed}|]" if self._pointer.typed else ""
@@ -406,7 +395,3 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         header = f"{self._spot.name}, {rpt_('frame {:g}', self._spot.frame)}:  {state}{axis}{typed}"
         hint = iface_(_KEY_HINT if self._picked.part == "KEY" else _TANGENT_HINT)
         show_in_headers(context, self._area, header, hint)
-
-    def _end(self, context: bpy.types.Context, status: Status) -> Status:
-        show_in_headers(context, self._area, None, None)
-        return status

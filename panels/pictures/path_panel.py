@@ -23,9 +23,6 @@ def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
     return kind(name=name, description=description, options=set(), update=_on_change, **more)
 
 
-_SHOW_PATHS = _setting(BoolProperty, "TCB Paths", "Show paths of selected objects, or of selected bones in Pose Mode")
-
-
 class TCBPaths(bpy.types.PropertyGroup):
     """Settings for paths of selected objects and bones."""
 
@@ -140,7 +137,8 @@ def register() -> None:
     scene.tcb_paths = PointerProperty(type=TCBPaths)
     # Blender adds no undo step for changes to the window manager.
     manager: Any = bpy.types.WindowManager
-    manager.tcb_show_paths = _SHOW_PATHS
+    description = "Show paths of selected objects, or of selected bones in Pose Mode"
+    manager.tcb_show_paths = _setting(BoolProperty, "TCB Paths", description)
 
 
 def unregister() -> None:

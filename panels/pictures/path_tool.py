@@ -61,8 +61,7 @@ class _ChangesKey(InViewport, bpy.types.Operator):
         # Insert at whole frames.
         frame = float(round(picked.frame)) if self.acts_between_keys else picked.frame
         self.object, self.bone, self.frame = drawn.item.name, drawn.bone, frame
-        scene: Any = context.scene
-        return self._change_at(Spot(scene, drawn.item, drawn.bone, drawn.trace, self.frame, drawn.trace.defaults))
+        return self._change_at(picked._replace(frame=frame).spot(context.scene, drawn))
 
     def execute(self, context: bpy.types.Context) -> Status:
         item = bpy.data.objects.get(self.object)

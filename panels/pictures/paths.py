@@ -145,9 +145,8 @@ class Views(NamedTuple):
 def plan_path(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
     """Return the frames at which the object or bone must be evaluated for its path."""
     key_frames = _key_frames(obj, bone, trace)
-    gaps = np.diff(key_frames)
-    has_keys = len(key_frames) > 0
-    reach = np.stack((np.append([0.0], gaps), np.append(gaps, [0.0]))) if has_keys else np.empty((2, 0))
+    reach = np.zeros((2, len(key_frames)))
+    reach[0, 1:] = reach[1, :-1] = np.diff(key_frames)
     path_frames = np.arange(trace.start, trace.end + 1, dtype=np.float64)
     return Plan(path_frames, key_frames, reach)
 

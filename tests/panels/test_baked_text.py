@@ -16,7 +16,7 @@ TEXT = "Baked: edit in the TCB tab, or Free Bake"
 @pytest.fixture
 def written(tcb_animation, monkeypatch):
     """written(): the texts drawn into a viewport."""
-    module = tcb_animation.panels.pictures.baked_text
+    module = tcb_animation.panels.pictures.baked
     texts = []
     others = dict.fromkeys(("size", "enable", "disable", "shadow", "color", "position"), lambda *_: None)
     stand_in = SimpleNamespace(SHADOW=0, draw=lambda _font, text: texts.append(text), **others)
@@ -28,7 +28,7 @@ def written(tcb_animation, monkeypatch):
         area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
         region = next(region for region in area.regions if region.type == "WINDOW")
         with bpy.context.temp_override(window=window, area=area, region=region):
-            module.draw()
+            module.draw_text()
         return texts[:]
 
     return draw
