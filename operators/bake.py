@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -24,9 +25,9 @@ from ..animation.translation import counted, n_, rpt_
 from ..ui import option_properties, selection
 from ..ui.live import attempts_to_edit_baked, handlers
 from ..ui.live.scenes import is_editing
-from ..ui.operator_results import Status, finish, for_each, poll_selection, refuse
+from ..ui.operator_results import Status, errors_in, finish, for_each, poll_selection, refuse
 from ..ui.option_properties import BakeOptions, property_of
-from ..ui.redraw import layout_of
+from ..ui.redraw import draw_properties, layout_of
 from .in_steps import Progress
 from .on_selection import NOTHING_IS_TCB, OnSelection
 
@@ -100,14 +101,8 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         return str(pgettext_tip(cls.__doc__ or ""))
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = layout_of(self)
-        layout.use_property_split = True
-        for name in option_properties.used(self):
-            layout.prop(self, name)
-        layout.prop(self, "keep_look")
-        layout.prop(self, "use_data")
-        if self.output != "HANDLES":
-            layout.prop(self, "sample_limit")
+        limits = () if self.output == "HANDLES" else ("sample_limit",)
+        draw_properties(layout_of(self), self, (*option_properties.used(self), "keep_look", "use_data", *limits))
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
@@ -116,11 +111,8 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
             options = option_properties.options(self, context.scene, defaults, sample_limit=self.sample_limit)
         except ValueError as error:
             return refuse(self, error)
-        progress = Progress(context.window_manager)
-        try:
+        with closing(Progress(context.window_manager)) as progress:
             report = bake_many(selected, options, keep_look=self.keep_look, progress=progress)
-        finally:
-            progress.end()
         status = finish(self, report, rpt_("Baked {:s}", report.counts))
         warn_of_changes(self, report)
         return status
@@ -142,9 +134,8 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
         defaults = selection.defaults_of(context.scene)
         for obj, bones in _selected(context).items():
             try:
-                report.add(bake_in_world(obj, bones, step=self.step, defaults=defaults))
-            except AnimationError as refusal:
-                report.errors += refusal.findings
+                with errors_in(report):
+                    report.add(bake_in_world(obj, bones, step=self.step, defaults=defaults))
             except ValueError as error:
                 # All objects get the same arguments, so the first object raises any error, before any change.
                 return refuse(self, error)
@@ -219,10 +210,7 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
     nothing = n_("No selected track is baked")
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = layout_of(self)
-        layout.use_property_split = True
-        layout.prop(self, "discard_edits")
-        layout.prop(self, "use_data")
+        draw_properties(layout_of(self), self, ("discard_edits", "use_data"))
 
     def execute(self, context: bpy.types.Context) -> Status:
         work = partial(animation.free, discard_edits=self.discard_edits)

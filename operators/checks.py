@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
 import bpy
@@ -275,24 +276,22 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         obj, bone = selection.active_object_and_bone(context)
-        progress = Progress(context.window_manager, n_("{:d} of {:d} rounds"))
         try:
-            result = relax(
-                obj,
-                self._condition(obj),
-                _selected_keys(context, obj),
-                bone=bone,
-                point=self.point,
-                tolerance=self.turn_tolerance if self.condition == "LIMITS" else self.tolerance,
-                frame_range=(self.frame_start, self.frame_end) if self.use_range else None,
-                defaults=selection.defaults_of(context.scene),
-                scene=context.scene,
-                progress=progress,
-            )
+            with closing(Progress(context.window_manager, n_("{:d} of {:d} rounds"))) as progress:
+                result = relax(
+                    obj,
+                    self._condition(obj),
+                    _selected_keys(context, obj),
+                    bone=bone,
+                    point=self.point,
+                    tolerance=self.turn_tolerance if self.condition == "LIMITS" else self.tolerance,
+                    frame_range=(self.frame_start, self.frame_end) if self.use_range else None,
+                    defaults=selection.defaults_of(context.scene),
+                    scene=context.scene,
+                    progress=progress,
+                )
         except (AnimationError, ValueError) as error:
             return refuse(self, error)
-        finally:
-            progress.end()
         keep_result_notes(result.notes)
         report_notes(self, result.notes)
         show_findings(context.window_manager, str(result))

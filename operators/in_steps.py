@@ -48,7 +48,7 @@ class Progress:
             self.printed_at = time.monotonic()
             print(f"TCB: {rpt_(self.line, done, total)}", flush=True)
 
-    def end(self) -> None:
+    def close(self) -> None:
         self.window_manager.progress_end()
 
 
@@ -135,7 +135,7 @@ class InSteps:
 
     def _end(self, context: bpy.types.Context) -> None:
         """Remove the progress indicators. On redo, the operator runs without steps."""
-        self._progress.end()
+        self._progress.close()
         self._is_by_hand = False
         if self._timer is not None:
             window_manager: Any = context.window_manager

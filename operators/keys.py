@@ -26,6 +26,7 @@ from ..ui.chosen_keys import chosen_keys, chosen_parameters, in_animation_editor
 from ..ui.operator_results import (
     NO_OWN_KEY_SELECTED,
     Status,
+    errors_in,
     finish,
     for_each_of,
     for_each_track,
@@ -369,11 +370,8 @@ class TCB_OT_make_key(bpy.types.Operator):
         for datablock, track in selection.active_tracks(context):
             if not track.enabled:
                 continue
-            try:
+            with errors_in(report):
                 make_key(datablock, track, selection.action_frame(context, datablock))
-            except AnimationError as error:
-                report.errors += error.findings
-                continue
-            report.tracks += 1
-            report.changed_keys += 1
+                report.tracks += 1
+                report.changed_keys += 1
         return finish(self, report, rpt_("Created {:s}", report.counts))

@@ -19,7 +19,7 @@ from ..ui.chosen_keys import editable_fcurves, in_animation_editor, selected_pat
 from ..ui.live import handlers
 from ..ui.operator_results import Status, keep_result_notes, poll_selection, refuse, report_notes
 from ..ui.properties import ReduceOptions
-from ..ui.redraw import layout_of, redraw_editors
+from ..ui.redraw import draw_properties, layout_of, redraw_editors
 from .in_steps import InSteps, Progress
 from .on_selection import WithData
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..animation import KeyCount, Reduction
     from ..animation.errors import Finding
     from ..animation.reduction.reduce import Selected
-    from ..animation.reduction.report import ReduceRequest
 
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Errors to compare, as factors of the current error."""
@@ -47,10 +46,7 @@ class _ReduceBase(ReduceOptions, WithData, InSteps):
         return any_selected(fcurves) or poll_selection(cls, context)
 
     def draw(self: Any, context: bpy.types.Context) -> None:
-        layout = layout_of(self)
-        layout.use_property_split = True
-        for name in (*self.used(context), *self.own_options):
-            layout.prop(self, name)
+        draw_properties(layout_of(self), self, (*self.used(context), *self.own_options))
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         self._is_by_hand = True
@@ -69,7 +65,7 @@ class _ReduceBase(ReduceOptions, WithData, InSteps):
         if not paths_by_datablock:
             return refuse(self, rpt_("Select keys of animated properties"))
         requests = {
-            datablock: (paths, _within(request, ranges.get(datablock)))
+            datablock: (paths, replace(request, frame_range=ranges.get(datablock, request.frame_range)))
             for datablock, paths in paths_by_datablock.items()
         }
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps"))
@@ -155,8 +151,3 @@ class TCB_OT_reduce_compare(_ReduceBase, bpy.types.Operator):
         self.report_errors(errors, has_results=bool(counts))
         redraw_editors()
         return {"FINISHED"} if counts else {"CANCELLED"}
-
-
-def _within(request: ReduceRequest, frame_range: tuple[float, float] | None) -> ReduceRequest:
-    """Return the requested reduction, limited to a range of keys if a range is given."""
-    return request if frame_range is None else replace(request, frame_range=frame_range)

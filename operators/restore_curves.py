@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import bpy
@@ -15,6 +16,7 @@ from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import rpt_
 from ..ui.operator_results import Status, finish, refuse
 from ..ui.option_properties import property_of
+from ..ui.redraw import draw_properties, layout_of
 from .files import path_of
 from .in_steps import Progress
 
@@ -40,34 +42,27 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
     use_tcb: property_of(RESTORE_CURVES["use_tcb"])
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout: Any = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "objects")
-        layout.prop(self, "use_exact")
+        layout = layout_of(self)
+        draw_properties(layout, self, ("objects", "use_exact"))
         tolerances = layout.column()
         tolerances.active = self.use_exact or self.use_tcb
-        tolerances.prop(self, "value_tolerance")
-        tolerances.prop(self, "rotation_tolerance")
-        layout.prop(self, "use_tcb")
+        draw_properties(tolerances, self, ("value_tolerance", "rotation_tolerance"))
+        draw_properties(layout, self, ("use_tcb",))
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
         scene: Any = context.scene
         objects = list(context.selected_objects if self.objects == "SELECTED" else scene.objects)
-        progress = Progress(context.window_manager, IMPORT_STEPS)
-        path = path_of(self.filepath)
         try:
-            report = restore_curves(
-                path,
-                objects,
-                exact=self.use_exact,
-                value_tolerance=self.value_tolerance,
-                rotation_tolerance=self.rotation_tolerance,
-                use_tcb=self.use_tcb,
-                progress=progress,
-            )
+            with closing(Progress(context.window_manager, IMPORT_STEPS)) as progress:
+                report = restore_curves(
+                    path_of(self.filepath),
+                    objects,
+                    exact=self.use_exact,
+                    value_tolerance=self.value_tolerance,
+                    rotation_tolerance=self.rotation_tolerance,
+                    use_tcb=self.use_tcb,
+                    progress=progress,
+                )
         except AnimationError as refusal:
             return refuse(self, refusal)
-        finally:
-            progress.end()
         return finish(self, report, rpt_("Restored the curves of {:s}", report.counts))

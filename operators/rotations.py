@@ -14,7 +14,7 @@ from ..animation.options import FIX_ROTATIONS
 from ..animation.track_names import track_name
 from ..animation.translation import counted, n_, rpt_
 from ..ui import selection
-from ..ui.operator_results import Status, finish, poll_selection, result_notes
+from ..ui.operator_results import Status, errors_in, finish, poll_selection, result_notes
 from ..ui.option_properties import property_of
 from ..ui.properties import show_findings
 from .on_selection import OnSelection
@@ -105,10 +105,7 @@ class TCB_OT_turns_shortest(bpy.types.Operator):
         report = animation.Report()
         for obj in scene.objects:
             for path in paths_by_object.get(name_of(obj), ()):
-                try:
+                with errors_in(report):
                     animation.choose(obj, path, path="SHORTEST")
-                except AnimationError as error:
-                    report.errors += error.findings
-                    continue
-                report.tracks += 1
+                    report.tracks += 1
         return finish(self, report, rpt_("Turns are now Shortest on {:s}", report.counts))

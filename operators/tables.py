@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import bpy
@@ -20,7 +21,7 @@ from ..formats import table
 from ..ui import selection
 from ..ui.operator_results import Status, finish, for_each, poll_active, refuse
 from ..ui.option_properties import property_of
-from ..ui.redraw import layout_of
+from ..ui.redraw import draw_properties, layout_of
 from .files import path_of, read_file, write_file
 from .in_steps import Progress
 from .on_selection import NOTHING_IS_TCB, OnSelection
@@ -55,13 +56,11 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         except (ValueError, OSError) as error:
             return refuse(self, error)
         obj, bone = _object_and_bone_path(context)
-        progress = Progress(context.window_manager, IMPORT_STEPS)
         try:
-            report = import_table(obj, content, options, bone, progress)
+            with closing(Progress(context.window_manager, IMPORT_STEPS)) as progress:
+                report = import_table(obj, content, options, bone, progress)
         except AnimationError as refusal:
             return refuse(self, refusal)
-        finally:
-            progress.end()
         return finish(self, report, rpt_("Imported {:s}", report.counts))
 
 
@@ -113,11 +112,7 @@ class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
         )
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = layout_of(self)
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        for name in ("quantities", "unit", "step", "use_data"):
-            layout.prop(self, name)
+        draw_properties(layout_of(self), self, ("quantities", "unit", "step", "use_data"))
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
         defaults = selection.defaults_of(context.scene)

@@ -18,7 +18,7 @@ from ..exchange.options import EXPORT, IMPORT
 from ..ui import selection
 from ..ui.operator_results import Status, keep_result_notes, refuse, report_notes
 from ..ui.option_properties import property_of
-from ..ui.redraw import frame_selected, redraw_editors
+from ..ui.redraw import draw_properties, frame_selected, redraw_editors
 from .files import path_of, read_file, write_file
 from .in_steps import InSteps, Progress
 
@@ -173,12 +173,8 @@ def _select(context: bpy.types.Context, objects: Sequence[bpy.types.Object]) -> 
 
 def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[str]) -> None:
     """Draw each group of properties in its own column."""
-    layout.use_property_split = True
-    layout.use_property_decorate = False
     for names in groups:
-        column = layout.column()
-        for name in names:
-            column.prop(operator, name)
+        draw_properties(layout.column(), operator, names)
 
 
 def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:

@@ -17,7 +17,7 @@ from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.operator_results import Status, finish, for_each_track, poll_selection, refuse
 from ..ui.option_properties import property_of
-from ..ui.redraw import layout_of, redraw_editors
+from ..ui.redraw import draw_properties, layout_of, redraw_editors
 from ..ui.track_text import shown_state
 
 
@@ -142,11 +142,8 @@ class TCB_OT_frame_function(_FrameFunctionBase, bpy.types.Operator):
     length: property_of(RETIME["length"])
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = layout_of(self)
-        layout.use_property_split = True
         shape_options = {"SCALE": ("scale",), "HOLD": ("length",)}.get(self.shape, ())
-        for name in ("level", "shape", *shape_options):
-            layout.prop(self, name)
+        draw_properties(layout_of(self), self, ("level", "shape", *shape_options))
 
     def work(self, context: bpy.types.Context, datablock: bpy.types.ID, path: str) -> None:
         active = selection.active_track(context)

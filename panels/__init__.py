@@ -6,12 +6,12 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import advanced, file_menus, header, menus, pictures, tab
+from . import advanced, header, menus, pictures, tab
 
 _CLASSES = (
     *classes_in((menus, header)),
     *tab.PANELS,
-    *classes_in((tab, advanced, file_menus)),
+    *classes_in((tab, advanced)),
 )
 
 
@@ -19,13 +19,11 @@ def register() -> None:
     for cls in _CLASSES:
         bpy.utils.register_class(cls)
     menus.register()
-    file_menus.register()
     pictures.register()
 
 
 def unregister() -> None:
     pictures.unregister()
-    file_menus.unregister()
     menus.unregister()
     for cls in reversed(_CLASSES):
         bpy.utils.unregister_class(cls)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""TCB menus of the Dope Sheet, the Graph Editor and the viewport, and preset menus."""
+"""TCB menus of the editors, preset menus, entries in the File menu, and a warning in the glTF exporter.
+
+3D Studio files can also be dropped on the 3D viewport and on the Outliner.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 
 import bpy
 
+from ..operators.bake import wrong_in_gltf
 from ..ui import preferences
 from ..ui.presets import label_of, own_presets, presets
 from ..ui.redraw import layout_of
@@ -111,13 +115,75 @@ def _draw_in_key_menu(menu: Any, _context: bpy.types.Context) -> None:
     menu.layout.menu("TCB_MT_keys")
 
 
+class IMPORT_ANIM_FH_tcb_3ds(bpy.types.FileHandler):  # noqa: N801  Blender's way of naming
+    """Dropped 3D Studio files"""
+
+    bl_idname = "IMPORT_ANIM_FH_tcb_3ds"
+    bl_label = "3D Studio Animation"
+    bl_import_operator = "import_anim.tcb_3ds"
+    bl_file_extensions = ".3ds"
+
+    @classmethod
+    def poll_drop(cls, context: bpy.types.Context) -> bool:
+        return context.area is not None and context.area.type in {"VIEW_3D", "OUTLINER"}
+
+
+def _draw_import(menu: Any, _context: bpy.types.Context) -> None:
+    menu.layout.operator("import_anim.tcb_3ds", text="3D Studio Animation (.3ds)")
+    menu.layout.operator("import_anim.tcb_table", text="Table of Keys (.csv)")
+    menu.layout.operator("import_anim.tcb_restore_curves", text="Restore Curves (.fbx, .glb, .gltf)")
+
+
+def _draw_export(menu: Any, _context: bpy.types.Context) -> None:
+    menu.layout.operator("export_anim.tcb_3ds", text="3D Studio Animation (.3ds)")
+    menu.layout.operator("export_anim.tcb_table", text="Table of Keys (.csv)")
+
+
+class TCB_PT_gltf_export(bpy.types.Panel):
+    """Rotations and eased tracks that need Always Sample Animations or a bake"""
+
+    bl_label = "TCB"
+    bl_space_type = "FILE_BROWSER"
+    bl_region_type = "TOOL_PROPS"
+    bl_parent_id = "FILE_PT_operator"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        space: Any = context.space_data
+        exporter = space.active_operator
+        return (
+            exporter is not None
+            and exporter.bl_idname == "EXPORT_SCENE_OT_gltf"
+            and exporter.export_animations
+            and not exporter.export_force_sampling
+            # The other modes always sample.
+            and exporter.export_animation_mode not in {"NLA_TRACKS", "SCENE"}
+            and bool(wrong_in_gltf(context.scene))
+        )
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        column = layout_of(self).column()
+        column.label(text="Handles play rotations or eases:", icon="ERROR")
+        column.label(text="exported incorrectly unless sampled", icon="BLANK1")
+        column.operator("tcb.bake_for_gltf")
+
+
+_ENTRIES = (
+    *((name, _draw_in_key_menu) for name in _KEY_MENUS),
+    ("VIEW3D_MT_object_animation", _draw_in_animation_menu),
+    ("TOPBAR_MT_file_import", _draw_import),
+    ("TOPBAR_MT_file_export", _draw_export),
+)
+"""Blender's menus, each with the function that draws an entry."""
+
+
 def register() -> None:
-    for name in _KEY_MENUS:
-        getattr(bpy.types, name).append(_draw_in_key_menu)
-    bpy.types.VIEW3D_MT_object_animation.append(_draw_in_animation_menu)
+    bpy.utils.register_class(IMPORT_ANIM_FH_tcb_3ds)
+    for name, draw in _ENTRIES:
+        getattr(bpy.types, name).append(draw)
 
 
 def unregister() -> None:
-    for name in _KEY_MENUS:
-        getattr(bpy.types, name).remove(_draw_in_key_menu)
-    bpy.types.VIEW3D_MT_object_animation.remove(_draw_in_animation_menu)
+    for name, draw in reversed(_ENTRIES):
+        getattr(bpy.types, name).remove(draw)
+    bpy.utils.unregister_class(IMPORT_ANIM_FH_tcb_3ds)

@@ -21,7 +21,7 @@ from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import option_properties, preferences, redraw, selection
 from ..ui.chosen_keys import chosen_keys, chosen_tracks, reason_no_key_is_chosen
-from ..ui.redraw import layout_of
+from ..ui.redraw import draw_properties, layout_of
 from ..ui.track_text import ShownState, labels_of, property_label, settings_error
 from .header import baked_otherwise, draw_header, shown_states
 from .key import draw_chosen_diagram, draw_chosen_keys, draw_frame_and_values, draw_key_heading, has_diagram
@@ -152,29 +152,25 @@ class _KeysPanel:
         draw_chosen_keys(layout, context)
 
 
-class _ChosenKeysPanel:
-    """Base class for panels that are visible only if keys are chosen."""
+class _FrameAndValuesPanel:
+    """Frame and values of the keys, and the motion at the current frame"""
 
+    bl_label = "Frame and Values"
     bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return bool(chosen_keys(context))
 
-
-class _FrameAndValuesPanel(_ChosenKeysPanel):
-    """Frame and values of the keys, and the motion at the current frame"""
-
-    bl_label = "Frame and Values"
-
     def draw(self: Any, context: bpy.types.Context) -> None:
         draw_frame_and_values(self.layout, context)
 
 
-class _DiagramPanel(_ChosenKeysPanel):
+class _DiagramPanel:
     """Curve through the keys, with dots at equal time steps"""
 
     bl_label = "Diagram"
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -301,10 +297,7 @@ class TCB_PT_bake_options(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = layout_of(self), sidebar_settings(context)
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        for name in option_properties.used(settings):
-            layout.prop(settings, name)
+        draw_properties(layout, settings, option_properties.used(settings))
         track_names = baked_otherwise(context)
         if track_names:
             text = iface_("Baked with different options or defaults: Bake Again changes {:s}", track_names)

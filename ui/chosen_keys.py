@@ -311,14 +311,12 @@ def _velocities_before_drag(context: bpy.types.Context) -> list[tuple[TrackKeys,
     return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]
 
 
-@redraw.once
 @once_a_drag
 def chosen_played(context: bpy.types.Context) -> PlayedParameters:
     """Return the parameters that affect the motion at the chosen keys, and the reasons why other parameters do not."""
     return played_parameters(chosen_keys(context))
 
 
-@redraw.once
 @once_a_drag
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
     """Return the interpolation on both sides of the chosen keys, or None if they differ or none is chosen."""
@@ -326,7 +324,6 @@ def chosen_sides(context: bpy.types.Context) -> Sides | None:
     return sides_in_common(np.concatenate(kinds_by_track)) if kinds_by_track else None
 
 
-@redraw.once
 @once_a_drag
 def is_valley(context: bpy.types.Context) -> bool:
     """Return whether the first chosen key is below its neighbors, in the component that bends most."""

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 import bpy
@@ -50,6 +51,15 @@ NO_OWN_KEY_SELECTED = n_("Generated keys have no parameters. Select your own key
 Selected = dict[bpy.types.ID, list[str] | None]
 
 
+@contextmanager
+def errors_in(report: Report) -> Iterator[None]:
+    """Add the findings of an AnimationError to the report instead of raising the error."""
+    try:
+        yield
+    except AnimationError as error:
+        report.errors += error.findings
+
+
 def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | None], Report]) -> Report:
     """Apply the function to each datablock and add up the reports.
 
@@ -57,10 +67,8 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
     """
     report = Report()
     for datablock, prefixes in selected.items():
-        try:
+        with errors_in(report):
             report.add(work(datablock, prefixes))
-        except AnimationError as error:
-            report.errors += error.findings
     return report
 
 
@@ -75,15 +83,12 @@ def for_each_track(
     def on_datablock(datablock: bpy.types.ID, bones: Iterable[str] | None) -> Report:
         report = Report()
         for path in [f"{bone}.{track}" for bone in bones] if bones else [track]:
-            try:
+            with errors_in(report):
                 result = work(datablock, path)
-            except AnimationError as error:
-                report.errors += error.findings
-                continue
-            report.tracks += 1
-            report.changed_keys += keys
-            if result is not None:
-                report.looks_of(result)
+                report.tracks += 1
+                report.changed_keys += keys
+                if result is not None:
+                    report.looks_of(result)
         if report.tracks:
             report.add(Report.on([datablock]))
         return report
@@ -96,14 +101,11 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
     report = Report()
     datablocks = {}
     for keys in chosen:
-        try:
+        with errors_in(report):
             work(keys)
-        except AnimationError as error:
-            report.errors += error.findings
-            continue
-        report.tracks += 1
-        report.changed_keys += len(keys)
-        datablocks[keys.datablock.as_pointer()] = keys.datablock
+            report.tracks += 1
+            report.changed_keys += len(keys)
+            datablocks[keys.datablock.as_pointer()] = keys.datablock
     report.add(Report.on(list(datablocks.values())))
     return report
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -15,9 +15,9 @@ _EDITORS = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D", "PROPERTIES")
 SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
 """Editors with the sidebar tab."""
 
-_results: dict[tuple[str, int], Any] | None = None
-"""Results since `begin`, by function name and area, or None outside drawing. F-curves in the results are valid for only
-one redraw."""
+_results: dict[tuple[object, int], Any] | None = None
+"""Results since `begin`, by function and area, or None outside drawing. F-curves in the results are valid for only one
+redraw."""
 _handlers: list[tuple[Any, Any]] = []
 
 
@@ -26,6 +26,14 @@ def layout_of(drawn: bpy.types.Panel | bpy.types.Menu | bpy.types.Operator) -> b
     layout = drawn.layout
     assert layout is not None
     return layout
+
+
+def draw_properties(layout: bpy.types.UILayout, owner: Any, names: Iterable[str]) -> None:
+    """Draw properties of a group or an operator, one per row, with names to the left and without keyframe buttons."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    for name in names:
+        layout.prop(owner, name)
 
 
 def begin() -> None:
@@ -50,7 +58,7 @@ def once(function: Callable[[bpy.types.Context], Result]) -> Callable[[bpy.types
     def cached(context: bpy.types.Context) -> Result:
         if _results is None or context.area is None:
             return function(context)
-        key = function.__name__, context.area.as_pointer()
+        key = function, context.area.as_pointer()
         if key not in _results:
             _results[key] = function(context)
         result: Result = _results[key]

@@ -127,8 +127,6 @@ class Pointer:
         """Return the origin and the direction of the ray under the mouse."""
         origin = np.array(view3d_utils.region_2d_to_origin_3d(self.region, self.view, self.position))
         direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.view, self.position))
-        if not self._is_in_camera_space:
-            return origin, direction
         drawn_to_world = np.linalg.inv(self.world_to_drawn).astype(np.float64)
         return transformed(drawn_to_world, origin), drawn_to_world[:3, :3] @ direction
 
@@ -140,8 +138,6 @@ class Pointer:
         world_to_drawn = self.world_to_drawn
         depth = BlenderVector(transformed(world_to_drawn, position).tolist())
         point = np.array(view3d_utils.region_2d_to_location_3d(self.region, self.view, self.position, depth))
-        if not self._is_in_camera_space:
-            return point
         return transformed(np.linalg.inv(world_to_drawn).astype(np.float64), point)
 
     def _point_on_axis(self, position: Vector) -> Vector:

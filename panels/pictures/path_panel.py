@@ -10,7 +10,7 @@ from bpy.app.translations import contexts
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 
 from ...animation.sampling.cameras import cameras_of
-from ...ui.redraw import layout_of
+from ...ui.redraw import draw_properties, layout_of
 from . import overlay
 
 
@@ -100,31 +100,22 @@ class TCB_PT_paths(bpy.types.Panel):
         scene: Any = context.scene
         layout = layout_of(self)
         settings = scene.tcb_paths
-        layout.use_property_split = True
-        layout.use_property_decorate = False
         row = layout.row()
         row.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = overlay.TOOL
         layout.active = overlay.is_shown(context)
-        layout.prop(settings, "point")
-        if settings.point == "AXIS":
-            layout.prop(settings, "axis")
-            layout.prop(settings, "length")
-        layout.prop(settings, "space")
+        axis_settings = ("axis", "length") if settings.point == "AXIS" else ()
+        draw_properties(layout, settings, ("point", *axis_settings, "space"))
         if settings.space == "CAMERA" and not cameras_of(scene):
             layout.label(text="The scene has no camera. Paths are shown in world space", icon="INFO")
         column = layout.column(heading="Show")
-        for name in ("frames", "playhead", "numbers"):
-            column.prop(settings, name)
+        draw_properties(column, settings, ("frames", "playhead", "numbers"))
         row = column.row()
         row.active = settings.numbers
         row.prop(settings, "every")
         column.prop(settings, "tangents")
-        layout.prop(settings, "by_speed")
-        layout.prop(settings, "around")
+        draw_properties(layout, settings, ("by_speed", "around"))
         if settings.around:
-            column = layout.column(align=True)
-            column.prop(settings, "before")
-            column.prop(settings, "after")
+            draw_properties(layout.column(align=True), settings, ("before", "after"))
         note = overlay.status(context) if overlay.is_shown(context) else ""
         if note:
             layout.label(text=note, icon="INFO", translate=False)

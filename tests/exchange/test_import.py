@@ -691,7 +691,7 @@ def test_what_is_strange_and_not_lost_is_a_note(bring: Import, tmp_path: Path, s
 def test_files_are_in_the_menu_and_can_be_dropped(tcb_animation) -> None:
     handler = bpy.types.FileHandler.bl_rna_get_subclass_py("IMPORT_ANIM_FH_tcb_3ds")
     assert handler.bl_import_operator == "import_anim.tcb_3ds"
-    assert any("file_menus" in draw.__module__ for draw in bpy.types.TOPBAR_MT_file_import._dyn_ui_initialize())
+    assert any("panels.menus" in draw.__module__ for draw in bpy.types.TOPBAR_MT_file_import._dyn_ui_initialize())
 
 
 def scene_to_match() -> None:

@@ -21,7 +21,7 @@ from ...animation.edit.parameter_drag import ParameterDrag
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import PARAMETERS, velocity_of
-from .. import preferences, redraw
+from .. import preferences
 from ..chosen_keys import chosen_keys, chosen_parameters, chosen_velocities
 from .slider_drag import SharedSlider, ValueDrag, drag_of, end_if_released, last_event, once_a_drag
 
@@ -206,7 +206,6 @@ def value_component(context: bpy.types.Context, component: int) -> tuple[list[Tr
     return _values_of_chosen(context).get(component, ([], np.empty(0)))
 
 
-@redraw.once
 @once_a_drag
 def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackKeys], Numbers]]:
     """Return the keys and values for each component."""

@@ -223,8 +223,8 @@ class SliderDrag:
     ) -> None:
         self.chosen, self.drag = list(chosen), drag
         self.identity = identity_of(chosen)
-        self.cached_results: dict[str, Any] = {}
-        """Results that the drag does not change, by the name of the function."""
+        self.cached_results: dict[object, Any] = {}
+        """Results that the drag does not change, by function."""
         self.numbers: dict[str, tuple[Sequence[TrackKeys], Numbers]] = {}
         """Keys and dragged values by the name of the slider."""
         self._area = _area_of(context)
@@ -377,16 +377,20 @@ def shown_in(context: bpy.types.Context) -> SliderDrag | None:
 
 
 def once_a_drag(function: Callable[[bpy.types.Context], Result]) -> Callable[[bpy.types.Context], Result]:
-    """Call a function of the chosen keys once per drag. The function must not depend on the dragged values."""
+    """Call a function of the chosen keys once per redraw and area, and only once during a drag.
 
+    The function must not depend on the dragged values.
+    """
+
+    @redraw.once
     @wraps(function)
     def cached(context: bpy.types.Context) -> Result:
         drag = shown_in(context)
         if drag is None:
             return function(context)
-        if function.__name__ not in drag.cached_results:
-            drag.cached_results[function.__name__] = function(context)
-        result: Result = drag.cached_results[function.__name__]
+        if function not in drag.cached_results:
+            drag.cached_results[function] = function(context)
+        result: Result = drag.cached_results[function]
         return result
 
     return cached
