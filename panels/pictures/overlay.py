@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation.fcurves.frames import SAME_FRAME
-from ...animation.on_path.points import Followed
 from ...animation.sampling.cameras import cameras_of, view_now
-from ...animation.sampling.depsgraph import Thing
 from ...animation.translation import iface_
 from ...ui import preferences
 from ...ui.selection import defaults_of
@@ -41,10 +39,10 @@ def status(context: bpy.types.Context) -> str:
     """Return the note on the paths, or an empty string."""
     if path_cache.state.has_failed:
         return iface_("Paths cannot be drawn. See the system console")
-    text = path_cache.stepping_text({_thing(obj, bone) for obj, bone in _shown_objects(context)})
+    text = path_cache.stepping_text({owner for owner, _ in _shown_objects(context)})
     if text:
         return text
-    if _playback_range(context.scene)[1] > _trace(context.scene).end:
+    if _playback_range(context.scene)[1] > trace_of(context.scene).end:
         return iface_("Paths end after {:d} frames", _MAX_FRAMES)
     return ""
 
@@ -83,13 +81,8 @@ def hover(picked: Picked | None) -> bool:
     return before != picked
 
 
-def followed(scene: Any) -> Followed:
-    """Return the followed point of the scene's paths."""
-    settings = scene.tcb_paths
-    return Followed(settings.point, settings.axis, settings.length)
-
-
-def _trace(scene: Any) -> Trace:
+def trace_of(scene: Any) -> Trace:
+    """Return the followed point and the frames of the scene's paths."""
     settings = scene.tcb_paths
     start, end = _playback_range(scene)
     end = min(end, start + _MAX_FRAMES - 1)
@@ -113,37 +106,31 @@ def _drawn_range(scene: Any) -> tuple[int, int] | None:
     return scene.frame_current - settings.before, scene.frame_current + settings.after
 
 
-def _shown_objects(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
-    """Yield the objects or bones whose paths this viewport draws: selected bones, or visible selected objects."""
+def _shown_objects(context: bpy.types.Context) -> dict[Request, tuple[Any, str]]:
+    """Return the selected bones, or the visible selected objects, whose paths this viewport draws."""
     if context.mode == "POSE":
-        bones = {(bone.id_data, bone.name): None for bone in context.selected_pose_bones or ()}
-        active = context.active_pose_bone
-        yield from bones | ({(active.id_data, active.name): None} if active is not None else {})
-        return
-    items: dict[Any, None] = dict.fromkeys(context.selected_objects)
-    active_object: Any = context.view_layer and context.view_layer.objects.active
-    if active_object is not None and active_object.visible_get(viewport=context.space_data):
-        items[active_object] = None
-    for obj in items:
-        yield obj, ""
-
-
-def _thing(obj: Any, bone: str) -> Thing:
-    return obj.session_uid, bone
+        bones = (*(context.selected_pose_bones or ()), context.active_pose_bone)
+        items = [(bone.id_data, bone.name) for bone in bones if bone is not None]
+    else:
+        items = [(obj, "") for obj in context.selected_objects]
+        active_object: Any = context.view_layer and context.view_layer.objects.active
+        if active_object is not None and active_object.visible_get(viewport=context.space_data):
+            items.append((active_object, ""))
+    trace = trace_of(context.scene)
+    return {((obj.session_uid, bone), trace): (obj, bone) for obj, bone in items}
 
 
 def drawn_paths(context: bpy.types.Context) -> list[DrawnPath]:
     """Return the last computed paths in the context's viewport."""
     if path_cache.state.has_failed or not _draws_paths(context):
         return []
-    trace, frame_range = _trace(context.scene), _drawn_range(context.scene)
-    camera_to_world = view_now(context.scene)
+    frame_range, camera_to_world = _drawn_range(context.scene), view_now(context.scene)
     drawn = []
-    for obj, bone in _shown_objects(context):
-        cached = path_cache.state.paths.get((_thing(obj, bone), trace))
+    for request, (obj, bone) in _shown_objects(context).items():
+        cached = path_cache.state.paths.get(request)
         if cached is not None:
             path = cached.path if frame_range is None else cached.path.within(*frame_range)
-            drawn.append(DrawnPath(obj, bone, trace, path, None if path.views is None else camera_to_world))
+            drawn.append(DrawnPath(obj, bone, request[1], path, None if path.views is None else camera_to_world))
     return drawn
 
 
@@ -166,8 +153,7 @@ def _draw_paths(context: bpy.types.Context) -> None:
     path_cache.state.drawn_count = 0
     if not _draws_paths(context):
         return
-    trace = _trace(context.scene)
-    shown = {(_thing(obj, bone), trace): (obj, bone) for obj, bone in _shown_objects(context)}
+    shown = _shown_objects(context)
     paths = path_cache.update(shown)
     for request, cached in paths.items():
         obj, bone = shown[request]
@@ -175,8 +161,8 @@ def _draw_paths(context: bpy.types.Context) -> None:
         style = _style(context.scene, path_color(context, obj, bone, is_faint))
         if cached.batches is None or cached.batches.style != style:
             cached.batches = PathBatches(cached.path, style)
-    _draw_space(context, [pair for pair in paths.items() if pair[1].path.views is None], None)
-    _draw_space(context, [pair for pair in paths.items() if pair[1].path.views is not None], view_now(context.scene))
+    _draw_space(context, paths, None)
+    _draw_space(context, paths, view_now(context.scene))
 
 
 def _style(scene: Any, color: Color) -> PathStyle:
@@ -187,17 +173,19 @@ def _style(scene: Any, color: Color) -> PathStyle:
 
 def _draw_space(
     context: bpy.types.Context,
-    paths: Iterable[tuple[Request, CachedPath]],
+    paths: Mapping[Request, CachedPath],
     camera_to_world: npt.NDArray[np.float64] | None,
 ) -> None:
-    """Draw the paths in world space, or the paths in camera space with their matrix."""
+    """Draw the paths in camera space, whose matrix is given, or the paths in world space if there is no matrix."""
     scene: Any = context.scene
     highlight = None
     batches = []
-    for (thing, _), cached in paths:
+    for (owner, _), cached in paths.items():
+        if (cached.path.views is None) != (camera_to_world is None):
+            continue
         assert cached.batches is not None
         batches.append(cached.batches)
-        if _hovered is not None and _hovered.owner == thing and is_tool_active(context):
+        if _hovered is not None and _hovered.owner == owner and is_tool_active(context):
             highlight = _highlighted_position(cached.path, _hovered)
     draw(
         batches,

@@ -15,7 +15,6 @@ from ...animation.translation import rpt_
 from ...ui.live import handlers
 from ...ui.operator_results import Status, refuse
 from ...ui.redraw import redraw_editors
-from ...ui.selection import defaults_of
 from . import overlay
 from .path_drag import InViewport, TCB_OT_path_drag, pressed_at, record_mouse, under_mouse
 
@@ -69,9 +68,8 @@ class _ChangesKey(InViewport, bpy.types.Operator):
             return refuse(self, rpt_('There is no object "{:s}"', self.object))
         if self.bone and (item.pose is None or self.bone not in item.pose.bones):
             return refuse(self, rpt_('"{:s}" has no bone "{:s}"', self.object, self.bone))
-        scene = context.scene
-        defaults = tuple(defaults_of(scene).items())
-        return self._change_at(Spot(scene, item, self.bone, overlay.followed(scene), self.frame, defaults))
+        trace = overlay.trace_of(context.scene)
+        return self._change_at(Spot(context.scene, item, self.bone, trace, self.frame, trace.defaults))
 
     def _change_at(self, spot: Spot) -> Status:
         try:

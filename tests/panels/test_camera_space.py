@@ -73,7 +73,7 @@ def thing(scene):
 
 def kept(overlay, item, bone=""):
     """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
-    wanted = (item.session_uid, bone), overlay._trace(bpy.context.scene)
+    wanted = (item.session_uid, bone), overlay.trace_of(bpy.context.scene)
     overlay.path_cache._request(wanted)
     for _ in range(10_000):
         if overlay.path_cache._work() is None:
@@ -85,7 +85,7 @@ def shown(overlay, pictures, item, bone=""):
     """Return the path as the viewport draws it at the current frame."""
     path = kept(overlay, item, bone).path
     view = None if path.views is None else pictures.overlay.view_now(bpy.context.scene)
-    return pictures.path_pick.DrawnPath(item, bone, overlay._trace(bpy.context.scene), path, view)
+    return pictures.path_pick.DrawnPath(item, bone, overlay.trace_of(bpy.context.scene), path, view)
 
 
 def drawn(each, points):
@@ -150,7 +150,7 @@ def test_a_still_camera_gives_the_path_in_the_world_bit_for_bit(scene, overlay, 
     seen = kept(overlay, thing).path
     scene.tcb_paths.space = "WORLD"
     world = kept(overlay, thing).path
-    assert overlay._trace(scene).cameras == ()
+    assert overlay.trace_of(scene).cameras == ()
     assert seen.views is None
     for name in ("points", "speeds", "frames", "keys", "incoming", "outgoing"):
         assert getattr(seen, name).tobytes() == getattr(world, name).tobytes()
@@ -298,7 +298,7 @@ def test_a_camera_with_constraints_is_stepped_once_and_goes_with_its_target(
 
 
 def test_a_camera_that_goes_leaves_no_path_behind_and_no_error(scene, overlay, camera, thing):
-    wanted = (thing.session_uid, ""), overlay._trace(scene)
+    wanted = (thing.session_uid, ""), overlay.trace_of(scene)
     camera.constraints.new("LIMIT_LOCATION")
     overlay.path_cache._request(wanted)
     overlay.path_cache._work()

@@ -319,7 +319,7 @@ def overlay(scene, pictures):
 
 def kept(overlay, item, bone=""):
     """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
-    wanted = (item.session_uid, bone), overlay._trace(bpy.context.scene)
+    wanted = (item.session_uid, bone), overlay.trace_of(bpy.context.scene)
     overlay.path_cache._request(wanted)
     while overlay.path_cache._work() is not None:
         pass
@@ -361,7 +361,7 @@ def test_a_path_that_was_stepped_is_out_of_date_when_a_constraints_target_change
 
 def test_things_that_are_gone_are_left_out(scene, overlay):
     item = empty(scene, "Gone", 1)
-    wanted = (item.session_uid, ""), overlay._trace(scene)
+    wanted = (item.session_uid, ""), overlay.trace_of(scene)
     overlay.path_cache._request(wanted)
     bpy.data.objects.remove(item)
     assert overlay.path_cache._work() is None
@@ -428,7 +428,7 @@ def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, anima
 
     def again():
         before = {
-            bone: overlay.path_cache.state.paths[(rig.session_uid, bone), overlay._trace(bpy.context.scene)]
+            bone: overlay.path_cache.state.paths[(rig.session_uid, bone), overlay.trace_of(bpy.context.scene)]
             for bone in bones
         }
         bpy.context.view_layer.update()
@@ -491,7 +491,7 @@ def test_a_path_is_computed_anew_when_its_exact_motion_changes_and_only_then(sce
     def shown_again():
         """Return the objects whose paths are computed anew on the next redraw."""
         bpy.context.view_layer.update()
-        before, trace, cached = dict(paths), overlay._trace(scene), overlay.path_cache.state.paths
+        before, trace, cached = dict(paths), overlay.trace_of(scene), overlay.path_cache.state.paths
         for each in paths:
             if before[each].is_stale or ((each.session_uid, ""), trace) not in cached:
                 paths[each] = kept(overlay, each)
