@@ -79,9 +79,9 @@ def for_each_track(
 
     Each call sets `keys` keys, and may return a report on the preserved motion.
     """
-
-    def on_datablock(datablock: bpy.types.ID, bones: Iterable[str] | None) -> Report:
-        report = Report()
+    report = Report()
+    for datablock, bones in selected.items():
+        tracks_before = report.tracks
         for path in [f"{bone}.{track}" for bone in bones] if bones else [track]:
             with errors_in(report):
                 result = work(datablock, path)
@@ -89,11 +89,9 @@ def for_each_track(
                 report.changed_keys += keys
                 if result is not None:
                     report.looks_of(result)
-        if report.tracks:
+        if report.tracks > tracks_before:
             report.add(Report.on([datablock]))
-        return report
-
-    return for_each(selected, on_datablock)
+    return report
 
 
 def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) -> Report:

@@ -19,7 +19,7 @@ _NUMBER_ITEMS = [
     ("OF_50", "0 to 50", "3ds Max values, with a default of 25, or 0 for eases"),
 ]
 
-PATH_WIDTH = 2.0
+_PATH_WIDTH = 2.0
 """Default width of paths, in pixels at a resolution scale of 1."""
 
 
@@ -39,7 +39,7 @@ class TCBPreferences(bpy.types.AddonPreferences):
     path_width: FloatProperty(
         name="Path Width",
         description="Width of paths in the 3D Viewport, in pixels at a resolution scale of 1",
-        default=PATH_WIDTH,
+        default=_PATH_WIDTH,
         min=1.0,
         max=10.0,
         precision=1,
@@ -91,7 +91,7 @@ def shows_numbers_of_50(context: bpy.types.Context) -> bool:
 
 def path_width(context: bpy.types.Context) -> float:
     """Return the width of paths in pixels at a resolution scale of 1."""
-    return float(getattr(_preferences(context), "path_width", PATH_WIDTH))
+    return float(getattr(_preferences(context), "path_width", _PATH_WIDTH))
 
 
 def completes_rotations() -> bool:

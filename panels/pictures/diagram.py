@@ -166,27 +166,20 @@ def icon_of(
     size, colors = size_in_pixels(), _theme_colors()
     # Everything that determines the pixels.
     picture = (steps_of_keys, size, *colors, sides, is_valley, has_tangents)
-    if picture in _icon_names:
-        _icon_names.move_to_end(picture)
-        return int(_previews[_icon_names[picture]].icon_id)
-    rounded = [
-        dict(zip(PARAMETERS, (step / _PARAMETER_STEPS for step in steps), strict=True)) for steps in steps_of_keys
-    ]
-    bitmap = render(rounded, size, *colors, sides, is_valley, has_tangents)
-    return _cached_icon(picture, size, bitmap)
-
-
-def _cached_icon(picture: tuple[Any, ...], size: int, bitmap: Bitmap) -> int:
-    """Store the bitmap, remove the pictures used longest ago, and return the icon ID."""
-    name = repr(picture)
-    preview = _previews.new(name)
-    preview.image_size = (size, size)
-    preview.image_pixels.foreach_set(bitmap.packed())
-    _icon_names[picture] = name
+    if picture not in _icon_names:
+        rounded = [
+            dict(zip(PARAMETERS, (step / _PARAMETER_STEPS for step in steps), strict=True)) for steps in steps_of_keys
+        ]
+        bitmap = render(rounded, size, *colors, sides, is_valley, has_tangents)
+        _icon_names[picture] = repr(picture)
+        preview = _previews.new(_icon_names[picture])
+        preview.image_size = (size, size)
+        preview.image_pixels.foreach_set(bitmap.packed())
+    _icon_names.move_to_end(picture)
     while len(_icon_names) > _max_cached:
         _, oldest_name = _icon_names.popitem(last=False)
         del _previews[oldest_name]
-    return int(preview.icon_id)
+    return int(_previews[_icon_names[picture]].icon_id)
 
 
 def size_in_pixels() -> int:

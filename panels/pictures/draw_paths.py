@@ -16,7 +16,6 @@ import numpy.typing as npt
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
-from ...ui.preferences import PATH_WIDTH
 from .diagram import INCOMING, KEY_COLOR, OUTGOING
 from .paths import Path, Points
 
@@ -124,9 +123,9 @@ def draw(
     paths: Sequence[PathBatches],
     frames: bool,
     tangents: bool,
-    highlight: npt.NDArray[np.float64] | None = None,
-    width: float = PATH_WIDTH,
-    camera_to_world: npt.NDArray[np.float64] | None = None,
+    highlight: npt.NDArray[np.float64] | None,
+    width: float,
+    camera_to_world: npt.NDArray[np.float64] | None,
 ) -> None:
     """Draw the paths, with tangents below them and keys on top.
 

@@ -65,10 +65,10 @@ def is_tool_active(context: bpy.types.Context) -> bool:
     return tool is not None and tool.idname == TOOL
 
 
-def switched(is_on: bool) -> None:
+def on_change(_settings: Any, context: bpy.types.Context) -> None:
     """Redraw after a change to a setting. Clear the paths if they are off."""
     path_cache.state.has_failed = False
-    if not is_on:
+    if not is_shown(context):
         hover(None)
         path_cache.clear()
     path_cache.redraw_viewports()

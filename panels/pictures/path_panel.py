@@ -14,13 +14,9 @@ from ...ui.redraw import draw_properties, layout_of
 from . import overlay
 
 
-def _on_change(_settings: Any, context: bpy.types.Context) -> None:
-    overlay.switched(overlay.is_shown(context))
-
-
 def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
     """Return a property that redraws the paths after each change."""
-    return kind(name=name, description=description, options=set(), update=_on_change, **more)
+    return kind(name=name, description=description, options=set(), update=overlay.on_change, **more)
 
 
 class TCBPaths(bpy.types.PropertyGroup):
