@@ -84,7 +84,6 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
 
 
 def _row_of(violation: Violation) -> dict[str, Any]:
-    """Return the properties of a `TCBFinding`."""
     return {
         "item": violation.name,
         "frame": violation.worst,

@@ -115,7 +115,6 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         set_parameters(keys, {self.parameter: self._after(before)}, self._defaults)
 
     def _after(self, before: Numbers) -> Numbers:
-        """Return the values after the drag."""
         numbers = np.full(len(before), self.amount) if self.absolute else before + self.amount
         after: Numbers = np.clip(numbers, *LIMITS[self.parameter])
         return after
@@ -149,7 +148,6 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         return round(self._change / step) * step if snap else self._change
 
     def _given(self) -> list[dict[str, Numbers]]:
-        """Return the new values for the keys of each track."""
         after = self._after(np.concatenate(self._before))
         return [{self.parameter: numbers} for _, numbers in split_by_track(self._chosen, after)]
 
@@ -164,7 +162,6 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         return min(max(value, low), high)
 
     def _pixels_per_unit(self, context: bpy.types.Context) -> float:
-        """Return the mouse movement in pixels for a change of 1."""
         blender_preferences: Any = context.preferences
         low, high = LIMITS["tension"]
         return float(_PIXELS_OF_RANGE * blender_preferences.system.ui_scale / (high - low))

@@ -78,7 +78,6 @@ class TCB_PT_messages(bpy.types.Panel):
 
 
 def _draw_button(layout: bpy.types.UILayout, button: str) -> None:
-    """Draw the button that resolves a message."""
     match button:
         case "FREE":
             layout.operator("tcb.free", icon="UNLOCKED")

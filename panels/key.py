@@ -194,7 +194,6 @@ def _enum_labels(property_name: str, identifiers: Iterable[str]) -> str:
 
 
 def _end_text(end: str, effective: Collection[str]) -> str:
-    """Return the reason for keys at an end of the curve."""
     if not effective:
         return iface_("No segment next to this key")
     gray = [name for name in PARAMETERS if name not in effective]
@@ -299,7 +298,6 @@ def _value_range(context: bpy.types.Context, numbers: Numbers) -> str:
 
 
 def _parameter_range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
-    """Return the range of a mixed parameter."""
     low, high = float(numbers.min()), float(numbers.max())
     if preferences.shows_numbers_of_50(context):
         return range_text(context, of_50(name, low), of_50(name, high), 1)

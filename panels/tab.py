@@ -76,7 +76,6 @@ def _draw_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None
 
 
 def _draw_key(context: bpy.types.Context, layout: bpy.types.UILayout, key: ShownKey) -> None:
-    """Draw the heading, the sliders and the buttons of the key near the current frame."""
     count = len(chosen_keys(context))
     if count > 1:
         count_text = iface_("{:d} bones", count) if context.mode == "POSE" else iface_("{:d} objects", count)
@@ -181,7 +180,6 @@ class _DiagramPanel:
 
 
 def _count_text(chosen: list[TrackKeys]) -> str:
-    """Return the frames and the number of the keys."""
     frames = np.concatenate([keys.frames for keys in chosen])
     if len(frames) == 1:
         return iface_("Frame {:g}", float(frames[0]))

@@ -133,34 +133,24 @@ def _keys_at_frame(
     return [keys for keys in keys_by_track if len(keys)]
 
 
-def _same_property(
-    context: bpy.types.Context, datablock: bpy.types.ID, track: Track
-) -> dict[bpy.types.ID, frozenset[str]]:
+def _same_property(context: bpy.types.Context, datablock: bpy.types.ID, track: Track) -> dict[bpy.types.ID, set[str]]:
     """Return the paths of the track's property, or of the used rotation, for all selected bones or objects."""
+    paths: dict[bpy.types.ID, set[str]] = {}
     active = active_bone(context)
     if active is not None:
-        return _property_of_bones(context.selected_pose_bones or (), track, track.path.removeprefix(bone_path(active)))
-    objects = context.selected_objects
-    if isinstance(datablock, bpy.types.Object):
+        property_suffix = track.path.removeprefix(bone_path(active))
+        for bone in context.selected_pose_bones or ():
+            armature: Any = bone.id_data
+            suffix = f".{rotation_property(bone.rotation_mode)}" if track.is_rotation else property_suffix
+            paths.setdefault(armature, set()).add(bone_path(bone) + suffix)
+    elif isinstance(datablock, bpy.types.Object):
         delta = "delta_" if split(track.path)[1].startswith("delta_") else ""
-        return {
-            obj: frozenset([delta + rotation_property(obj.rotation_mode) if track.is_rotation else track.path])
-            for obj in objects
-        }
-    owners = (owner for obj in objects for owner in of_object(obj) if type(owner) is type(datablock))
-    return {owner: frozenset([track.path]) for owner in owners}
-
-
-def _property_of_bones(
-    bones: Iterable[bpy.types.PoseBone], track: Track, suffix: str
-) -> dict[bpy.types.ID, frozenset[str]]:
-    """Return the paths of the bones' used rotations, or of the property with this suffix of the bone's path."""
-    paths: dict[bpy.types.ID, set[str]] = {}
-    for bone in bones:
-        armature: Any = bone.id_data
-        bone_suffix = f".{rotation_property(bone.rotation_mode)}" if track.is_rotation else suffix
-        paths.setdefault(armature, set()).add(bone_path(bone) + bone_suffix)
-    return {armature: frozenset(paths_of_bones) for armature, paths_of_bones in paths.items()}
+        for obj in context.selected_objects:
+            paths[obj] = {delta + rotation_property(obj.rotation_mode) if track.is_rotation else track.path}
+    else:
+        owners = (owner for obj in context.selected_objects for owner in of_object(obj))
+        paths = {owner: {track.path} for owner in owners if type(owner) is type(datablock)}
+    return paths
 
 
 def selected_paths(

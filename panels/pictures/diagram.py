@@ -194,7 +194,6 @@ def size_in_pixels() -> int:
 
 
 def _theme_colors() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the theme's text and background colors for a text field."""
     preferences: Any = bpy.context.preferences
     field = preferences.themes[0].user_interface.wcol_text
     return (*field.text, 1.0), tuple(field.inner)
@@ -238,7 +237,6 @@ def render(
 
 
 def _key_pixels(size: int) -> list[Points]:
-    """Return the pixels of the previous key, the key and the next key."""
     return [pixels_of(np.array(position), size) for position in POSITIONS]
 
 

@@ -175,7 +175,6 @@ def draw_numbers(positions: npt.NDArray[np.float64], frames: npt.ArrayLike, is_k
 
 
 def _display_scale() -> float:
-    """Return the resolution scale from the preferences."""
     preferences: Any = bpy.context.preferences
     return float(preferences.system.ui_scale)
 

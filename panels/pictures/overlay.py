@@ -92,7 +92,6 @@ def trace_of(scene: Any) -> Trace:
 
 
 def _playback_range(scene: Any) -> tuple[int, int]:
-    """Return the first and last frames of playback."""
     if scene.use_preview_range:
         return scene.frame_preview_start, scene.frame_preview_end
     return scene.frame_start, scene.frame_end

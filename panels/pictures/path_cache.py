@@ -287,7 +287,6 @@ def _tail(obj: Any, bone: str) -> float:
 
 @handlers.persistent
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Mark the paths whose dependencies have changed."""
     state.fingerprints = Fingerprints()
     if not state.paths and state.sampler is None and not state.waiting_for_cameras:
         return

@@ -240,7 +240,6 @@ def _record_operator() -> str:
 
 
 def _baked_in_editors() -> _Tracks:
-    """Return the baked tracks with selected keys in the open animation editors."""
     tracks: _Tracks = {}
     for context in windows():
         for area in context.window.screen.areas:

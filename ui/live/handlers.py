@@ -258,7 +258,6 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 
 
 def _updated(depsgraph: bpy.types.Depsgraph, kind: type[_Datablock]) -> list[_Datablock]:
-    """Return the original datablocks of this type that the update lists."""
     originals = (update.id and update.id.original for update in depsgraph.updates)
     return [datablock for datablock in originals if isinstance(datablock, kind)]
 
@@ -393,7 +392,6 @@ def go_live(actions: Iterable[bpy.types.Action]) -> Report:
 
 
 def _unplayed_paths(datablock: bpy.types.ID) -> list[str]:
-    """Return the paths of a datablock's TCB tracks that are not played."""
     return [track.path for track in tracks_of(datablock) if track.enabled and not track.is_played]
 
 

@@ -208,7 +208,6 @@ def value_component(context: bpy.types.Context, component: int) -> tuple[list[Tr
 
 @once_a_drag
 def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackKeys], Numbers]]:
-    """Return the keys and values for each component."""
     tracks_by_component: dict[int, list[tuple[TrackKeys, Numbers]]] = {}
     for keys in chosen_keys(context):
         for component, values in values_of(keys).items():
