@@ -139,9 +139,10 @@ def refusal(package: str) -> str:
 
 
 def found() -> dict[str, Any]:
-    """Return the results of both methods in docs/automate/importers.md: a name, and True if functions are returned."""
-    page = Path(__file__).parents[2] / "docs" / "automate" / "importers.md"
-    function, lines, *_ = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    """Return the results of both methods in docs/automate: a name, and True if functions are returned."""
+    pages = Path(__file__).parents[2] / "docs" / "automate"
+    function, *_ = re.findall(r"```python\n(.*?)```", (pages / "importers.md").read_text(encoding="utf-8"), re.DOTALL)
+    lines, *_ = re.findall(r"^package = .*\n.*$", (pages / "python.md").read_text(encoding="utf-8"), re.MULTILINE)
     names: dict[str, Any] = {}
     exec(function, names)
     try:
