@@ -3,7 +3,8 @@
 
 The root of the checkout is the package, and its folder may have any name, which mypy would use as the package's name.
 mypy therefore gets the package through a folder of links, build/types/tcb_animation. The recipes are the Python code in
-pages of docs/automate. They import the mathematics as users do, as `tcb_splines`.
+pages of docs/automate. They import the mathematics as users do, as `tcb_splines`. A short script with wrong types shows
+that scripts get the types of the package.
 """
 
 from __future__ import annotations
@@ -20,6 +21,18 @@ TYPES = ROOT / "build" / "types"
 RECIPES = ("package", "scipy")
 """Pages of docs/automate."""
 CODE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+SCRIPT = """import bpy
+from tcb_animation import animation
+
+ball = bpy.data.objects["Ball"]
+animation.bake(ball, output="SAMPLES")
+animation.bake(ball, output="CURVES")
+animation.bake(ball, output="HANDLES")
+animation.bake(ball, output="SAMPLE")  # type: ignore[arg-type]
+animation.bake(ball).tracks.real.there  # type: ignore[attr-defined]
+"""
+"""mypy reports a `type: ignore` comment on a line without that error."""
 
 
 def package_parts() -> list[Path]:
@@ -61,8 +74,10 @@ def main() -> int:
     package = TYPES / "tcb_animation"
     link_package(package)
     recipes = write_recipes()
+    script = TYPES / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
     beside = [name for name in BESIDE_THE_PACKAGE if any((ROOT / name).rglob("*.py"))]
-    checked = [str(path.relative_to(ROOT)) for path in (package, *recipes)]
+    checked = [str(path.relative_to(ROOT)) for path in (package, *recipes, script)]
     return subprocess.call([sys.executable, "-m", "mypy", *sys.argv[1:], *checked, *beside], cwd=ROOT)
 
 
