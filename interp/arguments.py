@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from .keys import FARTHEST, Float64Array, finite
+from .keys import FARTHEST, Float64Array, finite, numbers
 
 
 def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:
@@ -43,8 +43,10 @@ def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
     # NumPy cannot convert an integer this large to float64.
     if isinstance(frames, int) and abs(frames) > FARTHEST:
         raise ValueError(f"{name} must be at most {FARTHEST:g} in magnitude")
-    checked = finite(name, frames)
-    if np.abs(checked).max(initial=0.0) > FARTHEST:
+    checked = numbers(name, frames)
+    # A comparison with NaN is false.
+    if not np.abs(checked).max(initial=0.0) <= FARTHEST:
+        finite(name, checked)
         raise ValueError(f"{name} must be at most {FARTHEST:g} in magnitude")
     return checked
 

@@ -39,6 +39,8 @@ _U = TypeVar("_U", Float64Array, float)
 
 # Samples evaluated at a time: enough to amortize the NumPy calls, few enough to fit the processor cache.
 BLOCK = 8192
+# Looking up samples among the keys of one track takes as long as looking up this number of keys among the samples.
+_KEYS_PER_TRACK = 200
 
 
 class Curve(Protocol):
@@ -66,7 +68,7 @@ class BaseSpline(ABC):
         Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
     """
 
-    derivatives: int = 2
+    derivatives = 2
     """The highest available derivative."""
     interpolating: bool = True
     """True if the spline passes through the keys instead of approximating them."""
@@ -226,7 +228,7 @@ def checked_keys(keys: Keys) -> Keys:
 def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
     """Return the splines as a list, or raise TypeError for objects of any other type."""
     several = list(splines) if isinstance(splines, Iterable) else [None]
-    if not all(isinstance(spline, BaseSpline) for spline in several):
+    if not all(issubclass(kind, BaseSpline) for kind in set(map(type, several))):
         raise TypeError(f"{name} must be a sequence of splines, not {splines!r}")
     return several
 
@@ -349,8 +351,9 @@ class Prepared:
         else:
             sizes = [len(samples)] * len(self._cycles)
             frames = np.tile(samples, len(self._cycles))
-            # Looking up keys among the samples is faster only if there are fewer keys than samples.
-            rising = len(tracks.frames) < len(frames) and bool((samples[1:] >= samples[:-1]).all())
+            # In rising samples, the keys of all tracks can be looked up at once, which is faster unless keys abound.
+            keys_are_few = len(tracks.frames) < len(frames) + _KEYS_PER_TRACK * len(self._cycles)
+            rising = keys_are_few and bool((samples[1:] >= samples[:-1]).all())
         bounds = [0, *np.cumsum(sizes).tolist()]
         if rising:
             begins = np.searchsorted(samples, tracks.frames)

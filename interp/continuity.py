@@ -4,17 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from . import rotations
 from .base_spline import Spline
-from .keys import Float64Array
-from .spline_batch import evaluate_many
 
-_HIGHEST_ORDER = 2
-"""Order of the highest derivative that is measured."""
 _SMALLEST = 1e-9
 """The minimum size of a visible jump, relative to the size of the derivative. Rounding causes smaller jumps."""
 
@@ -52,25 +47,30 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     Returns
     -------
     list of Jump
-        The jumps in the value and its derivatives, in order, up to the second derivative if the spline has it. The jump
-        of a rotation is an angle of at most half a turn.
+        The jumps in the value and its two derivatives, in order. The jump of a rotation is an angle of at most half a
+        turn.
 
     Notes
     -----
     The left side of a key is evaluated at the last float64 before it, and the right side at the key. A jump is as
     accurate as the spline's derivatives there.
     """
-    orders = range(min(spline.derivatives, _HIGHEST_ORDER) + 1)
-    sides = _sides_of_keys(spline)
-    if not len(sides.keys):
+    orders = range(spline.derivatives + 1)
+    frames = spline.keys.frames
+    inner = frames[1:-1]
+    keys, frames_before, frames_after = inner, np.nextafter(inner, -np.inf), inner
+    if spline.cycle != "SINGLE" and len(frames) > 1:
+        # At the seam of a cycle, the last key continues at the first.
+        keys, frames_before = frames[1:], np.append(frames_before, frames[-1])
+        frames_after = np.append(inner, frames[0])
+    if not len(keys):
         return [Jump(0.0, None, False) for _ in orders]
-    shortest_length = float(np.diff(spline.keys.frames).min())
+    shortest_length = float(np.diff(frames).min())
     value_range = float(np.ptp(spline.keys.values, axis=0).max())
     measured: list[Jump] = []
     scale = 0.0
     for order in orders:
-        before = evaluate_many([spline], sides.before, order)[0]
-        after = evaluate_many([spline], sides.after, order)[0]
+        before, after = spline(frames_before, order), spline(frames_after, order)
         is_angle = is_rotation and order == 0
         sizes = rotations.angle_between(before, after) if is_angle else np.linalg.norm(after - before, axis=1)
         largest = max(float(np.abs(before).max()), float(np.abs(after).max()))
@@ -79,27 +79,8 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
         scale = max(largest, typical)
         row = int(np.argmax(sizes))
         size = float(sizes[row])
-        measured.append(Jump(size, float(sides.keys[row]), size > _SMALLEST * scale))
+        measured.append(Jump(size, float(keys[row]), size > _SMALLEST * scale))
     return measured
-
-
-class _Sides(NamedTuple):
-    """The frames of keys with segments on both sides, and frames to evaluate immediately before and after them."""
-
-    keys: Float64Array
-    before: Float64Array
-    after: Float64Array
-
-
-def _sides_of_keys(spline: Spline) -> _Sides:
-    """Return the sides of the inner keys and, for a cycle, of the seam."""
-    frames = spline.keys.frames
-    inner = frames[1:-1]
-    sides = _Sides(inner, np.nextafter(inner, -np.inf), inner)
-    if spline.cycle == "SINGLE" or len(frames) == 1:
-        return sides
-    # At the seam of a cycle, the last key continues at the first.
-    return _Sides(frames[1:], np.append(sides.before, frames[-1]), np.append(inner, frames[0]))
 
 
 def continuity(measured: list[Jump]) -> str:

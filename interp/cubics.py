@@ -244,27 +244,23 @@ def polynomials(
     first_and_last = coefficients[0][[0, -1]]
     if len(frames) == 1:
         return PiecewisePolynomial(coefficients[:1], np.append(frames, frames + 1.0), first_and_last[np.newaxis])
-    pieces = _eased_pieces(local_parameter, frames)
-    c = _composed(coefficients[:, pieces.segment], pieces.parameter)
+    start, segment, parameter = _eased_pieces(local_parameter, frames)
+    c = _composed(coefficients[:, segment], parameter)
     outside = np.zeros((len(c), 2, c.shape[2]))
     outside[-1] = first_and_last
     eased = bool(local_parameter.ease_from[0] > 0.0), bool(local_parameter.ease_to[-2] > 0.0)
-    return PiecewisePolynomial(c, np.append(pieces.start, frames[-1]), outside, eased, period)
+    return PiecewisePolynomial(c, np.append(start, frames[-1]), outside, eased, period)
 
 
-class _EasedPieces(NamedTuple):
-    """The m pieces of a track in which the local parameter is a polynomial in the frame."""
+def _eased_pieces(
+    local_parameter: LocalParameter, frames: Float64Array
+) -> tuple[Float64Array, IndexArray, Float64Array]:
+    """Return the m pieces of a track in which the local parameter is a polynomial in the frame.
 
-    start: Float64Array
-    """The frames at which the pieces start, shape (m,)."""
-    segment: IndexArray
-    """The segments that contain the pieces, shape (m,)."""
-    parameter: Float64Array
-    """Coefficients of the local parameter for powers 0 to 2 of the frame, relative to the start, shape (3, m)."""
-
-
-def _eased_pieces(local_parameter: LocalParameter, frames: Float64Array) -> _EasedPieces:
-    """Return the pieces of a track. An eased segment has a parabola, a line and a parabola (docs/formulas, "Ease")."""
+    The results are the frames at which the pieces start (m,), their segments (m,), and the coefficients (3, m) of the
+    local parameter for powers 0 to 2 of the frame, relative to the start. An eased segment has a parabola, a line and a
+    parabola (docs/formulas, "Ease").
+    """
     segments = slice(0, len(frames) - 1)
     length, ease_from, ease_to = (
         local_parameter.length[segments],
@@ -281,7 +277,7 @@ def _eased_pieces(local_parameter: LocalParameter, frames: Float64Array) -> _Eas
     # The rounded start relative to the segment, for a local parameter that is exact at the rounded frame.
     s = (start - frames[segment]) / length
     parameter = _eased_parameter(shape, s, ease_from, ease_to)
-    return _EasedPieces(start, segment, parameter / length ** np.arange(3.0)[:, np.newaxis])
+    return start, segment, parameter / length ** np.arange(3.0)[:, np.newaxis]
 
 
 def _eased_parameter(

@@ -104,11 +104,6 @@ class PiecewiseSpline(BaseSpline):
         return type(self), self.runs[0].batch
 
     @property
-    def derivatives(self) -> int:  # type: ignore[override]
-        """Return the highest derivative of the runs."""
-        return self.runs[0].derivatives
-
-    @property
     def interpolating(self) -> bool:  # type: ignore[override]
         """Return whether the runs pass through their keys."""
         return self.runs[0].interpolating

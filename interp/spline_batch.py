@@ -13,9 +13,10 @@ from .arguments import checked_row
 from .base_spline import Prepared, Spline, checked_derivative, checked_splines
 from .keys import Float64Array
 
-_FEW = 16
-"""Up to this number of splines, evaluating one frame spline by spline is faster than with arrays (tools/bench.py
-splines)."""
+# Up to this number of prepared splines, evaluating one frame spline by spline is faster than with arrays.
+_FEW = 4
+# The same number if the splines would have to be prepared together for this frame only.
+_FEW_ONCE = 16
 
 
 def evaluate_many(
@@ -60,8 +61,9 @@ def evaluate_many(
     >>> [values.shape for values in evaluate_many([rising, turning], [0, 2.5, 5])]
     [(3, 1), (3, 4)]
     """
-    batch = splines if isinstance(splines, SplineBatch) else SplineBatch(splines)
-    return batch(frames, nu, extrapolate)
+    if isinstance(splines, SplineBatch):
+        return splines(frames, nu, extrapolate)
+    return SplineBatch(splines)._evaluate(frames, nu, extrapolate, _FEW_ONCE)
 
 
 class SplineBatch(Sequence["Spline"]):
@@ -114,23 +116,26 @@ class SplineBatch(Sequence["Spline"]):
         self, frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int = 0, extrapolate: bool = False
     ) -> list[Float64Array]:
         """Evaluate all splines. See `evaluate_many`."""
+        return self._evaluate(frames, nu, extrapolate, _FEW)
+
+    def _evaluate(
+        self, frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int, extrapolate: bool, few: int
+    ) -> list[Float64Array]:
+        """Evaluate all splines, one by one if they are prepared and few, and there is one frame."""
         shared, separate = _checked_frames(frames, len(self))
         for spline in self._splines:
             checked_derivative(spline, nu)
+        is_one_frame = separate is None and len(shared) == 1
+        if is_one_frame and len(self) <= few and all("prepared" in vars(spline) for spline in self._splines):
+            frame = shared.item()
+            return [spline.prepared.evaluate_one(frame, nu, extrapolate)[np.newaxis] for spline in self._splines]
         results: dict[int, Float64Array] = {}
         for group, (indices, _) in enumerate(self._groups):
-            if separate is None and len(shared) == 1 and self._are_quick_alone(indices):
-                frame = shared.item()
-                for index in indices:
-                    value = self._splines[index].prepared.evaluate_one(frame, nu, extrapolate)
-                    results[index] = value[np.newaxis]
-            else:
-                samples: Float64Array | list[Float64Array] = shared
-                if separate is not None:
-                    arrays = [separate[index] for index in indices]
-                    samples = arrays[0] if all(array is arrays[0] for array in arrays) else arrays
-                values = self._prepared(group).evaluate(samples, nu, extrapolate)
-                results.update(zip(indices, values, strict=True))
+            samples: Float64Array | list[Float64Array] = shared
+            if separate is not None:
+                arrays = [separate[index] for index in indices]
+                samples = arrays[0] if all(array is arrays[0] for array in arrays) else arrays
+            results.update(zip(indices, self._prepared(group).evaluate(samples, nu, extrapolate), strict=True))
         return [results[index] for index in range(len(self))]
 
     def _prepared(self, group: int) -> Prepared:
@@ -141,10 +146,6 @@ class SplineBatch(Sequence["Spline"]):
             prepared = splines[0].prepared if len(splines) == 1 else Prepared(splines)
             self._groups[group] = indices, prepared
         return prepared
-
-    def _are_quick_alone(self, indices: Sequence[int]) -> bool:
-        """Return whether the splines are few and all prepared, which makes evaluating them one by one faster."""
-        return len(indices) <= _FEW and all("prepared" in vars(self._splines[index]) for index in indices)
 
 
 def _checked_frames(

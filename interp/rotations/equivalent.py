@@ -17,10 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..key_batch import BoolArray
 from ..keys import Float64Array, numbers
 from .representations import rotation_representation
-
-BoolArray = npt.NDArray[np.bool_]
 
 UNKNOWN_ORDER = "EULER"
 """The name for Euler angles of unknown order, for which only full turns are known to be equivalent."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..key_batch import BoolArray
 from ..keys import Float64Array, numbers
-from .equivalent import GAIN, UNKNOWN_ORDER, BoolArray, Maps, chained, nearest_maps
+from .equivalent import GAIN, UNKNOWN_ORDER, Maps, chained, nearest_maps
 from .euler import axes_of
 
 GIMBAL = np.radians(2.0)

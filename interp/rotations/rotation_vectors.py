@@ -110,7 +110,7 @@ class TurningSpline(TurnedSpline):
     Parameters
     ----------
     keys, cycle, path
-        See `orientations.OrientationSpline`.
+        See `OrientationSpline`.
     """
 
     _turns: Float64Array | None

@@ -118,47 +118,6 @@ def slerp(p: Float64Array, q: Float64Array, t: Float64Array | float) -> Float64A
     return arc(p, q).at(t)
 
 
-class _TurningArc(NamedTuple):
-    """An arc with moving ends and a point on it, for the derivatives of slerp.
-
-    The arc from p to q has the angle a, and e is a quarter circle ahead of p. `ahead_at_end` is this direction at q,
-    and `across` is the derivative of e times sin(a). `cosine` and `sine` are cos(t a) and sin(t a), `whole_sine` is
-    sin(a), and `share` is sin(t a) / sin(a).
-    """
-
-    path: Arc
-    ahead_at_end: Float64Array
-    angle_rate: Float64Array
-    across: Float64Array
-    cosine: Float64Array
-    sine: Float64Array
-    whole_sine: Float64Array
-    share: Float64Array
-
-    @property
-    def onward(self) -> Float64Array:
-        """Return the direction along the arc at the point."""
-        return self.path.ahead * self.cosine - self.path.start * self.sine
-
-
-def _turning_arc(
-    p: Float64Array, p_rate: Float64Array, q: Float64Array, q_rate: Float64Array, t: Float64Array
-) -> _TurningArc:
-    """Return the arcs from p to q, with the derivatives due to the motion of their ends.
-
-    The motion of the end along the arc changes the length of the arc. The motion across the arc rotates the arc, and
-    only this part is divided by sin(a).
-    """
-    angle, _, ahead = path = arc(p, q)
-    sine, cosine = np.sin(t * angle), np.cos(t * angle)
-    ahead_at_end = ahead * np.cos(angle) - p * np.sin(angle)
-    angle_rate = dot(q_rate, ahead_at_end) - dot(p_rate, ahead)
-    across = q_rate - p_rate * np.cos(angle) - ahead_at_end * angle_rate
-    whole_sine = 0.5 * length(q - p) * length(q + p)
-    share = np.divide(sine, whole_sine, out=np.broadcast_to(t, whole_sine.shape).copy(), where=whole_sine > 0.0)
-    return _TurningArc(path, ahead_at_end, angle_rate, across, cosine, sine, whole_sine, share)
-
-
 class WithDerivatives(NamedTuple):
     """Points or numbers with their first and second derivatives."""
 
@@ -182,18 +141,26 @@ def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDeriva
     As the arc vanishes, e' and a'' grow as 1 / sin(a), but r'' stays finite, because their factors vanish too.
     The code uses closed forms of the factors, in which sin(a) cancels.
     """
-    turning = _turning_arc(p.value, p.rate, q.value, q.rate, t.value)
-    (angle, _, ahead), angle_rate, across = turning.path, turning.angle_rate, turning.across
-    cosine, sine, whole_sine, share = turning.cosine, turning.sine, turning.whole_sine, turning.share
+    angle, _, ahead = path = arc(p.value, q.value)
+    sine, cosine = np.sin(t.value * angle), np.cos(t.value * angle)
+    onward = ahead * cosine - p.value * sine
+    ahead_at_end = ahead * np.cos(angle) - p.value * np.sin(angle)
+    # The motion of the end along the arc changes the length of the arc. The motion across the arc rotates the arc, and
+    # only this part, e' sin(a), is divided by sin(a).
+    angle_rate = dot(q.rate, ahead_at_end) - dot(p.rate, ahead)
+    across = q.rate - p.rate * np.cos(angle) - ahead_at_end * angle_rate
+    whole_sine = 0.5 * length(q.value - p.value) * length(q.value + p.value)
+    # sin(g) / sin(a).
+    share = np.divide(sine, whole_sine, out=np.broadcast_to(t.value, whole_sine.shape).copy(), where=whole_sine > 0.0)
     angle_at_t_rate = t.rate * angle + t.value * angle_rate
-    value = turning.path.at(t.value)
-    rate = p.rate * cosine + across * share + turning.onward * angle_at_t_rate
+    value = path.at(t.value)
+    rate = p.rate * cosine + across * share + onward * angle_at_t_rate
     per_sine = np.divide(angle, whole_sine, out=np.ones_like(angle), where=whole_sine > 0.0)
     # (t cos(g) - cos(a) sin(g) / sin(a)) / sin(a).
     across_factor = (1.0 - t.value * t.value) * angle / 2.0 * per_sine * per_sine * _sinc_drop(angle, t.value)
     # sin(a) times the second derivative of a.
     angle_change = (
-        whole_sine * (dot(q.change, turning.ahead_at_end) - dot(p.change, ahead))
+        whole_sine * (dot(q.change, ahead_at_end) - dot(p.change, ahead))
         + dot(across, q.rate * np.cos(angle) - p.rate)
         - whole_sine * whole_sine * dot(p.rate, q.rate)
     )
@@ -202,7 +169,7 @@ def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDeriva
         + q.change * share
         + 2.0 * across * (t.rate * per_sine * cosine + angle_rate * across_factor)
         + 2.0 * p.rate * ((angle_rate - angle_at_t_rate) * sine)
-        + turning.onward * (t.change * angle + 2.0 * t.rate * angle_rate)
+        + onward * (t.change * angle + 2.0 * t.rate * angle_rate)
         + angle_change * (ahead * across_factor + p.value * ((1.0 - t.value) * share))
         + q.value * (angle_rate * angle_rate * share)
         - value * (angle_at_t_rate * angle_at_t_rate)

@@ -45,7 +45,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `component_spline.ComponentSpline`. The spline passes through the first and last keys of a track, but
+        See `ComponentSpline`. The spline passes through the first and last keys of a track, but
         through none of the keys of a loop.
 
     Notes

@@ -46,7 +46,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `component_spline.ComponentSpline`.
+        See `ComponentSpline`.
 
     Notes
     -----

@@ -149,7 +149,7 @@ class NaturalVectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `component_spline.ComponentSpline`. The first and second derivatives of a loop are continuous across the
+        See `ComponentSpline`. The first and second derivatives of a loop are continuous across the
         seam. A loop of two keys repeats instead.
 
     Notes

@@ -31,7 +31,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `component_spline.ComponentSpline`. A loop is smooth across the seam if its first and last keys have equal
+        See `ComponentSpline`. A loop is smooth across the seam if its first and last keys have equal
         velocities.
     velocities : array_like, shape (n, d), or (n,) for one component, or None
         Velocities per frame. If None, the motion is at rest at each key.

@@ -40,7 +40,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `component_spline.ComponentSpline`. A loop repeats, because a polynomial does not return to its first key.
+        See `ComponentSpline`. A loop repeats, because a polynomial does not return to its first key.
 
     Attributes
     ----------

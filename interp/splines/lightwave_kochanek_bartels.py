@@ -28,7 +28,7 @@ class LightWaveSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `component_spline.ComponentSpline`. LightWave does not support ease.
+        See `ComponentSpline`. LightWave does not support ease.
 
     Notes
     -----
@@ -64,7 +64,7 @@ class KochanekBartelsSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `component_spline.ComponentSpline`.
+        See `ComponentSpline`.
 
     Notes
     -----
@@ -102,7 +102,7 @@ class KochanekBartelsRotationSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle, path
-        See `orientations.OrientationSpline`.
+        See `OrientationSpline`.
 
     Notes
     -----

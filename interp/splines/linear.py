@@ -23,7 +23,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `component_spline.ComponentSpline`. Loops also have corners at keys.
+        See `ComponentSpline`. Loops also have corners at keys.
 
     Notes
     -----

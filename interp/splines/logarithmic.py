@@ -31,7 +31,7 @@ class VectorSpline(ComponentSpline):
     Parameters
     ----------
     keys, cycle
-        See `component_spline.ComponentSpline`.
+        See `ComponentSpline`.
 
     Raises
     ------

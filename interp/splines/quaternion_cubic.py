@@ -34,7 +34,7 @@ class RotationSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle, path
-        See `orientations.OrientationSpline`.
+        See `OrientationSpline`.
 
     Raises
     ------

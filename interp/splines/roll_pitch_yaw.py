@@ -32,7 +32,7 @@ class RotationSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle
-        See `orientations.OrientationSpline`. The method of the angles uses tension, continuity and bias.
+        See `OrientationSpline`. The method of the angles uses tension, continuity and bias.
     angles : Method
         The method of the angles, which must be a method for values, such as `linear.METHOD`.
     order : str
@@ -129,11 +129,6 @@ class RotationSpline(OrientationSpline):
     def interpolating(self) -> bool:  # type: ignore[override]
         """Return whether the method of the angles is interpolating."""
         return self.spline.interpolating
-
-    @property
-    def derivatives(self) -> int:  # type: ignore[override]
-        """Return the highest derivative of the angles, up to 2."""
-        return min(self.spline.derivatives, 2)
 
     @property
     def batch(self) -> Hashable:

@@ -13,7 +13,6 @@ therefore C1 in frames for any spacing. For rotation about one axis, the motion 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class RotationSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle, path
-        See `orientations.OrientationSpline`.
+        See `OrientationSpline`.
 
     Notes
     -----
@@ -68,7 +67,7 @@ class BlendSpline(OrientationSpline):
     Parameters
     ----------
     keys, cycle, path
-        See `orientations.OrientationSpline`.
+        See `OrientationSpline`.
 
     Notes
     -----
@@ -97,19 +96,14 @@ class BlendSpline(OrientationSpline):
         return RotationSegments(Blend(q, q[:, tracks.segment_end], leaving, arriving, weight))
 
 
-class _KeyVelocities(NamedTuple):
-    """The keys, and the angular velocities with respect to the local parameter u of the adjacent segments."""
+def _key_velocities(
+    splines: Sequence[OrientationSpline], tracks: KeyBatch
+) -> tuple[Float64Array, Float64Array, Float64Array]:
+    """Return the keys with the velocities from Shoemake's reflected and bisected arcs.
 
-    start: Float64Array
-    """Quaternions of the keys, shape (4, K), with the signs of the path from key to key."""
-    leaving: Float64Array
-    """Angular velocities where the segments start, shape (3, K)."""
-    arriving: Float64Array
-    """Angular velocities where the segments end, shape (3, K)."""
-
-
-def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _KeyVelocities:
-    """Return the keys with the velocities from Shoemake's reflected and bisected arcs."""
+    The quaternions (4, K) have the signs of the path from key to key. The angular velocities (3, K) at the start and
+    end of each segment are with respect to its local parameter.
+    """
     q = signed_quaternions(splines, tracks)
     before, after = neighbours(tracks, q)
     is_inner = (tracks.before > 0.0) & (tracks.after > 0.0)
@@ -122,7 +116,7 @@ def _key_velocities(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _
     # Controls at the ends of a track have no key on one side, so callers set them.
     velocity[:, ~is_inner] = 0.0
     lengths = tracks.lengths
-    return _KeyVelocities(q, velocity * lengths, velocity[:, tracks.segment_end] * lengths)
+    return q, velocity * lengths, velocity[:, tracks.segment_end] * lengths
 
 
 def _turned(q: Float64Array, turn: Float64Array) -> Float64Array:
