@@ -84,6 +84,12 @@ def named(patterns: Sequence[str], outcome: Outcome) -> list[bpy.types.Object]:
     return list(objects)
 
 
+def datablocks_of_objects(patterns: Sequence[str], outcome: Outcome) -> list[bpy.types.ID]:
+    """Return the datablocks of the objects that match any pattern (see `named`)."""
+    objects = named(patterns, outcome)
+    return list(dict.fromkeys(datablock for obj in objects for datablock in animation.of_object(obj)))
+
+
 def _is_layered(datablock: bpy.types.ID) -> bool:
     """Return whether an action with several layers or strips animates the datablock."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]

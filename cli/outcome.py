@@ -29,22 +29,6 @@ def exit_status(statuses: Collection[Status]) -> int:
     return next((number for status, number in _EXIT_STATUS.items() if status in statuses), 0)
 
 
-def status_of_file(
-    errors: Collection[Finding], *, is_written: bool, is_withheld: bool, done_before: bool, is_skipped: bool
-) -> Status:
-    """Return the status of a file.
-
-    A file with both errors and a result has the status "faults", and the result contains the rejected items unchanged.
-    A missing library is also a fault if nothing is written, unless --strict has withheld the result.
-    """
-    if errors:
-        lacks_libraries = all(error.code == "LIBRARY_MISSING" for error in errors)
-        return "faults" if is_written or (lacks_libraries and not is_withheld) else "failed"
-    if done_before:
-        return "before"
-    return "skipped" if is_skipped else "done"
-
-
 def turn_notes_into_errors(report: Report, left_alone: Collection[Finding], max_change: tuple[float, float]) -> None:
     """Turn notes that are faults into errors: tracks that Enable skipped, and visible changes to the motion.
 
@@ -94,13 +78,17 @@ class Outcome:
 
     @property
     def status(self) -> Status:
-        return status_of_file(
-            self.report.errors,
-            is_written=self.is_written,
-            is_withheld=self.is_withheld,
-            done_before=self.done_before,
-            is_skipped=self.nothing_to_do is not None,
-        )
+        """Return the status of the file.
+
+        A file with both errors and a result has the status "faults", and the result contains the rejected items
+        unchanged. A missing library is also a fault if nothing is written, unless --strict has withheld the result.
+        """
+        if self.report.errors:
+            lacks_libraries = all(error.code == "LIBRARY_MISSING" for error in self.report.errors)
+            return "faults" if self.is_written or (lacks_libraries and not self.is_withheld) else "failed"
+        if self.done_before:
+            return "before"
+        return "done" if self.nothing_to_do is None else "skipped"
 
     def fail(self, *errors: Finding) -> None:
         """Add errors that prevent a result."""

@@ -108,12 +108,9 @@ def _list_of_faults(outcome: Outcome, seconds: str) -> str:
     found = outcome.results["faults"]
     faults = counted(len(found), n_("{:,} fault"), n_("{:,} faults"))
     counts = rpt_("{:s} in {:s}", faults, counted(outcome.report.tracks, n_("{:,} track"), n_("{:,} tracks")))
-    lines = [f"    {_place_and_message(fault['finding'])}\n" for fault in found]
+    findings = [fault["finding"] for fault in found]
+    lines = [f'    "{each["object"]}", {each["track"]}: {each["message"]}\n' for each in findings]
     return "".join((f"{outcome.file}: {counts} {seconds}\n", *lines))
-
-
-def _place_and_message(fault: dict[str, Any]) -> str:
-    return f'"{fault["object"]}", {fault["track"]}: {fault["message"]}'
 
 
 def _change(change: dict[str, Any]) -> str:

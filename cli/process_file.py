@@ -16,10 +16,8 @@ from .open_and_save import Source, Version, check_no_library, check_target, open
 from .outcome import Outcome
 from .print_outcome import announce_for, print_findings, result_text
 from .verbs.check import check_motion
-from .verbs.edit import apply, bake, enable, free, remove, restore
+from .verbs.edit import apply, bake, enable, free, reduce, remove, restore, restore_curves
 from .verbs.info import changes_since, list_tracks, snapshot
-from .verbs.reduce import reduce
-from .verbs.restore_curves import restore_curves
 from .verbs.rotations import process_rotations
 from .verbs.tables import export_keys, import_keys, write_velocities
 from .verbs.three_ds import export_file, import_file, open_scene

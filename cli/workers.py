@@ -97,6 +97,7 @@ class _Worker(threading.Thread):
     ) -> None:
         super().__init__(daemon=True)
         self.waiting, self.answers, self.fail, self.failures = waiting, answers, fail, failures
+        self.command_line = shlex.join(command)
         self.is_ready = False
         self.is_ended = False
         self.process = subprocess.Popen(
@@ -116,7 +117,7 @@ class _Worker(threading.Thread):
                     "a worker process ended with status {:d} during startup: {:s}. Use --blender PATH to set the "
                     "program that starts Blender"
                 )
-                failure = rpt_(text, self.process.wait(), _words(self.process))
+                failure = rpt_(text, self.process.wait(), self.command_line)
                 if self.failures.setdefault(failure, self) is self:
                     announce(failure)
             return
@@ -124,7 +125,7 @@ class _Worker(threading.Thread):
         while (file := take(self.waiting)) is not None:
             answer = self._ask(file)
             if answer is None:
-                error = _end_of(self.process)
+                error = self._death()
                 if file[1] is not None:
                     remove_leftovers(file[1])
                 self.answers.put(self.fail(file, error))
@@ -150,6 +151,14 @@ class _Worker(threading.Thread):
                 return answer
         return None
 
+    def _death(self) -> Finding:
+        """Return the reason why the process died."""
+        status = self.process.wait()
+        if status >= 0:
+            return Finding("WORKER_ENDED", arguments=(status, self.command_line))
+        code = "WORKER_KILLED" if -status == signal.SIGKILL else "WORKER_ENDED_BY_SIGNAL"
+        return Finding(code, arguments=(-status, str(signal.strsignal(-status)), self.command_line))
+
     def end(self) -> None:
         """End the process by closing its input. A process that is still starting is ended directly."""
         assert self.process.stdin is not None
@@ -162,15 +171,3 @@ class _Worker(threading.Thread):
             self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
-
-
-def _end_of(process: subprocess.Popen[str]) -> Finding:
-    status = process.wait()
-    if status >= 0:
-        return Finding("WORKER_ENDED", arguments=(status, _words(process)))
-    code = "WORKER_KILLED" if -status == signal.SIGKILL else "WORKER_ENDED_BY_SIGNAL"
-    return Finding(code, arguments=(-status, str(signal.strsignal(-status)), _words(process)))
-
-
-def _words(process: subprocess.Popen[str]) -> str:
-    return shlex.join(process.args) if isinstance(process.args, list) else str(process.args)

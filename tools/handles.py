@@ -4,7 +4,7 @@
     python tools/handles.py [--docs docs/measurements]
 
 Tracks are random. The handles are evaluated here, by bisection, and compared with the splines at 240 points per
-segment. tests/animation/test_handles_in_blender.py compares Blender's own evaluation with the splines. Without
+segment. tests/animation/test_fitting_in_blender.py compares Blender's own evaluation with the splines. Without
 `--docs`, the tables are printed. The script takes two minutes.
 """
 

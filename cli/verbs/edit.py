@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Implement verbs that change tracks: bake, free, restore, apply, remove and enable."""
+"""Implement verbs that change tracks: bake, free, restore, apply, remove, enable, reduce and curves."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from collections.abc import Iterable
 import bpy
 
 from ... import animation
+from ...animation import Finding
 from ...animation.bake.tracks_to_bake import plain_among
+from ...animation.reduction.reduce import reduce_steps
+from ...animation.steps import run_steps
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
 from ..arguments import Job
-from ..choosing import choose, has_keys, tracks_of
+from ..choosing import choose, has_keys, named, tracks_of
 from ..outcome import Outcome, turn_notes_into_errors
 from ..print_outcome import Ticker
 
@@ -54,6 +57,46 @@ def apply(job: Job, outcome: Outcome) -> None:
 
 def remove(job: Job, outcome: Outcome) -> None:
     outcome.report.add(animation.remove_many(choose(job, outcome)))
+
+
+def reduce(job: Job, outcome: Outcome) -> None:
+    """Reduce the datablocks, and add a note on the keys and errors of each datablock."""
+    datablocks = choose(job, outcome)
+    tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
+    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, job.how))), tick)
+    report = animation.Report(
+        datablocks=len(results),
+        tracks=sum(each.tracks for each in results),
+        keys=sum(each.keys for each in results),
+    )
+    report.errors += [each for each in refused if not each.has_nothing_to_do]
+    report.errors += [each.finding for each in results if not each.reached]
+    report.notes += [note for each in results for note in ([each.finding] if each.reached else []) + each.notes]
+    outcome.report.add(report)
+    outcome.results["reduced"] = [each.to_dict() for each in results]
+    if datablocks and job.given.range and not report.tracks:
+        outcome.nothing_to_do = Finding("NOTHING_TO_REDUCE_IN_RANGE")
+
+
+def restore_curves(job: Job, outcome: Outcome) -> None:
+    """Restore the curves of the file's objects, or of the requested objects."""
+    given = job.given
+    objects = named(given.objects, outcome) if given.objects else bpy.data.objects
+    if outcome.nothing_to_do:
+        return
+    try:
+        report = animation.restore_curves(
+            given.model,
+            objects,
+            exact=given.exact,
+            value_tolerance=given.value_tolerance,
+            rotation_tolerance=given.rotation_tolerance,
+            use_tcb=given.use_tcb,
+            progress=Ticker(outcome.file, n_("{:,} of {:,} steps")),
+        )
+    except animation.AnimationError as error:
+        report = animation.Report(errors=[*error.findings])
+    outcome.report.add(report)
 
 
 def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable: Iterable[bpy.types.ID]) -> None:

@@ -24,7 +24,7 @@ from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track
 from ..arguments import Job
-from ..choosing import named, reasons_without_channels, sets_of, tracks_of
+from ..choosing import datablocks_of_objects, reasons_without_channels, sets_of, tracks_of
 from ..open_and_save import missing_libraries
 from ..outcome import Outcome
 
@@ -36,7 +36,8 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
     report.errors.clear()
     report.notes += [Finding("LIBRARY_MISSING", arguments=(path,)) for path in missing_libraries()]
     animated = []
-    for datablock in _datablocks(job, outcome):
+    patterns = job.given.objects
+    for datablock in datablocks_of_objects(patterns, outcome) if patterns else animation.of_file():
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
         if data.action is None and not any(track.strips for track in data.nla_tracks):
             continue  # it has drivers or once had an action
@@ -96,13 +97,6 @@ def changes_since(before: _Snapshot) -> list[dict[str, Any]]:
             values = {name: [old[column], new[column]] for column, name in columns}
             changes.append({"object": place[0], "track": place[1], **values})
     return changes
-
-
-def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
-    if not job.given.objects:
-        return dict.fromkeys(animation.of_file())
-    objects = named(job.given.objects, outcome)
-    return dict.fromkeys(datablock for obj in objects for datablock in animation.of_object(obj))
 
 
 def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:

@@ -11,7 +11,7 @@ from ... import animation
 from ...animation import Finding
 from ...animation.edit.fix_rotations import Turns
 from ..arguments import Job
-from ..choosing import named
+from ..choosing import datablocks_of_objects
 from ..outcome import Outcome
 
 
@@ -21,7 +21,7 @@ def process_rotations(job: Job, outcome: Outcome) -> None:
     The report counts keyed and repaired tracks, or tracks with faults if neither was requested.
     """
     given, report = job.given, outcome.report
-    datablocks = _of_objects(given.objects, outcome) if given.objects else []
+    datablocks = datablocks_of_objects(given.objects, outcome) if given.objects else []
     keyed: list[bpy.types.ID] = []
     if given.key_whole:
         to_key = datablocks if given.objects else animation.of_file()
@@ -49,12 +49,6 @@ def process_rotations(job: Job, outcome: Outcome) -> None:
         report.objects -= counted_twice.objects
     elif not given.key_whole:
         report.tracks = len({(fault.action, fault.datablock, fault.track) for fault in faults})
-
-
-def _of_objects(patterns: list[str], outcome: Outcome) -> list[bpy.types.ID]:
-    """Return the datablocks of the requested objects."""
-    objects = named(patterns, outcome)
-    return list(dict.fromkeys(datablock for obj in objects for datablock in animation.of_object(obj)))
 
 
 def _local_actions(report: animation.Report) -> list[bpy.types.ID]:

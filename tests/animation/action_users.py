@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 import pytest
 
@@ -32,7 +34,18 @@ def tweak(item: bpy.types.Object) -> None:
     item.animation_data.use_tweak_mode = True
 
 
+def linked(item: bpy.types.Object, library: Path) -> bpy.types.Object:
+    """Write the object to another file, remove it and its action, and return it as linked from that file."""
+    name = item.name
+    bpy.data.libraries.write(str(library), {item})
+    bpy.data.batch_remove([item.animation_data.action, item])
+    with bpy.data.libraries.load(str(library), link=True) as (_source, target):
+        target.objects = [name]
+    return target.objects[0]
+
+
 def load(path: str, link: bool) -> bpy.types.Object:
+    """Bring the object "Ball" from a file into the scene."""
     with bpy.data.libraries.load(path, link=link) as (_source, target):
         target.objects = ["Ball"]
     bpy.context.scene.collection.objects.link(target.objects[0])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from mathutils import Quaternion
+from mathutils import Euler, Quaternion
 
 from tests.animation import reference
 from tests.animation.curves import PARAMETERS, curve, key, rotation_path
@@ -23,15 +23,9 @@ def values_of(mode: str, quaternions) -> list[tuple[float, ...]]:
             axis, angle = turn.to_axis_angle()
             row = (angle, *axis)
         else:
-            row = tuple(turn.to_euler(mode) if not rows else turn.to_euler(mode, _euler(rows[-1], mode)))
+            row = tuple(turn.to_euler(mode) if not rows else turn.to_euler(mode, Euler(rows[-1], mode)))
         rows.append(tuple(float(np.float32(number)) for number in row))
     return rows
-
-
-def _euler(row, mode):
-    from mathutils import Euler
-
-    return Euler(row, mode)
 
 
 def quaternion_of(mode: str, row) -> np.ndarray:

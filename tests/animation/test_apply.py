@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.all_pairs import each_once
+from tests.animation.action_users import linked
 from tests.animation.curves import (
     MODES,
     co,
@@ -235,13 +236,9 @@ def test_a_track_that_the_animator_locked_is_refused_and_the_others_are_done(ani
 def test_a_linked_action_is_refused(animation, tmp_path) -> None:
     thing = mixed("XYZ")
     animation.bake(thing, keep_look=False)
-    path = str(tmp_path / "library.blend")
-    bpy.data.libraries.write(path, {thing})
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    with bpy.data.libraries.load(path, link=True) as (there, here):
-        here.objects = there.objects
+    item = linked(thing, tmp_path / "library.blend")
     with pytest.raises(animation.AnimationError, match="linked"):
-        animation.apply(bpy.data.objects["Thing"])
+        animation.apply(item)
 
 
 def test_where_nothing_is_tcb_it_is_refused(animation) -> None:

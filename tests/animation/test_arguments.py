@@ -261,6 +261,9 @@ def test_the_error_says_what_it_takes_and_what_it_got(animation, thing):
         animation.bake(thing, extend=(1,))
     with pytest.raises(ValueError, match=r"^step 1e\+308 exceeds the range of float32$"):
         animation.bake(thing, step=1e308)
+    for options in ({"output": "LINES"}, {"value_tolerance": 0.0}, {"rotation_tolerance": math.nan}):
+        with pytest.raises(ValueError, match="|".join(options)):
+            animation.bake(thing, **options)
     with pytest.raises(ValueError, match=r"^unit must be one of FRAME, SECOND, not 'X'$"):
         animation.Velocities(unit="X")
     with pytest.raises(ValueError, match=r"^datablock was removed from the file$"):

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.action_users import share
+from tests.animation.action_users import linked, share
 from tests.animation.curves import (
     KEYS,
     PARAMETERS,
@@ -170,22 +170,16 @@ def test_a_wrong_choice_leaves_the_track_plain(animation, choices, error, reason
 
 
 @pytest.fixture
-def linked(tmp_path) -> bpy.types.Object:
-    item = keyed()
-    path = str(tmp_path / "library.blend")
-    bpy.data.libraries.write(path, {item})
-    bpy.data.batch_remove([item.animation_data.action, item])
-    with bpy.data.libraries.load(path, link=True) as (_, wanted):
-        wanted.objects = ["Ball"]
-    return wanted.objects[0]
+def linked_item(scene, tmp_path) -> bpy.types.Object:
+    return linked(keyed(), tmp_path / "library.blend")
 
 
-def test_linked_keys_are_refused_and_an_override_gets_a_copy_of_them(animation, linked) -> None:
-    original = linked.animation_data.action
-    before = snapshot(linked)
+def test_linked_keys_are_refused_and_an_override_gets_a_copy_of_them(animation, linked_item) -> None:
+    original = linked_item.animation_data.action
+    before = snapshot(linked_item)
     with pytest.raises(animation.AnimationError, match="the data is linked"):
-        animation.choose(linked, "location", cycle="LOOP")
-    item = linked.override_create()
+        animation.choose(linked_item, "location", cycle="LOOP")
+    item = linked_item.override_create()
     with pytest.raises(animation.AnimationError, match="interpolates rotations only"):
         animation.choose(item, "location", method="SHOEMAKE")
     assert item.animation_data.action == original
@@ -193,7 +187,7 @@ def test_linked_keys_are_refused_and_an_override_gets_a_copy_of_them(animation, 
     assert "ACTION_COPIED" in [note.code for note in notes]
     assert animation.find_track(item, "location").settings.cycle == "LOOP"
     assert item.animation_data.action.library is None
-    assert differences(before, snapshot(linked)) == []
+    assert differences(before, snapshot(linked_item)) == []
 
 
 @pytest.mark.parametrize("limit", [10.0, 1e-9])

@@ -350,3 +350,20 @@ def test_a_finding_names_a_custom_property_as_its_owner_does(animation, name: st
     path = f'["{bpy.utils.escape_identifier(name)}"]'
     owner.keyframe_insert(path, frame=1)
     assert str(animation.find_track(owner, path).finding("NO_KEYS")).startswith(f'"Thing", {name}: ')
+
+
+NODE_OWNERS = {
+    "materials": lambda: bpy.data.materials.new("Owner"),
+    "worlds": lambda: bpy.data.worlds.new("Owner"),
+    "lights": lambda: bpy.data.lights.new("Owner", "POINT"),
+    "linestyles": lambda: bpy.data.linestyles.new("Owner"),
+    "textures": lambda: bpy.data.textures.new("Owner", "CLOUDS"),
+}
+
+
+@pytest.mark.parametrize("kind", NODE_OWNERS)
+def test_a_node_tree_is_named_after_its_owner(animation, scene, kind: str) -> None:
+    owner = NODE_OWNERS[kind]()
+    owner.use_nodes = True
+    owner.node_tree.animation_data_create()
+    assert [animation.datablocks.name_of(tree) for tree in animation.of_file()] == ["Owner (nodes)"]

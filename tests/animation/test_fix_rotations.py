@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import bpy
 import numpy as np
 import pytest
 
-from tests.animation.action_users import share
+from tests.animation.action_users import linked, share
 from tests.animation.curves import (
     HAS_SLOTS,
     MODES,
@@ -312,23 +310,12 @@ def test_live_takes_the_repaired_keys_as_they_are(animation) -> None:
     assert animation.find_rotation_faults(item) == []
 
 
-def override_of(item: bpy.types.Object, library: Path) -> bpy.types.Object:
-    """Link the object from a separate library, and override it."""
-    name = item.name
-    bpy.data.libraries.write(str(library), {item})
-    bpy.data.actions.remove(item.animation_data.action)
-    bpy.data.objects.remove(item)
-    with bpy.data.libraries.load(str(library), link=True) as (_, linked):
-        linked.objects = [name]
-    return linked.objects[0].override_create()
-
-
 def test_linked_actions_are_refused_and_an_override_gets_a_copy_only_where_it_is_repaired(animation, tmp_path) -> None:
-    turning = override_of(wheel(), tmp_path / "wheel.blend")
+    turning = linked(wheel(), tmp_path / "wheel.blend").override_create()
     assert animation.fix_rotations(turning).tracks == 0
     assert turning.animation_data.action.library is not None
     plain, item = twins("QUATERNION")
-    item = override_of(item, tmp_path / "flipped.blend")
+    item = linked(item, tmp_path / "flipped.blend").override_create()
     with pytest.raises(animation.AnimationError, match="linked"):
         animation.fix_rotations(item.animation_data.action)
     report = animation.fix_rotations(item)

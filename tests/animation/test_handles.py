@@ -438,13 +438,19 @@ def test_what_handles_can_t_play_is_refused_with_the_reason(animation, make) -> 
         assert differences(before, now) != []
 
 
-@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
-@pytest.mark.parametrize("what", ["location", "QUATERNION", "XYZ"])
-def test_cycles_go_on_by_a_modifier_of_ours_that_goes_again(animation, what: str, cycle: str) -> None:
+def keyed_in_a_circle(what: str) -> tuple[bpy.types.Object, str]:
+    """Return an object whose location or rotation has the first pose at its last key, and the path of the property."""
     thing = new_object("Thing", "XYZ" if what == "location" else what)
     path = "location" if what == "location" else rotation_path(what)
     rows = VALUES if what == "location" else values_of(what, rotations_near_each_other(random.Random(6), 5, 1.0))
     key(thing, path, [*zip(FRAMES[:-1], rows, strict=False), (FRAMES[-1], rows[0])])
+    return thing, path
+
+
+@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
+@pytest.mark.parametrize("what", ["location", "QUATERNION", "XYZ"])
+def test_cycles_go_on_by_a_modifier_of_ours_that_goes_again(animation, what: str, cycle: str) -> None:
+    thing, path = keyed_in_a_circle(what)
     before = snapshot(thing, identities=False)
     animation.enable(thing, keep_look=False)
     animation.choose(thing, path, cycle=cycle)
@@ -514,10 +520,7 @@ def repeated(fcurve: bpy.types.FCurve, first: float, last: float) -> tuple[list[
     ("cycle", "kind", "what"), all_pairs(["REPEAT", "LOOP"], ["CONSTANT", "LINEAR"], ["location", "QUATERNION", "XYZ"])
 )
 def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, kind: str, cycle: str) -> None:
-    thing = new_object("Thing", "XYZ" if what == "location" else what)
-    path = "location" if what == "location" else rotation_path(what)
-    rows = VALUES if what == "location" else values_of(what, rotations_near_each_other(random.Random(6), 5, 1.0))
-    key(thing, path, [*zip(FRAMES[:-1], rows, strict=False), (FRAMES[-1], rows[0])])
+    thing, path = keyed_in_a_circle(what)
     animation.enable(thing, keep_look=False)
     animation.choose(thing, path, cycle=cycle)
     animation.key_set(thing, path, 7, interpolation=kind)

@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.animation.action_users import load
 from tests.animation.curves import (
     HAS_SLOTS,
     bags_in,
@@ -265,10 +266,7 @@ def test_a_linked_action_is_left_alone(animation, thing, tmp_path, bakes) -> Non
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    with bpy.data.libraries.load(path, link=True) as (_, wanted):
-        wanted.objects = ["Ball"]
-    bpy.context.scene.collection.objects.link(bpy.data.objects["Ball"])
-    assert bpy.data.objects["Ball"].animation_data.action.tcb_live
+    assert load(path, link=True).animation_data.action.tcb_live
     let_time_pass(animation)
     assert bakes == []
     assert bpy.ops.tcb.sync() == {"CANCELLED"}
@@ -390,11 +388,7 @@ def test_a_library_override_is_live_once_it_has_an_action_of_its_own(animation, 
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    with bpy.data.libraries.load(path, link=True) as (_, wanted):
-        wanted.objects = ["Ball"]
-    linked = bpy.data.objects["Ball"]
-    bpy.context.scene.collection.objects.link(linked)
-    ball = linked.override_create(remap_local_usages=True)
+    ball = load(path, link=True).override_create(remap_local_usages=True)
     animation.key_set(ball, "location", 10, tension=-0.5)
     action = ball.animation_data.action
     assert action.library is None

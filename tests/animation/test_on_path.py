@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
+from tests.animation.action_users import linked
 from tests.animation.curves import (
     MODES,
     bags_in,
@@ -617,12 +618,7 @@ def overridden(scene, tmp_path):
     """Return a library override of an object that moves and turns, whose action is linked."""
     item = moving()
     key(item, "rotation_euler", [(1, (0, 0, 0)), (20, (1, 0, 0)), (50, (0, 1, 0))])
-    bpy.data.libraries.write(str(tmp_path / "library.blend"), {item})
-    bpy.data.objects.remove(item)
-    bpy.data.batch_remove(bpy.data.actions)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
-        wanted.objects = ["Thing"]
-    override = wanted.objects[0].override_create()
+    override = linked(item, tmp_path / "library.blend").override_create()
     scene.collection.objects.link(override)
     return override
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
+from tests.animation.action_users import linked
 from tests.animation.curves import Bone, co, curve, differences, fcurves, key, new_object, new_rig, seen, snapshot
 
 FRAMES = np.arange(1, 61.125, 0.125)
@@ -293,15 +294,10 @@ def test_a_driven_track_is_refused(animation, foot):
 
 def test_a_linked_action_is_refused(animation, foot, tmp_path):
     animation.bake(foot, keep_look=False)
-    path = tmp_path / "foot.blend"
-    bpy.data.libraries.write(str(path), {foot})
-    bpy.data.objects.remove(foot)
-    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
-        wanted.objects = ["Foot"]
-    linked = wanted.objects[0]
-    bpy.context.scene.collection.objects.link(linked)
+    item = linked(foot, tmp_path / "foot.blend")
+    bpy.context.scene.collection.objects.link(item)
     with pytest.raises(animation.AnimationError, match="linked"):
-        animation.relax(linked, animation.StaysAbove(), keys_at(animation, linked, [20]))
+        animation.relax(item, animation.StaysAbove(), keys_at(animation, item, [20]))
 
 
 @pytest.mark.parametrize("method", ["CATMULL_ROM", "CUBIC_CLAMPED", "CUBIC_NATURAL"])
@@ -353,19 +349,14 @@ def test_control_points_are_moved_where_the_motion_does_not_meet_its_keys(animat
 
 def test_an_override_is_relaxed_in_its_own_copy_of_the_linked_action(animation, foot, tmp_path):
     animation.bake(foot, step=0.25, keep_look=False)
-    path = tmp_path / "foot.blend"
-    bpy.data.libraries.write(str(path), {foot})
-    bpy.data.objects.remove(foot)
-    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
-        wanted.objects = ["Foot"]
-    linked = wanted.objects[0]
-    own = linked.override_create(remap_local_usages=True)
+    original = linked(foot, tmp_path / "foot.blend")
+    own = original.override_create(remap_local_usages=True)
     bpy.context.scene.collection.objects.link(own)
-    before = snapshot(linked)
+    before = snapshot(original)
     animation.relax(own, animation.StaysAbove(), keys_at(animation, own, [20, 30]))
     assert points(own)[:, 2].min() >= -1e-3
     assert own.animation_data.action.library is None
-    assert differences(before, snapshot(linked)) == []
+    assert differences(before, snapshot(original)) == []
 
 
 def test_what_is_wanted_of_a_plane_that_is_none_is_refused(animation, foot):

@@ -13,6 +13,7 @@ import pytest
 from interp.splines import METHODS
 from tests.all_pairs import each_once
 from tests.animation import reference
+from tests.animation.action_users import load
 from tests.animation.curves import (
     MODES,
     bag_of,
@@ -440,11 +441,7 @@ def test_an_override_has_its_own_functions_and_those_that_it_came_with(animation
     animation.retime(item, "REVERSE", track="location")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
     bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
-        into.objects = ["Ball"]
-    linked = into.objects[0]
-    bpy.context.scene.collection.objects.link(linked)
-    override = linked.override_create(remap_local_usages=True)
+    override = load(str(tmp_path / "library.blend"), link=True).override_create(remap_local_usages=True)
     animation.bake(override)
     play(1)
     np.testing.assert_allclose(tuple(override.location), PLACES[-1][1], atol=1e-5)

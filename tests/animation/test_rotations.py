@@ -9,9 +9,10 @@ import random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion
+from mathutils import Euler, Quaternion
 from scipy.spatial.transform import Rotation
 
+from interp import rotations
 from tests.all_pairs import all_pairs, each_once
 from tests.animation import reference
 from tests.animation.curves import (
@@ -393,3 +394,14 @@ def test_angles_of_a_fast_spin_are_those_of_many_small_steps(animation) -> None:
         curves = [curve(thing, "rotation_euler", index) for index in range(3)]
         played[step] = np.array([[fcurve.evaluate(frame) for fcurve in curves] for frame in range(7)])
     assert np.abs(played[1.0] - played[0.125]).max() < 1e-4
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_euler_orders_are_those_of_mathutils(order: str) -> None:
+    for angles in np.random.default_rng(5).uniform(-7, 7, (20, 3)):
+        # mathutils computes with float32.
+        expected = np.array(Euler(angles, order).to_quaternion())
+        assert rotations.angle_between(rotations.from_euler(angles, order), expected) < 1e-5
+        expected = np.array(Euler(angles, order).to_matrix())
+        found = rotations.to_matrix(rotations.from_euler(angles, order))
+        np.testing.assert_allclose(found, expected, atol=2e-6)

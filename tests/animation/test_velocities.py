@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.animation.action_users import linked
 from tests.animation.curves import co, curve, differences, fcurves, key, new_object, new_rig, seen, snapshot
 from tests.interp import exact
 
@@ -313,12 +314,6 @@ def test_a_held_frame_stands_still_and_moves_on_from_its_last_frame(write, anima
 
 
 def test_that_an_override_forgets_them_is_said(moving, write, tmp_path):
-    path = str(tmp_path / "library.blend")
-    bpy.data.libraries.write(path, {moving})
-    name = moving.name
     assert not any("override" in str(note) for note in write(moving).notes)
-    bpy.data.objects.remove(moving)
-    with bpy.data.libraries.load(path, link=True) as (_, wanted):
-        wanted.objects = [name]
-    item = wanted.objects[0].override_create()
+    item = linked(moving, tmp_path / "library.blend").override_create()
     assert any("discards these custom properties" in str(note) for note in write(item).notes)

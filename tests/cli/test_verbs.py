@@ -432,19 +432,24 @@ def test_blender_calls_the_command_that_was_registered(cli, monkeypatch):
     assert not commands
 
 
-def test_reduce_leaves_few_keys_and_says_how_near_they_are(tcb, tmp_path, scene):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, (np.sin(frame / 20.0), 0.1 * frame, 0.0)) for frame in range(1, 101)])
-    file = save(tmp_path / "dense.blend")
-    done = tcb("reduce", file, "--error", "0.01", "--in-place", "--json")
+@pytest.fixture
+def dense(scene, tmp_path) -> Path:
+    """A file of an object with keys at a hundred frames."""
+    item = new_object("Dense", "XYZ")
+    key(item, "location", [(frame, (np.sin(frame / 20.0), 0.1 * frame, 0.0)) for frame in range(1, 101)])
+    return save(tmp_path / "dense.blend")
+
+
+def test_reduce_leaves_few_keys_and_says_how_near_they_are(tcb, dense):
+    done = tcb("reduce", dense, "--error", "0.01", "--in-place", "--json")
     assert done.status == 0
     assert any(note["code"] == "REDUCED" for note in done.lines[0]["notes"])
-    (line,) = tcb("info", file, "--json").lines
+    (line,) = tcb("info", dense, "--json").lines
     assert line["animated"][0]["tracks"][0]["keys"] < 12
     (reduced,) = done.lines[0]["reduced"]
     assert reduced["keys"] == done.lines[0]["keys"] < reduced["keys_before"]
     assert 0.0 <= reduced["mean"] <= reduced["error"] <= 0.01
-    again = tcb("reduce", file, "--in-place")
+    again = tcb("reduce", dense, "--in-place")
     assert again.status == 0
     assert "nothing to reduce" in again.err
 
@@ -473,11 +478,8 @@ def test_reduce_takes_a_number_of_keys_a_bound_for_what_stands_still_and_a_filte
         assert said in refused.err
 
 
-def test_reduce_leaves_what_is_outside_a_range_and_prints_the_error_reached(tcb, tmp_path, scene):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, (np.sin(frame / 20.0), 0.1 * frame, 0.0)) for frame in range(1, 101)])
-    file = save(tmp_path / "dense.blend")
-    done = tcb("reduce", file, "--error", "0.01", "--range", "20", "60", "--output", tmp_path / "few.blend")
+def test_reduce_leaves_what_is_outside_a_range_and_prints_the_error_reached(tcb, dense, tmp_path):
+    done = tcb("reduce", dense, "--error", "0.01", "--range", "20", "60", "--output", tmp_path / "few.blend")
     assert done.status == 0
     error = float(re.search(r", maximum error (\S+) -> ", done.out).group(1))
     assert 0.0 < error <= 0.01
@@ -485,18 +487,15 @@ def test_reduce_leaves_what_is_outside_a_range_and_prints_the_error_reached(tcb,
     frames = [point.co[0] for point in curve(bpy.data.objects["Dense"], "location").keyframe_points]
     assert [frame for frame in frames if not 20.0 < frame < 60.0] == [*range(1, 21), *range(60, 101)]
     assert len(frames) < 70
-    again = tcb("reduce", file, "--range", "200", "300", "--in-place")
+    again = tcb("reduce", dense, "--range", "200", "300", "--in-place")
     assert "nothing to reduce: no track has three keys in the range, apart from TCB tracks" in again.err
-    wrong = tcb("reduce", file, "--range", "60", "20", "--in-place")
+    wrong = tcb("reduce", dense, "--range", "60", "20", "--in-place")
     assert (wrong.status, "the frame range 60 to 20 is empty" in wrong.err) == (2, True)
 
 
-def test_what_can_not_be_done_as_it_is_linked_is_said_to_be_so(tcb, tmp_path, scene):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, (np.sin(frame / 20.0), 0.1 * frame, 0.0)) for frame in range(1, 101)])
-    library = save(tmp_path / "dense.blend")
+def test_what_can_not_be_done_as_it_is_linked_is_said_to_be_so(tcb, dense, tmp_path):
     bpy.ops.wm.read_homefile(use_empty=True)
-    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+    with bpy.data.libraries.load(str(dense), link=True) as (_, wanted):
         wanted.objects = ["Dense"]
     bpy.context.scene.collection.objects.link(wanted.objects[0])
     linked = save(tmp_path / "linked.blend")
