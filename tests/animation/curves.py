@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
@@ -261,6 +262,13 @@ def co(fcurve: bpy.types.FCurve) -> np.ndarray:
 def play(frame: float) -> None:
     whole = int(np.floor(frame))
     bpy.context.scene.frame_set(whole, subframe=frame - whole)
+
+
+def save_and_load(folder: Path) -> None:
+    """Save the scene in the folder, and open the file, which replaces all datablocks."""
+    path = str(folder / "file.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
 
 
 def seen(frame: float, datablock: bpy.types.ID) -> bpy.types.ID:

@@ -20,6 +20,7 @@ from tests.animation.curves import (
     key,
     keyed,
     new_object,
+    save_and_load,
     snapshot,
 )
 
@@ -437,8 +438,7 @@ def test_a_baked_override_survives_save_and_load(animation, library, tmp_path) -
     bpy.context.scene.collection.objects.link(item)
     animation.bake(item)
     before = snapshot(item)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    save_and_load(tmp_path)
     item = next(item for item in bpy.data.objects if item.override_library)
     assert differences(before, snapshot(item)) == []
     animation.bake(item)

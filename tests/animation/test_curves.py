@@ -25,6 +25,7 @@ from tests.animation.curves import (
     key,
     new_object,
     rotation_path,
+    save_and_load,
     snapshot,
 )
 from tests.animation.locations import FRAMES, VALUES, expected_at
@@ -357,9 +358,7 @@ def test_a_baked_file_plays_the_same_after_save_and_load(animation, tmp_path) ->
     parametrised(animation, thing)
     animation.bake(thing, output="CURVES")
     before = snapshot(thing)
-    path = str(tmp_path / "curves.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    save_and_load(tmp_path)
     assert differences(before, snapshot(bpy.data.objects["Thing"])) == []
     assert bag_of(bpy.data.objects["Thing"]) is not None
 

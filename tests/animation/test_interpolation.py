@@ -22,6 +22,7 @@ from tests.animation.curves import (
     new_object,
     play,
     rotation_path,
+    save_and_load,
     snapshot,
 )
 from tests.animation.interpolation_choice import FRAMES, HELD, OUTPUTS, choose
@@ -299,9 +300,7 @@ def test_what_is_chosen_where_handles_play_stays_through_bakes_restore_and_files
         assert [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(thing)] == wanted
     animation.restore(thing)
     assert [p.interpolation for p in curve(thing, "location").keyframe_points][HELD] == kind
-    path = str(tmp_path / "file.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    save_and_load(tmp_path)
     thing = bpy.data.objects["Plain"]
     animation.bake(thing, output="SAMPLES")
     assert [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(thing)] == wanted

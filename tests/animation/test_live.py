@@ -23,6 +23,7 @@ from tests.animation.curves import (
     key,
     new_object,
     new_rig,
+    save_and_load,
     set_selected,
     snapshot,
 )
@@ -154,9 +155,7 @@ def test_a_file_that_was_saved_before_the_bake_is_baked_when_it_is_opened(animat
 
 
 def test_a_file_that_is_as_it_was_baked_is_not_baked_when_it_is_opened(animation, thing, tmp_path, bakes) -> None:
-    path = str(tmp_path / "file.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
+    save_and_load(tmp_path)
     let_time_pass(animation)
     assert bakes == []
 

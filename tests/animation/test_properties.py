@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 
 from tests.animation import reference
-from tests.animation.curves import co, curve, differences, given, has_table, key, new_object, seen, snapshot
+from tests.animation.curves import (
+    co,
+    curve,
+    differences,
+    given,
+    has_table,
+    key,
+    new_object,
+    save_and_load,
+    seen,
+    snapshot,
+)
 from tests.animation.properties import (
     FRAMES,
     NUMBERS,
@@ -141,8 +152,7 @@ def test_baked_properties_survive_save_and_load(animation, make, tmp_path) -> No
     animation.key_set(datablock, path, 10, tension=0.5, bias=-0.75)
     animation.bake(datablock)
     before = snapshot(datablock)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
+    save_and_load(tmp_path)
     if collection == "ShaderNodeTree":
         datablock = bpy.data.materials["Paint"].node_tree
     else:

@@ -19,6 +19,7 @@ from tests.animation.curves import (
     fcurves,
     key,
     new_object,
+    save_and_load,
     set_selected,
     snapshot,
     without_identities,
@@ -127,12 +128,7 @@ def test_blenders_own_update_of_a_baked_curve_changes_nothing_of_that(animation)
 
 @pytest.fixture
 def saved_and_loaded(tmp_path):
-    def reload() -> None:
-        path = str(tmp_path / "file.blend")
-        bpy.ops.wm.save_as_mainfile(filepath=path)
-        bpy.ops.wm.open_mainfile(filepath=path)
-
-    return reload
+    return lambda: save_and_load(tmp_path)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -18,6 +18,7 @@ from tests.animation.curves import (
     new_object,
     play,
     rotation_path,
+    save_and_load,
     snapshot,
 )
 from tests.animation.live import let_time_pass
@@ -246,8 +247,7 @@ def test_an_angle_alone_gets_no_other_solution(animation, scene) -> None:
 def test_a_file_keeps_what_the_table_says_of_turned_keys(animation, scene, tmp_path) -> None:
     thing = played(animation, equivalents("XYZ", 4))
     own = own_values(animation, thing)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "turned.blend"), compress=False)
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "turned.blend"))
+    save_and_load(tmp_path)
     thing = bpy.data.objects["Thing"]
     assert own_values(animation, thing) == own
     animation.restore(thing)

@@ -12,7 +12,7 @@ from interp import Keys
 from interp.splines import METHODS
 from tests.all_pairs import each_once
 from tests.animation import reference
-from tests.animation.curves import co, curve, differences, key, new_object, play, rotation_path, snapshot
+from tests.animation.curves import co, curve, differences, key, new_object, play, rotation_path, save_and_load, snapshot
 from tests.animation.methods import FRAMES, TURNS, VALUES, chosen, keyed, spline_of
 from tests.animation.rotations import quaternion_of, values_of
 
@@ -63,9 +63,7 @@ def test_a_track_that_is_told_to_meet_its_keys_again_does(animation, shown, outp
 
 
 def test_the_file_keeps_what_is_not_shown(animation, shown, tmp_path) -> None:
-    path = tmp_path / "shown.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    bpy.ops.wm.open_mainfile(filepath=str(path))
+    save_and_load(tmp_path)
     item = bpy.data.objects["Thing"]
     animation.restore(item)
     found = np.stack([co(curve(item, "location", index))[:, 1] for index in range(3)], axis=1)

@@ -32,6 +32,7 @@ from tests.animation.curves import (
     key,
     keyed,
     new_object,
+    save_and_load,
     set_selected,
     snapshot,
 )
@@ -70,11 +71,6 @@ def rows_of(animation, item: bpy.types.ID) -> np.ndarray:
     return animation.store.table.custom_property.read_table(item.animation_data.action).rows
 
 
-def reopened(folder) -> None:
-    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "file.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(folder / "file.blend"))
-
-
 # Numbers
 
 
@@ -92,7 +88,7 @@ def test_parameters_and_velocities_come_back_to_the_bit_from_a_file(animation, t
         numbers[frame] = [*row.values(), *velocity]
     if bake_first:
         animation.bake(item)
-    reopened(tmp_path)
+    save_and_load(tmp_path)
     forget(animation)
     item = bpy.data.objects["Ball"]
     keys = animation.edit.track_keys.keys_of(item, animation.find_track(item, "location"))
@@ -408,7 +404,7 @@ def test_what_was_split_off_or_merged_is_tcb_in_the_file_too(animation, ball, tm
     three.select_set(True)
     assert bpy.ops.anim.merge_animation() == {"FINISHED"}
     assert ball.animation_data.action == three.animation_data.action != two.animation_data.action
-    reopened(tmp_path)
+    save_and_load(tmp_path)
     forget(animation)
     ball, two, three = (bpy.data.objects[name] for name in ("Ball", "Two", "Three"))
     assert state(animation, ball) == TCB
@@ -456,7 +452,7 @@ def test_what_is_renamed_while_nobody_looks_stays_tcb_in_the_file(animation, tmp
         getattr(bpy.app.handlers, name).clear()
     item.data.bones["Arm.L"].name = "Hand"
     forget(animation)
-    reopened(tmp_path)
+    save_and_load(tmp_path)
     for name, each in zip(("save_pre", "load_post"), handlers, strict=True):
         getattr(bpy.app.handlers, name).clear()
         getattr(bpy.app.handlers, name).extend(each)
@@ -573,7 +569,7 @@ def test_keys_pasted_onto_another_tcb_object_bring_their_parameters(animation, b
     copied(ball, (10, 25))
     paste(other, 60)
     if save:
-        reopened(tmp_path)
+        save_and_load(tmp_path)
         forget(animation)
         other = bpy.data.objects["Other"]
     assert state(animation, other) == ([(60, 0.5)], [(75, -0.25)], "SINGLE")
@@ -623,7 +619,7 @@ def test_keys_that_play_their_floats_keep_their_rows(animation, ball, tmp_path, 
         fcurve.keyframe_points[1].interpolation = interpolation
         fcurve.keyframe_points[1].amplitude, fcurve.keyframe_points[1].period = 1.5, 3.0
     assert state(animation, ball) == TCB
-    reopened(tmp_path)
+    save_and_load(tmp_path)
     forget(animation)
     assert state(animation, bpy.data.objects["Ball"]) == TCB
 
@@ -634,7 +630,7 @@ def test_a_saved_bake_is_restored_and_removed_without_a_trace(animation, tmp_pat
     before = snapshot(item)
     animation.key_set(item, "location", 10, tension=0.5)
     animation.bake(item, output=output)
-    reopened(tmp_path)
+    save_and_load(tmp_path)
     forget(animation)
     item = bpy.data.objects["Ball"]
     animation.remove(item)
@@ -749,7 +745,7 @@ def test_values_that_no_table_has_are_damage(tcb_animation, files, others: str) 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_file_with_a_damaged_table_is_saved_and_loaded(animation, ball, tmp_path, damage: str) -> None:
     damaged(animation, ball, damage)
-    reopened(tmp_path)
+    save_and_load(tmp_path)
     with pytest.raises(animation.AnimationError, match="damaged"):
         animation.bake(bpy.data.objects["Ball"])
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.all_pairs import each_once
 from tests.animation import reference
-from tests.animation.curves import HAS_SLOTS, bag_of, curve, differences, key, new_object, play, snapshot
+from tests.animation.curves import HAS_SLOTS, bag_of, curve, differences, key, new_object, play, save_and_load, snapshot
 
 PLACES = [(1, (0.0, 0.0, 0.0)), (10, (5.0, 2.0, 3.0)), (25, (-1.0, 0.0, 2.0)), (41, (0.0, 4.0, -2.0))]
 TURNS = [(1.0, 0.0, 0.0, 0.0), (0.9, 0.3, 0.1, 0.0), (0.6, 0.2, 0.5, -0.4), (0.8, -0.1, 0.4, 0.2)]
@@ -246,8 +246,7 @@ def test_it_can_be_saved_and_loaded(animation, scene, tmp_path):
     animation.retime(scene, "SCALE")
     animation.bake(item)
     before = ways(item, 1, 90)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    save_and_load(tmp_path)
     item = bpy.data.objects["Ball"]
     assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
     np.testing.assert_array_equal(ways(item, 1, 90), before)
