@@ -44,6 +44,16 @@ def new_object(name: str = "Thing", mode: str = "XYZ", data: bpy.types.ID | None
     return thing
 
 
+def copy_with_action(item: bpy.types.Object) -> bpy.types.Object:
+    """Add a copy of the object to the scene, with a copy of its action."""
+    other = item.copy()
+    bpy.context.scene.collection.objects.link(other)
+    action = other.animation_data.action = item.animation_data.action.copy()
+    if HAS_SLOTS:
+        other.animation_data.action_slot = action.slots[0]
+    return other
+
+
 class Bone(NamedTuple):
     """A bone for `new_rig`. Positions are in armature space, even if the bone has a parent."""
 

@@ -13,6 +13,7 @@ from tests.animation.curves import (
     action_bits,
     bag_of,
     co,
+    copy_with_action,
     curve,
     differences,
     fcurves,
@@ -77,11 +78,7 @@ def test_a_baked_action_on_another_object_is_restored_there(animation) -> None:
 def test_a_duplicate_with_its_own_action_is_baked_by_itself(animation) -> None:
     item = grouped()
     animation.bake(item, keep_look=False)
-    other = item.copy()
-    bpy.context.scene.collection.objects.link(other)
-    other.animation_data.action = item.animation_data.action.copy()
-    if HAS_SLOTS:
-        other.animation_data.action_slot = other.animation_data.action.slots[0]
+    other = copy_with_action(item)
     before = snapshot(item)
     animation.remove(other)
     assert snapshot(item) == before

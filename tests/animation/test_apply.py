@@ -49,11 +49,6 @@ def floats(thing: bpy.types.Object) -> dict[Any, Any]:
     }
 
 
-def unlocked(flags: tuple[Any, ...]) -> tuple[Any, ...]:
-    mute, hide, _, *others = flags
-    return (mute, hide, False, *others)
-
-
 def check_is_kept(before: list[dict[str, Any]], thing: bpy.types.Object) -> None:
     """Check that generated keys are plain and channels unlocked.
 
@@ -61,7 +56,8 @@ def check_is_kept(before: list[dict[str, Any]], thing: bpy.types.Object) -> None
     """
     for state in before:
         state["type"] = ["KEYFRAME" if type_ == "GENERATED" else type_ for type_ in state["type"]]
-        state["flags"] = unlocked(state["flags"])
+        mute, hide, _lock, *others = state["flags"]
+        state["flags"] = (mute, hide, False, *others)
     left_out = dict.fromkeys(FLOATS, b"")
     after = snapshot(thing)
     assert differences([{**each, **left_out} for each in before], [{**each, **left_out} for each in after]) == []

@@ -8,7 +8,8 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, curve, key, new_object, new_rig, set_selected
+from tests.animation.action_users import share
+from tests.animation.curves import curve, key, new_object, new_rig, set_selected
 from tests.animation.live import let_be_read, let_time_pass, live_object, messages_of, said, set_value
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
@@ -70,14 +71,6 @@ def test_what_was_restored_plays_nothing_that_a_rotation_mode_could_change(anima
     assert said(animation, item) == []
 
 
-def share(item: bpy.types.Object, other: bpy.types.Object) -> None:
-    """Assign the item's action to the other object."""
-    data = other.animation_data or other.animation_data_create()
-    data.action = item.animation_data.action
-    if HAS_SLOTS:
-        data.action_slot = item.animation_data.action_slot
-
-
 def second_user(item: bpy.types.Object, of_bone: bool, mode: str) -> tuple[bpy.types.Object, Any]:
     other = new_rig("Bone") if of_bone else new_object()
     other.name = "Zwei"
@@ -85,7 +78,7 @@ def second_user(item: bpy.types.Object, of_bone: bool, mode: str) -> tuple[bpy.t
     owner.rotation_mode = mode
     key(other, "scale", [(0, (1, 1, 1)), (10, (2, 2, 2))])
     bpy.context.view_layer.update()
-    share(item, other)
+    share(item.animation_data.action, other)
     return other, owner
 
 
@@ -136,7 +129,7 @@ def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> No
     item = new_object("Ball", "XYZ")
     key(item, "location", TURNS)
     other = new_object("Other", "ZYX")
-    share(item, other)
+    share(item.animation_data.action, other)
     assert animation.bake(item, keep_look=False).notes == []
     assert animation.bake_many([item, other], animation.Options()).notes == []
 

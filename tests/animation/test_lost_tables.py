@@ -30,8 +30,8 @@ from tests.animation.curves import (
     key,
     keyed,
     new_object,
+    orientations,
     rotation_path,
-    seen,
     snapshot,
     states,
 )
@@ -289,10 +289,6 @@ def test_apply_keeps_the_motion(animation, how: str, output: str) -> None:
     assert {point.type for fcurve in fcurves(item) for point in fcurve.keyframe_points} == {"KEYFRAME"}
     assert not is_locked(item)
     assert not has_table(item)
-
-
-def orientations(item: bpy.types.Object, frames: list[float]) -> np.ndarray:
-    return np.array([np.array(seen(frame, item).matrix_world.to_3x3()) for frame in frames])
 
 
 @pytest.mark.parametrize(("components", "how", "mode"), all_pairs(["all", "two"], LOST, MODES))

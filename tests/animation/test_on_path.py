@@ -15,6 +15,7 @@ from tests.animation.curves import (
     MODES,
     bags_in,
     bits,
+    copy_with_action,
     curve,
     fcurves,
     key,
@@ -547,35 +548,22 @@ def test_a_key_on_a_track_that_is_off_is_made_on_its_exact_motion(scene, on_path
     animation.enable(item, keep_look=False)
     animation.key_set(item, "location", 20, tension=-1, bias=1)
     animation.key_set(item, "rotation", 20, tension=-1, bias=1)
-    twin = copied(item)
+    twin = copy_with_action(item)
     on_path.keys.insert_key(spot(item, 30, point="AXIS"))
     animation.bake_many([item, twin])
     assert np.abs(seen(item, 30, arm=(1, 2, 3)) - seen(twin, 30, arm=(1, 2, 3))).max() < NEAR
     assert animation.track_keys(item, "rotation").frames.tolist() == [1, 20, 30, 50]
 
 
-def copied(item):
-    """Return a copy of the object with a copy of its action."""
-    twin = item.copy()
-    bpy.context.scene.collection.objects.link(twin)
-    twin.animation_data.action = item.animation_data.action.copy()
-    return twin
-
-
 def test_the_last_key_of_one_channel_is_not_deleted(scene, on_path, animation, spot):
     item = moving()
-    (across,) = [fcurve for fcurve in curve_of(item) if fcurve.array_index == 0]
+    across = curve(item, "location")
     for point in list(across.keyframe_points)[:0:-1]:
         across.keyframe_points.remove(point)
     before = everything(item)
     with pytest.raises(animation.AnimationError, match="last key"):
         on_path.keys.delete_key(spot(item, 1))
     assert everything(item) == before
-
-
-def curve_of(item):
-    """Return the F-curves of the location."""
-    return [curve(item, "location", index) for index in range(3)]
 
 
 def test_a_key_is_made_only_in_tracks_without_one_and_in_all_or_none(scene, on_path, animation, spot):

@@ -16,6 +16,7 @@ from tests.animation.curves import (
     fcurves,
     key,
     new_object,
+    orientations,
     play,
     rotation_path,
     save_and_load,
@@ -43,17 +44,9 @@ def played(animation, keys: list[list[float]], mode: str = "XYZ", path: str = "S
 CAMERA = [radians(0, 0, z) for z in (100, 175, -95, -60)]
 
 
-def rotations_of(thing: bpy.types.Object, frames: np.ndarray) -> Rotation:
-    matrices = []
-    for frame in frames:
-        play(float(frame))
-        matrices.append(np.array(thing.matrix_world.to_3x3()))
-    return Rotation.from_matrix(matrices)
-
-
 def turned(thing: bpy.types.Object, start: float, end: float) -> float:
     """Return the total rotation of the object in degrees, in Blender's evaluation."""
-    every = rotations_of(thing, np.arange(start, end + 0.1, 0.25))
+    every = Rotation.from_matrix(orientations(thing, np.arange(start, end + 0.1, 0.25)))
     return float(np.degrees((every[1:] * every[:-1].inv()).magnitude().sum()))
 
 
@@ -117,15 +110,16 @@ def test_other_solutions_go_the_short_way_too(animation, scene, mode: str) -> No
     keys = equivalents(mode, 4)
     thing = played(animation, keys, mode)
     frames = np.arange(1, 90.1, 0.5)
-    by_handles = rotations_of(thing, frames)
-    poses = rotations_of(thing, np.array(FRAMES))
+    by_handles = Rotation.from_matrix(orientations(thing, frames))
+    poses = Rotation.from_matrix(orientations(thing, FRAMES))
     (error,) = [each["error"] for each in animation.bake(thing, output="HANDLES").handles]
     animation.bake(thing, step=0.5)
-    apart = np.degrees((by_handles * rotations_of(thing, frames).inv()).magnitude())
+    apart = np.degrees((by_handles * Rotation.from_matrix(orientations(thing, frames)).inv()).magnitude())
     assert apart.max() < 1.05 * error + 0.06
     assert error < 8
     animation.restore(thing)
-    assert np.degrees((poses * rotations_of(thing, np.array(FRAMES)).inv()).magnitude()).max() < 1e-3
+    restored_poses = Rotation.from_matrix(orientations(thing, FRAMES))
+    assert np.degrees((poses * restored_poses.inv()).magnitude()).max() < 1e-3
 
 
 @pytest.mark.parametrize("mode", ["AXIS_ANGLE", "XYZ", "ZXY", "YZX"])

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import co, curve, differences, fcurves, key, new_object, new_rig, snapshot
+from tests.animation.curves import co, copy_with_action, curve, differences, fcurves, key, new_object, new_rig, snapshot
 
 TABLE = "tcb_animation"
 KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
@@ -23,17 +23,6 @@ def ball(animation) -> bpy.types.Object:
     animation.enable(made, keep_look=False)
     animation.key_set(made, "location", 10, tension=0.5, bias=-0.3)
     return made
-
-
-def copied(ball: bpy.types.Object) -> bpy.types.Object:
-    """Return a copy of the object with its own action."""
-    other = ball.copy()
-    bpy.context.scene.collection.objects.link(other)
-    slot = getattr(ball.animation_data, "action_slot", None)
-    other.animation_data.action = ball.animation_data.action.copy()
-    if slot is not None:
-        other.animation_data.action_slot = other.animation_data.action.slots[0]
-    return other
 
 
 def test_the_frames_of_a_bake_are_stored_once_for_all_channels(animation, ball) -> None:
@@ -54,11 +43,11 @@ def test_a_number_that_is_set_makes_rows_and_changes_none(animation, ball) -> No
 
 
 def test_what_is_set_on_a_copy_of_the_action_does_not_change_the_first(animation, ball) -> None:
-    other = copied(ball)
+    other = copy_with_action(ball)
     animation.key_set(other, "location", 10, tension=-1.0)
     animation.bake(ball)
     animation.bake(other)
-    twin = copied(ball)
+    twin = copy_with_action(ball)
     animation.key_set(twin, "location", 10, tension=-1.0)
     animation.bake(twin)
     assert co(curve(other, "location")).tolist() == co(curve(twin, "location")).tolist()
@@ -105,7 +94,7 @@ def test_a_newer_table_is_left_alone_by_all(animation, ball, bake_first: bool) -
 
 
 def test_floats_of_own_keys_bring_their_parameters_onto_another_tcb_track(animation, ball) -> None:
-    other, twin = new_object("Other"), copied(ball)
+    other, twin = new_object("Other"), copy_with_action(ball)
     key(other, "location", KEYS)
     animation.enable(other, keep_look=False)
     for mine, pasted in zip(fcurves(ball), fcurves(other), strict=True):
@@ -139,7 +128,7 @@ def test_keys_that_scripts_added_bring_their_parameters_onto_another_object(anim
 
 
 def test_the_parameters_of_a_session_outlive_its_table(animation, ball) -> None:
-    twin = copied(ball)
+    twin = copy_with_action(ball)
     del ball.animation_data.action[TABLE]
     animation.enable(ball, keep_look=False)
     animation.bake(ball)

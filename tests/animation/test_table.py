@@ -17,13 +17,13 @@ from tests.all_pairs import each_once
 from tests.animation.action_users import load, push_down, share, tweak, with_slots
 from tests.animation.clipboard import copied, paste, select_all
 from tests.animation.curves import (
-    HAS_SLOTS,
     KEYS,
     PARAMETERS,
     bag_of,
     bits,
     choose_alone,
     co,
+    copy_with_action,
     curve,
     differences,
     fcurves,
@@ -136,15 +136,6 @@ def test_ten_thousand_keys_are_read_and_written_in_no_time(animation) -> None:
 # Rows never change
 
 
-def duplicate(item: bpy.types.Object) -> bpy.types.Object:
-    other = item.copy()
-    bpy.context.scene.collection.objects.link(other)
-    other.animation_data.action = item.animation_data.action.copy()
-    if HAS_SLOTS:
-        other.animation_data.action_slot = other.animation_data.action.slots[0]
-    return other
-
-
 def contents(state: Any) -> tuple[Any, ...]:
     """Return all data of a track in the table."""
     channels = {index: (each.extrapolation, each.edited, each.own.tobytes()) for index, each in state.channels.items()}
@@ -217,7 +208,7 @@ def test_a_table_that_another_has_written_is_read_anew(animation, ball) -> None:
 
 def test_a_parameter_of_a_copy_is_not_that_of_the_original(animation, ball) -> None:
     before = rows_of(animation, ball).tobytes()
-    other = duplicate(ball)
+    other = copy_with_action(ball)
     assert state(animation, other) == TCB
     animation.key_set(other, "location", 10, tension=-1.0)
     assert state(animation, ball) == TCB
@@ -248,7 +239,7 @@ def test_a_duplicated_key_keeps_its_parameter_when_the_first_gets_another(animat
 
 
 def test_the_same_change_made_twice_gives_the_same_identity(animation, ball) -> None:
-    other = duplicate(ball)
+    other = copy_with_action(ball)
     for item in (ball, other):
         animation.key_set(item, "location", 25, ease_to=0.5)
     assert differences(snapshot(ball), snapshot(other)) == []
