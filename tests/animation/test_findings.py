@@ -157,10 +157,6 @@ def _in_world(animation: Any) -> Any:
     return animation.bake_in_world(item)
 
 
-def _velocities(animation: Any) -> Any:
-    return animation.write_velocities(_enabled(animation))
-
-
 def _export_table(animation: Any) -> Any:
     item = faulty()
     for point in curve(item, "location").keyframe_points:
@@ -175,6 +171,7 @@ REPORTS: dict[str, Callable[[Any], Any]] = {
     "bake_many as samples": lambda animation: _many(animation, "SAMPLES"),
     "bake_many as handles": lambda animation: _many(animation, "HANDLES"),
     "bake_in_world": _in_world,
+    "bake_in_world_many": lambda animation: animation.bake_in_world_many([faulty()], ["no bone"]),
     "bake_many of plain tracks": lambda animation: animation.bake_many([faulty()]),
     "free": _free,
     "restore": lambda animation: _ended(animation, "restore"),
@@ -185,6 +182,7 @@ REPORTS: dict[str, Callable[[Any], Any]] = {
     "remove_many": lambda animation: _ended(animation, "remove_many"),
     "apply_many": lambda animation: _ended(animation, "apply_many"),
     "choose_many": lambda animation: _edited(animation, "choose_many", "scale", cycle="LOOP"),
+    "key_set": lambda animation: animation.key_set(_enabled(animation), "location", 10.0, tension=0.5),
     "key_set_many": lambda animation: _edited(animation, "key_set_many", "scale", 10.0, tension=0.5),
     "key_whole": lambda animation: animation.key_whole(faulty()),
     "key_whole_many": lambda animation: animation.key_whole_many([faulty(), new_object("None")]),
@@ -194,7 +192,8 @@ REPORTS: dict[str, Callable[[Any], Any]] = {
     "import_table": _table,
     "export_table": _export_table,
     "restore_curves": _restored,
-    "write_velocities": _velocities,
+    "write_velocities": lambda animation: animation.write_velocities(_enabled(animation)),
+    "write_velocities_many": lambda animation: animation.write_velocities_many([_enabled(animation)]),
     "choose": lambda animation: animation.choose(faulty(), "rotation"),
     "check": _checks,
     "check_many": lambda animation: _checks(animation, many=True),
@@ -209,7 +208,7 @@ RESULTS: dict[str, Callable[[Any], Any]] = {
 }
 """Functions whose results have no notes."""
 KINDS = ("Report", "Checks", "Reduction", "Relaxation", "RotationFault", "Gap", "KeyCount")
-EMPTY = {"key_whole", "relax"}
+EMPTY = {"key_set", "key_whole", "relax"}
 """These reports contain no findings in this test."""
 
 
