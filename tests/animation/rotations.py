@@ -9,7 +9,7 @@ import numpy as np
 from mathutils import Euler, Quaternion
 
 from tests.animation import reference
-from tests.animation.curves import PARAMETERS, curve, key, rotation_path
+from tests.animation.curves import ORDERS, PARAMETERS, curve, key, rotation_path
 
 
 def values_of(mode: str, quaternions) -> list[tuple[float, ...]]:
@@ -61,6 +61,13 @@ def keyed(animation, thing, mode: str, frames, rows, path: str = "", prefix: str
 
 def channels_at(thing, path: str, width: int, frame: float) -> list[float]:
     return [curve(thing, path, index).evaluate(frame) for index in range(width)]
+
+
+def quaternion_at(thing, frame: float, path: str = "") -> np.ndarray:
+    """Return the rotation that the curves of the object's rotation mode, or of another path, have at the frame."""
+    mode = thing.rotation_mode
+    width = 3 if mode in ORDERS else 4
+    return quaternion_of(mode, channels_at(thing, path or rotation_path(mode), width, frame))
 
 
 ALL_PARAMETERS = {

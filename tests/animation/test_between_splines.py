@@ -19,7 +19,7 @@ from tests.all_pairs import each_once
 from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
 from tests.animation.interpolation_choice import FRAMES, OUTPUTS, choose
 from tests.animation.locations import VALUES
-from tests.animation.rotations import channels_at, quaternion_of, rotations_near_each_other, values_of
+from tests.animation.rotations import channels_at, quaternion_at, rotations_near_each_other, values_of
 
 KINDS = ["CONSTANT", "LINEAR", "SINE", "CIRC", "BACK", "BOUNCE", "ELASTIC"]
 SMOOTH = ["CONSTANT", "LINEAR", "SINE", "BACK"]
@@ -73,10 +73,7 @@ def places(item: bpy.types.Object, frames) -> np.ndarray:
 
 
 def orientations(item: bpy.types.Object, frames) -> Rotation:
-    mode = item.rotation_mode
-    count = 3 if len(mode) == 3 else 4
-    rows = [quaternion_of(mode, channels_at(item, rotation_path(mode), count, float(frame))) for frame in frames]
-    return Rotation.from_quat(np.array(rows), scalar_first=True)
+    return Rotation.from_quat([quaternion_at(item, float(frame)) for frame in frames], scalar_first=True)
 
 
 def slope(at, frames, step: float = 0.25) -> np.ndarray:

@@ -35,6 +35,7 @@ from tests.animation.rotations import (
     ALL_PARAMETERS,
     channels_at,
     keyed,
+    quaternion_at,
     quaternion_of,
     rotations_near_each_other,
     values_of,
@@ -51,16 +52,8 @@ def places(first: float, last: float) -> list[float]:
     return sorted({float(np.float32(place)) for place in np.arange(first, last + 0.05, 0.1)})
 
 
-def widest_angle(thing, mode: str, keys, frames, cycle: str = "SINGLE", shortest: bool = True) -> float:
-    path = rotation_path(mode)
-    width = 4 if mode in MODES[:2] else 3
-    return max(
-        reference.apart(
-            quaternion_of(mode, channels_at(thing, path, width, frame)),
-            reference.rotation(keys, frame, cycle, shortest),
-        )
-        for frame in frames
-    )
+def widest_angle(thing, keys, frames, cycle: str = "SINGLE") -> float:
+    return max(reference.apart(quaternion_at(thing, frame), reference.rotation(keys, frame, cycle)) for frame in frames)
 
 
 @pytest.mark.parametrize(("mode", "parameters", "degrees"), all_pairs(MODES, [{}, ALL_PARAMETERS], [0.01, 0.5]))
@@ -70,7 +63,7 @@ def test_blender_plays_rotations_within_the_tolerance(animation, mode: str, para
     thing = new_object("Thing", mode)
     keys = keyed(animation, thing, mode, frames, rows, **parameters)
     report = animation.bake(thing, output="CURVES", rotation_tolerance=degrees * DEGREE)
-    found = widest_angle(thing, mode, keys, places(-1, 37))
+    found = widest_angle(thing, keys, places(-1, 37))
     assert found <= degrees * DEGREE + 1e-6
     assert found <= report.rotation_error + 1e-6
     assert report.samples == 0
@@ -233,7 +226,7 @@ def test_a_component_that_was_not_keyed_gets_a_curve_where_the_rotation_needs_it
     rows = [(0.0, (0.0, 0.0, 0.0)), (10.0, (1.0, 0.0, 1.0)), (25.0, (-1.0, 0.0, 2.0))]
     keys = [reference.Key(frame, tuple(reference.of_euler(row)), *[0.0] * 5) for frame, row in rows]
     assert set(generated(curve(thing, "rotation_euler", 1))) > {0.0, 10.0, 25.0}
-    assert widest_angle(thing, "XYZ", keys, places(0, 25)) <= TOLERANCE + 1e-6
+    assert widest_angle(thing, keys, places(0, 25)) <= TOLERANCE + 1e-6
     animation.restore(thing)
     assert differences(before, snapshot(thing), identities=False) == []
 
@@ -252,7 +245,7 @@ def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) 
     curves_played = [channels_at(thing, path, width, frame) for frame in places(0, 40)]
     animation.bake(thing, step=0.1)
     for frame, row in zip(places(0, 40), curves_played, strict=True):
-        exact = quaternion_of(mode, channels_at(thing, path, width, frame))
+        exact = quaternion_at(thing, frame)
         assert reference.apart(quaternion_of(mode, row), exact) <= TOLERANCE + 1e-4 * DEGREE, frame
     animation.restore(thing)
     assert differences(before, snapshot(thing), identities=False) == []
@@ -264,7 +257,7 @@ def test_after_a_key_of_the_other_sign_the_channels_go_on_without_a_jump(animati
     thing = new_object("Thing", "QUATERNION")
     keys = keyed(animation, thing, "QUATERNION", [0.0, 10.0, 20.0, 30.0], rows)
     animation.bake(thing, output="CURVES")
-    assert widest_angle(thing, "QUATERNION", keys, places(0, 30)) <= TOLERANCE + 1e-6
+    assert widest_angle(thing, keys, places(0, 30)) <= TOLERANCE + 1e-6
     shown = np.array([channels_at(thing, "rotation_quaternion", 4, frame) for frame in places(0, 30)])
     assert np.abs(np.diff(shown, axis=0)).max() < 0.02
     for fcurve in fcurves(thing):
@@ -282,7 +275,7 @@ def test_rotations_go_on_in_cycles_beyond_the_keys(animation, mode: str, cycle: 
     animation.bake(thing, output="CURVES", extend=(-40, 70))
     period = frames[-1]
     inside = [frame for frame in places(-40, 70) if cycle == "LOOP" or GUARD < frame % period < period - GUARD]
-    assert widest_angle(thing, mode, keys, inside, cycle) <= TOLERANCE + 2e-6
+    assert widest_angle(thing, keys, inside, cycle) <= TOLERANCE + 2e-6
 
 
 @pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
@@ -392,15 +385,14 @@ def test_a_cycle_at_frames_as_coarse_as_a_guard_plays_its_numbers_again(animatio
 def test_the_error_just_before_a_key_with_several_numbers_is_told(animation, mode: str, frames, rows) -> None:
     """A channel has one value at a key, but the motion can arrive with other values for the same orientation."""
     thing = new_object("Thing", mode)
-    path, width = rotation_path(mode), len(rows[0])
-    key(thing, path, list(zip(map(float, frames), rows, strict=True)))
+    key(thing, rotation_path(mode), list(zip(map(float, frames), rows, strict=True)))
     animation.enable(thing, keep_look=False)
     every = np.arange(frames[0] * 32, frames[-1] * 32 + 1) / 32
     played = []
     reports = [animation.bake(thing, output="SAMPLES", step=1 / 32)]
-    played.append([quaternion_of(mode, channels_at(thing, path, width, frame)) for frame in every])
+    played.append([quaternion_at(thing, frame) for frame in every])
     reports.append(animation.bake(thing, output="CURVES"))
-    played.append([quaternion_of(mode, channels_at(thing, path, width, frame)) for frame in every])
+    played.append([quaternion_at(thing, frame) for frame in every])
     found = max(reference.apart(*pair) for pair in zip(*played, strict=True))
     assert found <= 1.02 * reports[1].rotation_error + 2e-6
     assert found <= TOLERANCE + 2e-6 or any("maximum error" in str(note) for note in reports[1].notes)

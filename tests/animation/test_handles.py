@@ -35,7 +35,7 @@ from tests.animation.rotations import (
     ALL_PARAMETERS,
     channels_at,
     keyed,
-    quaternion_of,
+    quaternion_at,
     rotations_near_each_other,
     values_of,
 )
@@ -83,12 +83,9 @@ def test_the_error_that_is_told_is_the_one_that_there_is(animation, mode: str, k
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.2))
     keys = keyed(animation, thing, mode, FRAMES, rows, **PARAMETERS[kind])
     report = animation.bake(thing, output="HANDLES")
-    path, places = rotation_path(mode), np.arange(0, 36.01, 0.05)
+    places = np.arange(0, 36.01, 0.05)
     errors = [
-        reference.apart(
-            quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame)), reference.rotation(keys, frame)
-        )
-        for frame in places.tolist()
+        reference.apart(quaternion_at(thing, frame), reference.rotation(keys, frame)) for frame in places.tolist()
     ]
     largest = max(errors)
     assert math.degrees(largest) < LARGEST.get(mode, LARGEST_ELSE)[list(PARAMETERS).index(kind)]

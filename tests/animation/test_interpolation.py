@@ -32,7 +32,7 @@ from tests.animation.rotations import (
     ALL_PARAMETERS,
     channels_at,
     keyed,
-    quaternion_of,
+    quaternion_at,
     rotations_near_each_other,
     values_of,
 )
@@ -100,7 +100,7 @@ def test_rotations_are_held_between_two_splines(animation, mode: str, output: st
     report = animation.bake(thing, output=output)
     places = [frame for frame in PLACES if output != "SAMPLES" or frame == int(frame)]
     for frame in places:
-        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        shown = quaternion_at(thing, frame)
         off = reference.apart(shown, reference.rotation(keys[run_at(frame)], frame))
         assert off <= 1.02 * report.rotation_error + 2e-6, frame
 
@@ -333,7 +333,7 @@ def test_a_rotation_s_segment_is_blender_s_where_one_channel_s_is(animation, mod
     for frame in (7.5, 9.0, 12.0):
         assert channels_at(thing, path, len(rows[0]), frame) == channels_at(blender, path, len(rows[0]), frame)
     for frame in (3.0, 20.0):
-        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        shown = quaternion_at(thing, frame)
         assert reference.apart(shown, reference.rotation(keys[run_at(frame)], frame)) < 2e-6
 
 
@@ -440,7 +440,7 @@ def test_key_set_chooses_it_in_all_channels_of_a_rotation(animation, mode: str, 
     for frame in BETWEEN:
         assert channels_at(thing, path, len(rows[0]), frame) == channels_at(blender, path, len(rows[0]), frame)
     for frame in (3.0, 20.0):
-        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        shown = quaternion_at(thing, frame)
         off = reference.apart(shown, reference.rotation(keys[run_at(frame)], frame))
         assert off <= 1.02 * report.rotation_error + 2e-6
 

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from formats import three_ds
 from tests.all_pairs import all_pairs
 from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
-from tests.animation.rotations import channels_at, quaternion_of
+from tests.animation.rotations import quaternion_at
 from tests.exchange.files import box, save, track
 from tests.exchange.files import scene as scene_of
 
@@ -101,9 +101,7 @@ def splines_of(animation, item: bpy.types.Object, path: str):
 
 def angles(item: bpy.types.Object, spline, frames) -> np.ndarray:
     """Return the deviation of Blender's playback from the spline, in radians."""
-    path, mode = rotation_path(item.rotation_mode), item.rotation_mode
-    count = 3 if mode in MODES[2:] else 4
-    played = [quaternion_of(mode, channels_at(item, path, count, float(frame))) for frame in frames]
+    played = [quaternion_at(item, float(frame)) for frame in frames]
     wanted = spline.spline(np.asarray(frames, dtype=np.float64))
     turned = Rotation.from_quat(np.array(played), scalar_first=True).inv() * Rotation.from_quat(
         wanted, scalar_first=True

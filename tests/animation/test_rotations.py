@@ -36,6 +36,7 @@ from tests.animation.rotations import (
     ALL_PARAMETERS,
     channels_at,
     keyed,
+    quaternion_at,
     quaternion_of,
     rotations_near_each_other,
     values_of,
@@ -59,7 +60,7 @@ def test_samples_lie_on_the_spline(animation, mode: str, step: float, parameters
     animation.bake(thing, step=step)
     path = rotation_path(mode)
     for frame in sampled_frames(thing, path):
-        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        shown = quaternion_at(thing, frame)
         assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
 
 
@@ -106,7 +107,7 @@ def test_random_tracks_lie_on_their_splines(animation, mode: str) -> None:
         keys = keyed(animation, thing, mode, frames, rows, **parameters)
         animation.bake(thing)
         for frame in sampled_frames(thing, path):
-            shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+            shown = quaternion_at(thing, frame)
             assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, (seed, frame)
 
 
@@ -121,7 +122,7 @@ def test_cycles_go_on_beyond_the_keys(animation, mode: str, cycle: str) -> None:
     animation.choose(thing, path, cycle=cycle)
     animation.bake(thing, extend=(-80, 110))
     for frame in range(-80, 111):
-        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        shown = quaternion_at(thing, frame)
         assert reference.apart(shown, reference.rotation(keys, frame, cycle)) < RADIAN, frame
 
 
@@ -320,10 +321,10 @@ def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) 
             keys = [(frame, (dice.uniform(0.2, 1.0),) * width) for frame in frames]
             key(item, path, keys, channels=[index])
     union = sorted({frame for frames in own.values() for frame in frames})
-    keys = [reference.Key(frame, tuple(quaternion_of(mode, channels_at(plain, path, width, frame)))) for frame in union]
+    keys = [reference.Key(frame, tuple(quaternion_at(plain, frame))) for frame in union]
     animation.bake(thing, keep_look=False)
     for frame in range(union[-1] + 1):
-        shown = quaternion_of(mode, channels_at(thing, path, width, frame))
+        shown = quaternion_at(thing, frame)
         assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
 
 
@@ -366,7 +367,7 @@ def test_delta_rotations_are_rotations(animation, path: str) -> None:
     keys = keyed(animation, thing, mode, FRAMES, rows, path=path)
     animation.bake(thing)
     for frame in sampled_frames(thing, path):
-        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        shown = quaternion_at(thing, frame, path)
         assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
 
 
