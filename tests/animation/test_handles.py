@@ -489,8 +489,7 @@ def test_cycles_go_on_by_a_modifier_of_ours_that_goes_again(animation, what: str
 )
 def test_a_bake_makes_a_modifier_of_ours_right_again(animation, edit: dict) -> None:
     thing = new_object()
-    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing, keep_look=False)
+    keyed_location(thing, animation, FRAMES)
     animation.choose(thing, "location", cycle="REPEAT")
     animation.bake(thing, output="HANDLES")
     places = np.arange(-100.0, 150.0, 0.5).tolist()
@@ -557,8 +556,7 @@ def test_a_switch_that_cycles_is_repeated(animation) -> None:
 
 def test_apply_keeps_the_repeats_and_gives_the_modifier_away(animation) -> None:
     thing = new_object()
-    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing, keep_look=False)
+    keyed_location(thing, animation, FRAMES)
     animation.choose(thing, "location", cycle="REPEAT")
     animation.bake(thing, output="HANDLES")
     played = [curve(thing, "location").evaluate(frame) for frame in range(-50, 90)]

@@ -128,8 +128,7 @@ def test_bits_come_back(animation, output: str) -> None:
 def test_a_key_that_is_held_after_a_bake_was_freed_is_baked_as_one_held_before(animation, output: str) -> None:
     thing, other = new_object(), new_object("Other")
     for item in (thing, other):
-        key(item, "location", list(zip(FRAMES, VALUES, strict=True)))
-        animation.enable(item, keep_look=False)
+        keyed_location(item, animation, FRAMES)
         animation.key_set(item, "location", 7, tension=0.3, ease_from=0.5)
     hold(other, "location", [HELD])
     animation.bake(other, output=output)
@@ -197,8 +196,7 @@ def test_curves_equal_samples_where_a_channel_has_no_key_beside_a_held_segment(a
 
 def test_a_cycle_with_held_keys_is_baked_between_its_keys_and_says_so(animation) -> None:
     thing = new_object()
-    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing, keep_look=False)
+    keyed_location(thing, animation, FRAMES)
     animation.choose(thing, "location", cycle="REPEAT")
     hold(thing, "location", [HELD])
     report = animation.bake(thing, extend=(0, 90))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -668,11 +669,21 @@ def files(tcb_animation, tmp_path_factory) -> dict[bool, str]:
     return saved
 
 
+@pytest.fixture
+def open_ball(files) -> Callable[[bool], bpy.types.Object]:
+    """A function that opens the file with the ball or with the baked ball."""
+
+    def open_file(is_baked: bool) -> bpy.types.Object:
+        bpy.ops.wm.open_mainfile(filepath=files[is_baked])
+        return bpy.data.objects["Ball"]
+
+    return open_file
+
+
 @pytest.mark.parametrize(("damage", "bake_first"), CASES)
-def test_a_damaged_table_is_told_and_nothing_changed(tcb_animation, files, damage: str, bake_first: bool) -> None:
+def test_a_damaged_table_is_told_and_nothing_changed(tcb_animation, open_ball, damage: str, bake_first: bool) -> None:
     animation = tcb_animation.animation
-    bpy.ops.wm.open_mainfile(filepath=files[bake_first])
-    ball = bpy.data.objects["Ball"]
+    ball = open_ball(bake_first)
     damaged(animation, ball, damage)
     before = snapshot(ball)
     for change in (
@@ -688,10 +699,9 @@ def test_a_damaged_table_is_told_and_nothing_changed(tcb_animation, files, damag
 
 
 @pytest.mark.parametrize(("damage", "bake_first"), CASES)
-def test_remove_always_takes_a_damaged_table_away(tcb_animation, files, damage: str, bake_first: bool) -> None:
+def test_remove_always_takes_a_damaged_table_away(tcb_animation, open_ball, damage: str, bake_first: bool) -> None:
     animation = tcb_animation.animation
-    bpy.ops.wm.open_mainfile(filepath=files[bake_first])
-    ball = bpy.data.objects["Ball"]
+    ball = open_ball(bake_first)
     damaged(animation, ball, damage)
     report = animation.remove(ball)
     assert any("damaged" in str(note) for note in report.notes)
@@ -703,10 +713,9 @@ def test_remove_always_takes_a_damaged_table_away(tcb_animation, files, damage: 
 
 
 @pytest.mark.parametrize(("others", "work"), each_once(OTHERS, ["bake", "free", "restore", "apply", "remove"]))
-def test_a_table_of_what_could_have_been_written_does_no_harm(tcb_animation, files, others: str, work: str) -> None:
+def test_a_table_of_what_could_have_been_written_does_no_harm(tcb_animation, open_ball, others: str, work: str) -> None:
     animation = tcb_animation.animation
-    bpy.ops.wm.open_mainfile(filepath=files[True])
-    ball = bpy.data.objects["Ball"]
+    ball = open_ball(True)
     write_others(animation, ball, others)
     with contextlib.suppress(animation.AnimationError):
         getattr(animation, work)(ball)
@@ -719,10 +728,9 @@ def test_a_table_of_what_could_have_been_written_does_no_harm(tcb_animation, fil
 
 
 @pytest.mark.parametrize("others", IMPOSSIBLE)
-def test_values_that_no_table_has_are_damage(tcb_animation, files, others: str) -> None:
+def test_values_that_no_table_has_are_damage(tcb_animation, open_ball, others: str) -> None:
     animation = tcb_animation.animation
-    bpy.ops.wm.open_mainfile(filepath=files[True])
-    ball = bpy.data.objects["Ball"]
+    ball = open_ball(True)
     write_others(animation, ball, others)
     before = snapshot(ball)
     for verb in ("bake", "free", "restore"):
@@ -742,10 +750,9 @@ def test_a_file_with_a_damaged_table_is_saved_and_loaded(animation, ball, tmp_pa
 
 
 @pytest.mark.parametrize("is_baked", [False, True])
-def test_every_changed_byte_is_found(tcb_animation, files, is_baked: bool) -> None:
+def test_every_changed_byte_is_found(tcb_animation, open_ball, is_baked: bool) -> None:
     store = tcb_animation.animation.store.table
-    bpy.ops.wm.open_mainfile(filepath=files[is_baked])
-    action: Any = bpy.data.objects["Ball"].animation_data.action
+    action: Any = open_ball(is_baked).animation_data.action
     stored: Any = action["tcb_animation"]
     (name,) = stored["contents"].keys()
     parts: dict[str, Any] = {"rows": stored, name: stored["contents"]}

@@ -43,7 +43,7 @@ def key_count(name: str, path: str = "location") -> int:
 
 
 def state(path: Path, name: str = "Hips") -> str:
-    """True if the location of the file's object is baked, judged by the number of keys alone. The file is opened."""
+    """Open the file, and return "as keyed", "baked" or the number of keys of the location of the object."""
     load(path)
     return {len(FRAMES): "as keyed", 40: "baked"}.get(key_count(name), f"{key_count(name)} keys")
 

@@ -18,7 +18,7 @@ from tests.cli.scenes import load, save
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = [sys.executable, str(ROOT / "tools" / "tcb.py")]
 HELPED = [sys.executable, str(ROOT / "tests" / "cli" / "helped.py")]
-"""The files. With --jobs 2, the first two are processed at the same time."""
+"""With --jobs 2, this processes the first two files at the same time."""
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes through /proc")
 
