@@ -441,10 +441,6 @@ def _add_bake(verb: argparse.ArgumentParser) -> None:
         _add(parameters, f"--{name.replace('_', '-')}", bounds)
 
 
-def _add_free(verb: argparse.ArgumentParser) -> None:
-    _add(verb, "--discard-edits", FREE["discard_edits"])
-
-
 def _add_reduce(verb: argparse.ArgumentParser) -> None:
     for name, option in REDUCE.items():
         _add(verb, "--keys" if name == "key_count" else f"--{name.replace('_', '-')}", option, dest=name)
@@ -530,7 +526,7 @@ def _add_velocities(verb: argparse.ArgumentParser) -> None:
 _OF_VERB: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "bake": _add_bake,
     "enable": _add_enable,
-    "free": _add_free,
+    "free": lambda verb: _add(verb, "--discard-edits", FREE["discard_edits"]),
     "reduce": _add_reduce,
     "curves": _add_curves,
     "check": _add_check,

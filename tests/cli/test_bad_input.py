@@ -13,6 +13,7 @@ import bpy
 import pytest
 from mathutils import Vector
 
+from tests.animation.action_users import push_down, with_slots
 from tests.animation.curves import HAS_SLOTS, action_bits, curve, fcurves
 from tests.animation.layered import give_layer
 from tests.cli.scenes import key_count, linked_from, load, names_in, save, state, thing
@@ -261,17 +262,6 @@ def test_too_many_samples_are_refused_unless_the_limit_is_raised(tcb, walk):
     assert tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.02", "--sample-limit", "99999").status == 0
 
 
-def in_strips_only(name: str) -> bpy.types.NlaStrip:
-    """Create a strip with the action of a new object without other strips."""
-    animation = thing(name, "location").animation_data
-    slot = animation.action_slot if HAS_SLOTS else None
-    strip = animation.nla_tracks.new().strips.new("Strip", 1, animation.action)
-    if HAS_SLOTS:
-        strip.action_slot = slot
-    animation.action = None
-    return strip
-
-
 def key_counts(file: Path, action: str) -> set[int]:
     """Return the number of keys on each curve of an action in the file. The file is opened."""
     load(file)
@@ -281,7 +271,7 @@ def key_counts(file: Path, action: str) -> set[int]:
 @pytest.mark.parametrize("more", [["--objects", "Hat"], ["--enable"]])
 def test_what_only_nla_strips_animate_is_baked_and_removed(tcb, walk, more: list[str]):
     load(walk)
-    name = in_strips_only("Hat").action.name
+    name = push_down(thing("Hat", "location")).action.name
     save(walk)
     before = key_counts(walk, name)
     assert tcb("bake", walk, "--in-place", *more).status == 0
@@ -292,15 +282,15 @@ def test_what_only_nla_strips_animate_is_baked_and_removed(tcb, walk, more: list
     assert key_counts(walk, name) == before
 
 
-@pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no slots")
+@with_slots
 def test_an_nla_strip_that_can_not_be_baked_is_a_fault(tcb, walk):
     load(walk)
-    in_strips_only("Hat").action_slot = None
+    push_down(thing("Hat", "location")).action_slot = None
     save(walk)
     assert refused(tcb("bake", walk, "--in-place", "--objects", "Hat"), '"Hat"', "has no F-curves for this datablock")
 
 
-@pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no slots")
+@with_slots
 def test_an_action_without_a_slot_is_refused_and_the_others_baked(tcb, walk):
     load(walk)
     bpy.data.objects["Head"].animation_data.action_slot = None
