@@ -12,7 +12,6 @@ samples per frame. The script takes about ten minutes. `--picture` draws docs/fi
 from __future__ import annotations
 
 import argparse
-import importlib
 import math
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from examples import shapes
 from examples.demo import quietly
 from tests.animation import reference
 from tools import tcb
+from tools.benchmarks.checkout import animation
 
 Picture = npt.NDArray[np.float32]
 
@@ -62,9 +62,6 @@ PICTURES = 512
 """The number of reference pictures."""
 SIZE = 180
 """The width and height of measured pictures in pixels."""
-
-package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-animation = importlib.import_module(f"{package.__name__}.animation")
 
 
 def make_scene() -> Any:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import importlib
 import math
 import sys
 from bisect import bisect_right
@@ -32,6 +31,7 @@ from examples.make_scene import TRACKS, make_scene, set_parameters
 from formats import three_ds
 from tests.animation import reference
 from tools import tcb
+from tools.benchmarks.checkout import animation
 from tools.benchmarks.scenes import fcurves
 from tools.tables import filled, number, table
 
@@ -48,9 +48,6 @@ ROUNDING = 2e-6
 """The float32 error of samples, also added to curves, relative to a track's largest value or in radians."""
 PROPERTIES = {"POSITION": "location", "ROTATION": "rotation_quaternion", "SCALE": "scale"}
 """The properties for the tracks of a .3ds file. Other tracks become custom properties."""
-
-package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-animation = importlib.import_module(f"{package.__name__}.animation")
 
 
 @dataclass(frozen=True)

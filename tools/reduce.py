@@ -12,7 +12,6 @@ bone from its original position at any frame.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 import time
@@ -25,12 +24,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tools import tcb
+from tools.benchmarks.checkout import animation, module
 
-package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-animation = importlib.import_module(f"{package.__name__}.animation")
-channels = importlib.import_module(f"{package.__name__}.animation.fcurves.channels")
-joints = importlib.import_module(f"{package.__name__}.animation.reduction.armature_joints")
+channels, joints = module("animation.fcurves.channels"), module("animation.reduction.armature_joints")
 
 _PER_MARGIN = 173.0
 """The approximate error in centimeters for a margin of 1, with which the search begins."""

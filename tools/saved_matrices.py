@@ -14,7 +14,6 @@ key or outside all keys, which cannot be compared. The script needs Blender as a
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from formats import three_ds
 from tools import tcb
+from tools.benchmarks.checkout import animation, package
 from tools.survey import angles_between
 from tools.tables import number, table
 
@@ -95,7 +95,7 @@ def off(found: Float64Array, saved: Float64Array) -> tuple[float, float]:
     return float(angles_between(found[np.newaxis], saved[np.newaxis])[0]), float(place)
 
 
-def compare(animation: Any, path: Path) -> tuple[str, ...]:
+def compare(path: Path) -> tuple[str, ...]:
     """Return the row of a file."""
     scene = three_ds.read(path.read_bytes())
     frame = saved_at(scene)
@@ -104,14 +104,14 @@ def compare(animation: Any, path: Path) -> tuple[str, ...]:
     saved, others = saved_matrices(scene, frame)
     turned = [each.turned for each in saved.values()]
     counts = f"{sum(turned)}", f"{len(turned)}", f"{others}"
-    errors = [errors_of(animation, path, frame, saved, way) for way in WAYS if saved]
+    errors = [errors_of(path, frame, saved, way) for way in WAYS if saved]
     angles = [(np.median(each[turned, 0]), each[turned, 0].max()) for each in errors if any(turned)]
     turns = [number(float(angle)) for pair in angles for angle in pair] or [""] * 4
     places = [number(float(np.median(each[:, 1]))) for each in errors] or [""] * 2
     return (path.name, f"{frame:g}", counts[0], *turns, counts[1], *places, counts[2])
 
 
-def errors_of(animation: Any, path: Path, frame: float, saved: Mapping[str, Saved], way: str) -> Float64Array:
+def errors_of(path: Path, frame: float, saved: Mapping[str, Saved], way: str) -> Float64Array:
     """Import the file with the given construction, and return the errors of axes and origins, shape (meshes, 2)."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     operators: Any = bpy.ops
@@ -130,9 +130,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     files = parser.parse_args().files
-    package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
     package.register()
-    animation = importlib.import_module(f"{package.__name__}.animation")
     heads: tuple[str, ...] = (
         "file",
         "saved at",
@@ -143,7 +141,7 @@ def main() -> None:
         "largest",
     )
     heads += ("moving", "places, 3D Studio 4", "places, 3ds Max", "others")
-    print(table(heads, [compare(animation, path) for path in files]))
+    print(table(heads, [compare(path) for path in files]))
     tcb.end_process(0)
 
 
