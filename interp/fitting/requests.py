@@ -86,33 +86,12 @@ def maxima(errors: Float64Array, parameters: Float64Array) -> tuple[Float64Array
     row, inner = row[:, 0], inner[:, 0]
     # At the first and last sample, the sample itself is the maximum.
     is_inner = row == inner
-    slope, curvature = parabola(parameters, inner, before, largest, after)
+    rise, fall = parameters[inner] - parameters[inner - 1], parameters[inner + 1] - parameters[inner]
+    up, down = (largest - before) / rise, (after - largest) / fall
+    slope, curvature = (up * fall + down * rise) / (rise + fall), (up - down) / (rise + fall)
+    # The maximum of the parabola is slope / (2 curvature) after the largest error, and slope² / (4 curvature) above it.
     ahead = np.divide(slope, 2.0 * curvature, out=np.zeros_like(slope), where=(curvature > 0.0) & is_inner)
     return np.where(is_inner, largest + 0.5 * slope * ahead, at_row), parameters[row] + ahead
-
-
-def parabola(
-    parameters: Float64Array, middle: IndexArray, before: Float64Array, largest: Float64Array, after: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return the slope and curvature of parabolas through the largest sample and its neighbors.
-
-    Parameters
-    ----------
-    parameters : ndarray, shape (m,)
-        Parameters of the samples, in ascending order.
-    middle : ndarray of int, shape (n,)
-        The index of the largest sample.
-    before, largest, after : ndarray, shape (n,)
-        The values at that sample and its neighbors.
-
-    Notes
-    -----
-    The maximum of a parabola is slope / (2 curvature) after the middle, and slope² / (4 curvature) above the middle
-    value.
-    """
-    rise, fall = parameters[middle] - parameters[middle - 1], parameters[middle + 1] - parameters[middle]
-    up, down = (largest - before) / rise, (after - largest) / fall
-    return (up * fall + down * rise) / (rise + fall), (up - down) / (rise + fall)
 
 
 _LARGEST_VALUE = 1e37

@@ -62,10 +62,6 @@ class RotationRepresentation(Protocol):
         """Return `orientation` (4, n) and derivatives from channel values (c, n) and their derivatives."""
         ...
 
-    def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        """Return the angle (n,) of the rotation due to a small change in channel values."""
-        ...
-
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return factors and terms (c, n) of the equivalence map that brings `channels` closest to `target`.
 
@@ -106,12 +102,6 @@ class Quaternion:
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
         return channels, rates, changes
-
-    def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        square = sphere.dot(channels, channels)
-        across = change - channels * (sphere.dot(channels, change) / square)
-        angle: Float64Array = 2.0 * np.sqrt(sphere.dot(across, across) / square)
-        return angle
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         sign = np.where(sphere.dot(channels, target) < 0.0, -1.0, 1.0)
@@ -173,12 +163,6 @@ class Euler:
             _axis_turns(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
         )
         return _product(last, _product(middle, first))
-
-    def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        # All pairs of the three rotation axes are perpendicular, except the first and last axes.
-        skew = 2.0 * self._sign * np.sin(channels[self._j]) * change[self._i] * change[self._k]
-        angle: Float64Array = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
-        return angle
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         other = other_euler(channels, self._j)
@@ -278,15 +262,6 @@ class AxisAngle:
             np.concatenate([cosine_rate[np.newaxis], vector_rate]),
             np.concatenate([cosine_change[np.newaxis], vector_change]),
         )
-
-    def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
-        axis = channels[1:]
-        square = np.maximum(sphere.dot(axis, axis), 1e-30)
-        across = change[1:] - axis * (sphere.dot(axis, change[1:]) / square)
-        # Rotating the axis by a small angle rotates the orientation by this multiple of the angle.
-        share = 2.0 * np.sin(0.5 * channels[0])
-        angle: Float64Array = np.sqrt(change[0] ** 2 + share**2 * sphere.dot(across, across) / square)
-        return angle
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         factors = np.ones_like(channels)

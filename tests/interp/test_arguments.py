@@ -370,6 +370,11 @@ def test_handles_are_of_as_many_numbers_as_there_are_keys():
     for name in ("values", "incoming", "outgoing"):
         with pytest.raises(ValueError, match=f"^{name} must have"):
             curves.handles(**{**given, name: [0, 1]})
+    with pytest.raises(ValueError, match=r"^frames must be one-dimensional, .* \(1, 3\)$"):
+        curves.handles(**{**given, "frames": [[0, 1, 2]]})
+    for name in given:
+        with pytest.raises(TypeError, match=f"^{name} must be an array of numbers"):
+            curves.handles(**{**given, name: "abc"})
 
 
 SAMPLES = np.sin(np.arange(40.0) / 9.0)[np.newaxis, :, np.newaxis]

@@ -7,8 +7,8 @@ divided by knots. Each piece is compared with the spline, with handles rounded a
 docs/formulas, "Fitting curves".
 """
 
-# The steps of a fit: `strands` lists the segments of all requests. `fewest_pieces` divides them until `cubics` finds
-# each piece accurate enough. `knots` places the knots with `subdivision`. `fit` sorts the pieces by request.
+# The steps of a fit: `strands` lists the segments of all requests. `search` places knots until `cubics` finds each
+# piece accurate enough. `fit` sorts the pieces by request.
 
 from .fit import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, fit_many, handles
 

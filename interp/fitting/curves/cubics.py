@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cubics that channels play in spans, with the spline's values and derivatives at both ends, and the cubics' errors."""
+"""Cubics that channels play in spans, with the spline's values and derivatives at both ends, and the cubics' errors.
+
+The difference between the spline and a cubic has double zeros at both ends. It has the form t² (1-t)² g(t), and five
+samples determine g to the fourth degree. Source: docs/formulas, "Fitting curves".
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...key_batch import BoolArray
+from ...cubics import bernstein_weights
+from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations import sphere
 from ...rotations.representations import RotationRepresentation
-from ..requests import angles_apart, parabola
-from . import subdivision
-from .strands import Pieces, Samples, Spans, Strands
+from ..requests import angles_apart, maxima
+from .strands import Pieces, Spans, Strands
 
 _FAST = 1.0
 """The largest change in a rotation's channel values within a span, in radians, that nearest values can follow."""
@@ -23,6 +27,33 @@ _JUMP_MARGIN = 1.08
 """The same factor if the acceleration jumps within a piece, which no polynomial through the samples reproduces."""
 _AT_END = 1e-3
 """A jump in the acceleration that is closer to an end than this fraction of a piece counts as a jump at the end."""
+_NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
+"""Chebyshev extrema of degree eight, without the ends and their neighbors. g requires dense nodes near the ends."""
+_BETWEEN = np.convolve(np.concatenate(([0.0], _NODES, [1.0])), [0.5, 0.5], mode="valid")
+"""The midpoints between the nodes, and between the nodes and the ends."""
+
+
+def _double_zeros(t: Float64Array) -> Float64Array:
+    """Return t² (1-t)²."""
+    return t * t * (1.0 - t) * (1.0 - t)
+
+
+def _chebyshev(t: Float64Array) -> Float64Array:
+    """Return the matrix from g's Chebyshev coefficients to its values at t, shape (m, nodes)."""
+    matrix: Float64Array = np.polynomial.chebyshev.chebvander(2.0 * t - 1.0, len(_NODES) - 1).astype(np.float64)
+    return matrix
+
+
+_AT_NODES = bernstein_weights(_NODES).T
+"""Matrix from four Bezier points to the values at the nodes, shape (nodes, 4)."""
+_DENSE = bernstein_weights(np.arange(1, 64) / 64.0).T
+"""Matrix from four Bezier points to values at parameters dense enough for the largest error, shape (63, 4)."""
+_TO_CHEBYSHEV = np.linalg.inv(_chebyshev(_NODES)) / _double_zeros(_NODES)
+"""Matrix from the differences at the nodes to the Chebyshev coefficients of g, shape (nodes, nodes)."""
+_PARAMETERS = np.sort(np.concatenate(([0.0, 1.0], _NODES, _BETWEEN)))
+"""The nodes, the midpoints between them, and the ends."""
+_TO_BETWEEN = _double_zeros(_BETWEEN)[:, np.newaxis] * (_chebyshev(_BETWEEN) @ _TO_CHEBYSHEV)
+"""Matrix from the differences at the nodes to the differences between them, shape (6, nodes)."""
 
 
 class Cubics:
@@ -33,134 +64,93 @@ class Cubics:
         self._representation = strands.representation
 
     def fit(self, spans: Spans) -> Pieces:
-        """Return the cubic of each span, and its error."""
-        samples = self._sample(spans, subdivision.BERNSTEIN)
-        points, rest, differences = self._compare(samples, subdivision.BERNSTEIN)
-        error = _largest(differences)
-        error[self.has_jump(spans)] *= _JUMP_MARGIN
-        return Pieces(spans.strand, spans.frames, samples.values, samples.rates, error, points, rest)
+        """Return the cubic of each span, and its error from five samples."""
+        representation = self._representation
+        frames = _sample_frames(spans.frames, _AT_NODES)
+        exact = self._exact(spans.strand, frames)
+        values, rates = spans.exact, spans.rates
+        if representation is not None:
+            values, rates = self._channel_values(representation, spans, frames, exact)
+        played = _applied(_AT_NODES, _bezier_points(spans.frames, values, rates))
+        if representation is None:
+            differences = np.moveaxis(exact, 1, 0) - played
+        else:
+            differences = _rotation_vectors(representation, spans, values[0], played, exact)
+        pieces = Pieces(spans.strand, spans.frames, values, rates, _largest(differences))
+        pieces.error[self.has_jump(pieces)] *= _JUMP_MARGIN
+        return pieces
 
-    def _sample(self, spans: Spans, basis: Float64Array) -> Samples:
-        """Return exact values within spans, at the parameters for which `basis` maps Bezier points to values."""
-        frames, points = _sample_frames(spans.frames, basis)
-        exact = self._strands.evaluate(np.tile(spans.strand, len(frames)), frames.ravel(), 0)
-        exact = exact.reshape(len(exact), *frames.shape)
-        return Samples(spans, points, exact, *self._channel_values(spans, frames, exact))
-
-    def has_jump(self, spans: Spans) -> BoolArray:
-        """Return whether each span contains the start or end of an ease, where the acceleration jumps."""
-        first, last = spans.frames
-        jumps = self._strands.ease_ends[:, spans.strand]
+    def has_jump(self, pieces: Pieces) -> BoolArray:
+        """Return whether each piece contains the start or end of an ease, where the acceleration jumps."""
+        first, last = pieces.frames
+        jumps = self._strands.ease_ends[:, pieces.strand]
         edge = _AT_END * (last - first)
         is_within: BoolArray = ((jumps > first + edge) & (jumps < last - edge)).any(axis=0)
         return is_within
 
-    def with_dense_errors(self, pieces: Pieces) -> Pieces:
-        """Return the pieces, with errors above their goals measured again at dense samples.
-
-        Pieces with such errors are too short to divide, and five samples may not resolve them. Unlike the earlier
-        errors, the new errors ignore a missing full turn, as the played motion does.
-        """
-        inaccurate = np.flatnonzero(pieces.error > self._strands.goal[pieces.strand])
-        if not len(inaccurate):
+    def measured(self, pieces: Pieces, mask: BoolArray | bool = True) -> Pieces:
+        """Return the pieces, with errors above their goals measured at dense samples where the mask is true."""
+        rows = np.flatnonzero(mask & (pieces.error > self._strands.goal[pieces.strand]))
+        if not len(rows):
             return pieces
-        measured = pieces.take(inaccurate)
-        frames, _ = _sample_frames(measured.frames, subdivision.DENSE)
-        exact = self._strands.evaluate(np.tile(measured.strand, len(frames)), frames.ravel(), 0)
-        exact = exact.reshape(-1, *frames.shape)
-        played = np.moveaxis(subdivision.apply(subdivision.DENSE, measured.points), 1, 0)
-        representation = self._representation
+        inaccurate, representation = pieces.take(rows), self._representation
+        exact = self._exact(inaccurate.strand, _sample_frames(inaccurate.frames, _DENSE))
+        points = _bezier_points(inaccurate.frames, inaccurate.values, inaccurate.rates)
+        played = np.moveaxis(_applied(_DENSE, points), 1, 0)
         errors = np.abs(played - exact)[0] if representation is None else angles_apart(representation, played, exact)
         error = pieces.error.copy()
-        error[inaccurate] = errors.max(axis=0) * _MARGIN
+        error[rows] = errors.max(axis=0) * _MARGIN
         return replace(pieces, error=error)
 
-    def dense_errors(self, spans: Spans) -> Float64Array:
-        """Return the error of each span's cubic, from samples so dense that no interpolation is needed."""
-        _, _, differences = self._compare(self._sample(spans, subdivision.DENSE), subdivision.DENSE)
-        errors: Float64Array = np.sqrt(_squares(differences)).max(axis=0) * _MARGIN
-        return errors
-
-    def _compare(self, samples: Samples, basis: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the Bezier points of the cubics, the exact values minus the cubics, and the differences as errors.
-
-        For rotations, the errors are rotation vectors. Otherwise, the errors are the differences themselves.
-        """
-        spans, point_frames, exact, values, rates, between = samples
-        first, after_first, before_last, last = point_frames
-        leaving, arriving = rates[0] * (after_first - first), rates[1] * (last - before_last)
-        points = np.stack([values[0], values[0] + leaving, values[1] - arriving, values[1]])
-        points = points.astype(np.float32).astype(np.float64)
-        played = subdivision.apply(basis, points)
-        rest = between - played
-        differences = (
-            rest
-            if self._representation is None
-            else _rotation_vectors(self._representation, spans, values[0], played, exact)
-        )
-        return points, rest, differences
+    def _exact(self, strand: IndexArray, frames: Float64Array) -> Float64Array:
+        """Return the spline's values (a, m, n) at frames (m, n)."""
+        exact = self._strands.evaluate(np.tile(strand, len(frames)), frames.ravel(), 0)
+        return exact.reshape(len(exact), *frames.shape)
 
     def _channel_values(
-        self, spans: Spans, frames: Float64Array, exact: Float64Array
-    ) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the channels' values (2, c, n) and rates at the ends of spans, and values (m, c, n) in between."""
-        representation = self._representation
-        if representation is None:
-            return spans.exact, spans.rates, np.moveaxis(exact, 1, 0)
-        followed = self._follow(representation, spans, frames, exact)
-        numbers = np.stack([spans.numbers, self._arriving(spans, followed[:, -1])])
-        end_lengths, length_change = self._strands.lengths(spans.strand, spans.frames)
+        self, representation: RotationRepresentation, spans: Spans, frames: Float64Array, exact: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return the values and rates (2, c, n) of a rotation's channels at the ends of spans."""
+        numbers = np.stack([spans.numbers, self._arriving(representation, spans, frames, exact)])
+        lengths, length_change = self._strands.lengths(spans.strand, spans.frames)
         values, rates = np.empty_like(numbers), np.empty_like(numbers)
         for side in range(2):
             unit_rates = representation.rates(numbers[side], spans.exact[side], spans.rates[side])
-            values[side], rates[side] = representation.scaled(
-                numbers[side], unit_rates, end_lengths[side], length_change
-            )
-        lengths, _ = self._strands.lengths(spans.strand, frames)
-        between, _ = representation.scaled(followed[:, :-1], followed[:, :-1], lengths, np.zeros_like(lengths))
-        return values, rates, np.moveaxis(between, 1, 0)
+            values[side], rates[side] = representation.scaled(numbers[side], unit_rates, lengths[side], length_change)
+        return values, rates
 
-    def _follow(
+    def _arriving(
         self, representation: RotationRepresentation, spans: Spans, frames: Float64Array, exact: Float64Array
     ) -> Float64Array:
-        """Return the unit channel values (c, m + 1, n) that continue from the start, at the samples and the ends."""
-        with_ends = np.concatenate([exact, spans.exact[1][:, np.newaxis]], axis=1)
-        followed = representation.following(spans.numbers, spans.exact[0], with_ends)
-        if not representation.counts_turns:
-            return followed
-        start_speed = np.abs(representation.rates(spans.numbers, spans.exact[0], spans.rates[0]))
-        end_speed = np.abs(representation.rates(followed[:, -1], spans.exact[1], spans.rates[1]))
-        speed = np.maximum(start_speed, end_speed).max(axis=0)
-        fast = np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _FAST)
-        if len(fast):
-            followed[..., fast] = self._integrate(
-                representation, spans.take(fast), frames[:, fast], with_ends[..., fast]
-            )
-        return followed
-
-    def _arriving(self, spans: Spans, numbers: Float64Array) -> Float64Array:
-        """Return the channel values (c, n) at the ends of spans, which at keys are equivalent to the key values.
+        """Return the unit channel values (c, n) at the ends of spans, which at keys are equivalent to the key values.
 
         A channel has one value at a key. Without a turn and in gimbal lock, the key's value can differ from the value
         at which the motion arrives. Close to these cases, the difference is the square root of the orientation's
         rounding error.
         """
+        with_ends = np.concatenate([exact, spans.exact[1][:, np.newaxis]], axis=1)
+        arriving = representation.following(spans.numbers, spans.exact[0], with_ends)[:, -1]
+        if not representation.counts_turns:
+            return arriving
+        start_speed = np.abs(representation.rates(spans.numbers, spans.exact[0], spans.rates[0]))
+        end_speed = np.abs(representation.rates(arriving, spans.exact[1], spans.rates[1]))
+        speed = np.maximum(start_speed, end_speed).max(axis=0)
+        fast = np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _FAST)
+        if len(fast):
+            arriving[:, fast] = self._integrated(
+                representation, spans.take(fast), frames[:, fast], with_ends[..., fast]
+            )
         keys = self._strands.end[spans.strand]
         ends = np.flatnonzero(spans.frames[1] == self._strands.tracks.frames[keys])
-        representation = self._representation
-        if representation is None or not representation.counts_turns or not len(ends):
-            return numbers
-        arriving = numbers[:, ends]
-        key_numbers = self._strands.unit_numbers(keys[ends], arriving)
-        factors, terms = representation.map_to_nearest(key_numbers, arriving)
-        result = numbers.copy()
-        result[:, ends] = factors * key_numbers + terms
-        return result
+        key_numbers = self._strands.unit_numbers(keys[ends], arriving[:, ends])
+        factors, terms = representation.map_to_nearest(key_numbers, arriving[:, ends])
+        arriving[:, ends] = factors * key_numbers + terms
+        return arriving
 
-    def _integrate(
+    def _integrated(
         self, representation: RotationRepresentation, spans: Spans, sampled_at: Float64Array, exact: Float64Array
     ) -> Float64Array:
-        """Return the channel values (c, m + 1, n) of orientations that are far apart.
+        """Return the channel values (c, n) at the ends of spans whose sampled orientations are far apart.
 
         From one sample to the next, the trapezoidal rule predicts the values from their rates. The values closest to
         the prediction, among all values that represent the orientation, are used.
@@ -170,7 +160,6 @@ class Cubics:
         velocity = np.concatenate([velocity.reshape(3, *sampled_at.shape), spans.rates[1][:, np.newaxis]], axis=1)
         numbers, frame = spans.numbers, spans.frames[0]
         rates = representation.rates(numbers, spans.exact[0], spans.rates[0])
-        result = np.empty((representation.components, *frames.shape))
         for row in range(len(frames)):
             local = representation.local(exact[:, row], velocity[:, row])
             local_rates = representation.rates(local, exact[:, row], velocity[:, row])
@@ -178,21 +167,41 @@ class Cubics:
             predicted = numbers + 0.5 * (frames[row] - frame) * (rates + factors * local_rates)
             factors, terms = representation.map_to_nearest(local, predicted)
             numbers, rates, frame = factors * local + terms, factors * local_rates, frames[row]
-            result[:, row] = numbers
-        return result
+        return numbers
 
 
-def _sample_frames(frames: Float64Array, basis: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the frames (m, n) of samples within spans, and the frames of the Bezier points (4, n).
+def _applied(matrix: Float64Array, samples: Float64Array) -> Float64Array:
+    """Return a matrix times samples (m, …), over the first axis.
 
-    `basis` maps Bezier points to samples.
+    The sum runs sample by sample. The last bit of a span's result then does not depend on the number of spans.
     """
+    columns = matrix.T.reshape(*matrix.T.shape, *[1] * (samples.ndim - 1))
+    result: Float64Array = columns[0] * samples[0]
+    for column, sample in zip(columns[1:], samples[1:], strict=True):
+        result += column * sample
+    return result
+
+
+def _point_frames(frames: Float64Array) -> Float64Array:
+    """Return the frames of the Bezier points (4, n) of cubics from start to end frames (2, n)."""
     first, last = frames
     third = (last - first) / 3.0
     # Blender stores handles in float32.
     handles = (first + third).astype(np.float32), (last - third).astype(np.float32)
-    points = np.stack([first, *handles, last])
-    return subdivision.apply(basis, points), points
+    return np.stack([first, *handles, last])
+
+
+def _sample_frames(frames: Float64Array, basis: Float64Array) -> Float64Array:
+    """Return the frames (m, n) at which cubics are compared. `basis` maps Bezier points to samples."""
+    return _applied(basis, _point_frames(frames))
+
+
+def _bezier_points(frames: Float64Array, values: Float64Array, rates: Float64Array) -> Float64Array:
+    """Return the float32 Bezier points (4, c, n) of cubics with values and rates (2, c, n) at start and end frames."""
+    first, after_first, before_last, last = _point_frames(frames)
+    leaving, arriving = rates[0] * (after_first - first), rates[1] * (last - before_last)
+    points = np.stack([values[0], values[0] + leaving, values[1] - arriving, values[1]])
+    return points.astype(np.float32).astype(np.float64)
 
 
 def _rotation_vectors(
@@ -213,21 +222,15 @@ def _rotation_vectors(
 
 def _largest(differences: Float64Array) -> Float64Array:
     """Return the largest differences along whole spans (n,), from the differences at the nodes (nodes, k, n)."""
-    between = subdivision.apply(subdivision.TO_BETWEEN, differences)
-    size = np.zeros((len(subdivision.PARAMETERS), differences.shape[2]))
-    size[1:-1:2] = np.sqrt(_squares(between))
-    size[2:-1:2] = np.sqrt(_squares(differences))
-    row, column = np.argmax(size[1:-1], axis=0) + 1, np.arange(differences.shape[2])
-    before, largest, after = size[row - 1, column], size[row, column], size[row + 1, column]
-    slope, curvature = parabola(subdivision.PARAMETERS, row, before, largest, after)
-    above = np.divide(slope * slope, 4.0 * curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
-    last = subdivision.apply(subdivision.TO_CHEBYSHEV[-1:], differences) / 8.0
-    error: Float64Array = (largest + above + np.sqrt(_squares(last)[0])) * _MARGIN
+    size = np.zeros((len(_PARAMETERS), differences.shape[2]))
+    size[1:-1:2] = _sizes(_applied(_TO_BETWEEN, differences))
+    size[2:-1:2] = _sizes(differences)
+    (largest,), _ = maxima(size[np.newaxis], _PARAMETERS)
+    last_term = _sizes(_applied(_TO_CHEBYSHEV[-1:], differences) / 8.0)[0]
+    error: Float64Array = (largest + last_term) * _MARGIN
     return error
 
 
-def _squares(vectors: Float64Array) -> Float64Array:
-    """Return the squared lengths (m, n) of vectors (m, k, n)."""
-    components = np.moveaxis(vectors, 1, 0)
-    squares: Float64Array = sphere.dot(components, components)
-    return squares
+def _sizes(vectors: Float64Array) -> Float64Array:
+    """Return the lengths (m, n) of vectors (m, k, n)."""
+    return sphere.length(np.moveaxis(vectors, 1, 0))

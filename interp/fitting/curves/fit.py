@@ -14,8 +14,8 @@ from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array, numbers
 from ...rotations.representations import JUMP
 from ..requests import Request, in_batches
-from .fewest_pieces import fewest_pieces
-from .strands import LEAST_GOAL, Pieces, Strands, count_of_strands, first_of_strands
+from .search import fewest_pieces
+from .strands import LEAST_GOAL, Pieces, Strands
 
 VALUE_TOLERANCE = 1e-4
 """The default tolerance for values, relative to the range of a track. Smaller errors are not visible."""
@@ -126,11 +126,11 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     eleven points and by a parabola between them. The error is this maximum, plus the size of the polynomial's last term
     (for degrees that five samples cannot resolve), plus 1 %. This error equals the largest difference or exceeds it by
     a few percent. If an ease ends within a piece, the error may be underestimated by a sixth or overestimated by a
-    factor of 2.7, which may add a knot. A piece whose error is too large is divided again until it is within the
-    tolerance or its parts would be shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows
-    which segments are not within the tolerance. A segment exceeds the tolerance if the key's numbers are one of many
-    representations of its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change
-    instantly. Segments at frames that float32 barely resolves can also exceed the tolerance.
+    factor of 2.7, which may add a knot. Knots are added until all pieces are within the tolerance, or pieces would be
+    shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows which segments are not within the
+    tolerance. A segment exceeds the tolerance if the key's numbers are one of many representations of its orientation
+    (no turn, gimbal lock), so that the axis or the Euler angles must change instantly. Segments at frames that float32
+    barely resolves can also exceed the tolerance.
 
     Knots are placed so that all pieces of a segment have equal errors. Knots stay half a frame away from keys, unless
     the error would then exceed the tolerance. For tracks of each kind, with and without ease, the number of knots was
@@ -144,7 +144,7 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     >>> eased = tcb.VectorSpline(Keys([0, 10, 40], [0, 5, 1], ease_to=[0, 0.5, 1]))
     >>> (fit,) = curves.fit_many([Request(eased, tolerance=0.01)])
     >>> fit.knots[0].frames.round(1), fit.reached, fit.error < 0.01
-    (array([ 5. ,  7.5, 18. , 26.6]), True, True)
+    (array([ 5. ,  7.5, 17.5, 26.3]), True, True)
 
     Knots of a rotation in quaternion channels:
 
@@ -157,49 +157,42 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
 
 
 def _fit_batch(requests: Sequence[Request]) -> list[Fit]:
-    """Fit the splines of one batch."""
+    """Return the fits of requests with the same batch and representation."""
     strands = Strands(requests)
-    return _fits_of_requests(strands, fewest_pieces(strands))
-
-
-def _fits_of_requests(strands: Strands, pieces: Pieces) -> list[Fit]:
-    """Return the fit of each request from the pieces of all strands, in order of strand and frame."""
-    values, rates = _continued(strands, pieces)
-    at_keys = _at_keys(strands, pieces, values, rates)
-    starts_at_knot = np.diff(pieces.strand, prepend=-1) == 0
-    strand = pieces.strand[starts_at_knot]
-    all_knots = pieces.frames[0, starts_at_knot], values[0][:, starts_at_knot], rates[0][:, starts_at_knot]
-    segment = strands.segment[strand]
+    pieces = fewest_pieces(strands)
+    last = np.cumsum(np.bincount(pieces.strand, minlength=len(strands))) - 1
+    first = np.searchsorted(pieces.strand, np.arange(len(strands)))
+    values, rates = _continued(strands, pieces, first)
+    at_keys = _at_keys(strands, pieces, values, rates, first, last)
+    is_knot = np.diff(pieces.strand, prepend=-1) == 0
+    strand, frames = pieces.strand[is_knot], pieces.frames[0, is_knot]
+    knot_values, knot_rates = values[0][:, is_knot], rates[0][:, is_knot]
     fits = []
     for index, (low, high) in enumerate(zip(strands.tracks.first, strands.tracks.last + 1, strict=True)):
-        of_request = slice(*np.searchsorted(segment, (low, high)))
-        frames, knot_values, knot_rates = (array[..., of_request] for array in all_knots)
-        knots = _knots_of_channels(strands, strand[of_request], frames, knot_values, knot_rates)
+        knots = []
+        for channel in range(strands.channels):
+            # Each channel of values has its own strands. The channels of a rotation share theirs.
+            row, component = (0, channel) if strands.representation is None else (channel, 0)
+            rows = np.arange(*np.searchsorted(strands.segment[strand], (low, high)))
+            rows = rows[strands.component[strand[rows]] == component]
+            knots.append(Knots(frames[rows], knot_values[row, rows], knot_rates[row, rows]))
         key_arrays = {name: array[low:high] for name, array in at_keys.items()}
-        fits.append(Fit(knots, tolerance=float(strands.tolerance[index]), **key_arrays))
+        fits.append(Fit(tuple(knots), tolerance=float(strands.tolerance[index]), **key_arrays))
     return fits
 
 
-def _knots_of_channels(
-    strands: Strands, strand: IndexArray, frames: Float64Array, values: Float64Array, rates: Float64Array
-) -> tuple[Knots, ...]:
-    """Return the knots of each channel of a request. Values of the same request have a separate strand per channel."""
-    channels = range(strands.channels)
-    if strands.representation is not None:
-        return tuple(Knots(frames, values[channel], rates[channel]) for channel in channels)
-    masks = (strands.component[strand] == channel for channel in channels)
-    return tuple(Knots(frames[mask], values[0, mask], rates[0, mask]) for mask in masks)
+def _continued(strands: Strands, pieces: Pieces, first: IndexArray) -> tuple[Float64Array, Float64Array]:
+    """Return values and rates (2, c, n) as channel values that continue from the previous key, piece by piece.
 
-
-def _continued(strands: Strands, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
-    """Return values and rates (2, c, n) as channel values that continue from the previous key, piece by piece."""
+    `first` contains the index of each strand's first piece.
+    """
     values, rates = pieces.values.copy(), pieces.rates.copy()
     if strands.representation is None:
         return values, rates
-    firsts, (_, counts) = first_of_strands(pieces), count_of_strands(pieces)
+    counts = np.diff(first, append=len(pieces.strand))
     # Continue the second pieces of all strands, then the third pieces, and so on.
     for ordinal in range(1, int(counts.max(initial=0))):
-        rows = firsts[counts > ordinal] + ordinal
+        rows = first[counts > ordinal] + ordinal
         factors, terms = strands.representation.map_to_nearest(values[0][:, rows], values[1][:, rows - 1])
         for side in range(2):
             values[side][:, rows] = factors * values[side][:, rows] + terms
@@ -207,31 +200,29 @@ def _continued(strands: Strands, pieces: Pieces) -> tuple[Float64Array, Float64A
     return values, rates
 
 
-def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Float64Array) -> dict[str, Any]:
-    """Return the arrays of `Fit` that have one row per key, for the keys of all requests."""
-    keys = len(strands.tracks.frames)
-    outgoing, incoming, errors, rounding = (np.zeros((keys, strands.channels)) for _ in range(4))
-    arriving = strands.numbers.copy()
-    jumps = np.zeros(keys, dtype=np.bool_)
-    firsts = first_of_strands(pieces)
-    lasts = np.append(firsts[1:], len(pieces.strand))[: len(firsts)] - 1
-    strand = pieces.strand[firsts]
-    begin, end = strands.segment[strand], strands.end[strand]
-    strand_rounding = strands.rounding[strand]
-    largest = (np.maximum.reduceat(pieces.error, firsts) if len(firsts) else np.empty(0)) + strand_rounding
-    smallest_reachable = (1.0 + LEAST_GOAL) * strand_rounding
+def _at_keys(
+    strands: Strands, pieces: Pieces, values: Float64Array, rates: Float64Array, first: IndexArray, last: IndexArray
+) -> dict[str, Any]:
+    """Return the arrays of `Fit` that have one row per key, for the keys of all requests.
+
+    `first` and `last` contain the indices of each strand's first and last piece.
+    """
+    arriving, jumps = strands.numbers, np.zeros(len(strands.numbers), dtype=np.bool_)
+    channels = strands.component[:, np.newaxis]
+    largest = np.maximum.reduceat(pieces.error, first) + strands.rounding if len(first) else np.empty(0)
     if strands.representation is not None:
-        outgoing[begin], incoming[end] = rates[0][:, firsts].T, rates[1][:, lasts].T
-        arriving[end] = values[1][:, lasts].T
-        # Orientations are never more than half a turn apart.
-        errors[begin] = np.fmin(largest, np.pi)[:, np.newaxis]
-        rounding[begin] = smallest_reachable[:, np.newaxis]
+        arriving = arriving.copy()
+        arriving[strands.end] = values[1][:, last].T
         jumps = np.abs(arriving - strands.numbers).max(axis=1) > JUMP
         arriving = np.where(jumps[:, np.newaxis], arriving, strands.numbers)
-    else:
-        component = strands.component[strand]
-        outgoing[begin, component], incoming[end, component] = rates[0][0, firsts], rates[1][0, lasts]
-        errors[begin, component], rounding[begin, component] = largest, smallest_reachable
+        channels = np.arange(strands.channels)[np.newaxis]
+        # Orientations are never more than half a turn apart.
+        largest = np.fmin(largest, np.pi)
+    outgoing, incoming, errors, rounding = np.zeros((4, *strands.numbers.shape))
+    begin, end = strands.segment[:, np.newaxis], strands.end[:, np.newaxis]
+    outgoing[begin, channels], incoming[end, channels] = rates[0][:, first].T, rates[1][:, last].T
+    errors[begin, channels] = largest[:, np.newaxis]
+    rounding[begin, channels] = (1.0 + LEAST_GOAL) * strands.rounding[:, np.newaxis]
     return {
         "outgoing": outgoing,
         "incoming": incoming,
@@ -281,20 +272,25 @@ def handles(
     (array([10.,  0.], dtype=float32), array([20.,  5.], dtype=float32))
     """
     f, v = numbers("frames", frames), numbers("values", values)
-    if f.ndim != 1 or v.shape[-1:] != f.shape:
+    if f.ndim != 1:
+        raise ValueError(f"frames must be one-dimensional, but their shape is {f.shape}")
+    if v.shape[-1:] != f.shape:
         raise ValueError(
             f"values must have {f.size} numbers on their last axis, one per frame, but their shape is {v.shape}"
         )
-    for name, given in (("incoming", incoming), ("outgoing", outgoing)):
-        if np.shape(given) != v.shape:
-            raise ValueError(f"{name} must have the shape {v.shape} of values, not {np.shape(given)}")
     third = np.diff(f) / 3.0
     third = np.concatenate((third[:1], third, third[-1:])) if len(third) else np.ones(2)
     result = []
-    for handle_frames, derivatives in ((f - third[:-1], incoming), (f + third[1:], outgoing)):
+    for name, handle_frames, given in (
+        ("incoming", f - third[:-1], incoming),
+        ("outgoing", f + third[1:], outgoing),
+    ):
+        derivatives = numbers(name, given)
+        if derivatives.shape != v.shape:
+            raise ValueError(f"{name} must have the shape {v.shape} of values, not {derivatives.shape}")
         points = np.empty((*v.shape, 2), dtype=np.float32)
         points[..., 0] = handle_frames
         offset = handle_frames.astype(np.float32) - f
-        points[..., 1] = v + numbers("derivatives", derivatives) * offset
+        points[..., 1] = v + derivatives * offset
         result.append(points)
     return result[0], result[1]

@@ -2,19 +2,18 @@
 """Strands (the segments to fit in a batch of requests), and the spans and pieces into which they are divided.
 
 A strand is one segment of one channel, or one segment of all channels of a rotation, which share their knots. A span is
-a part of a strand, and a piece is a span with a cubic. The last axis of each array runs over the spans or pieces.
-Pieces of one strand need not be neighbors in an array unless a function requires it.
+a part of a strand, and a piece is a span with a cubic. The last axis of each array runs over the spans or pieces, in
+order of strand and frame.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ... import ease
 from ...arguments import checked_sample_frame
 from ...base_spline import BLOCK
 from ...ease import LocalParameter
@@ -50,20 +49,6 @@ class Spans(_Columns):
     """The spline's derivatives at the start and end, shape (2, b, n)."""
     numbers: Float64Array
     """Channel values at the start, in any equivalent representation, shape (c, n)."""
-    provisional: BoolArray
-    """True where the knot at the start was placed by an intermediate step of the search, shape (n,)."""
-
-
-@dataclass(frozen=True)
-class Cuts:
-    """Knots that divide spans, in order of span and frame."""
-
-    span: IndexArray
-    """The span of each knot, shape (n,)."""
-    frames: Float64Array
-    """The frame of each knot, shape (n,)."""
-    provisional: BoolArray
-    """True for the knots of intermediate steps, shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -80,56 +65,14 @@ class Pieces(_Columns):
     """The derivatives of the channels per frame, shape (2, c, n)."""
     error: Float64Array
     """The largest difference from the spline, shape (n,)."""
-    points: Float64Array
-    """The Bezier points of the cubics, shape (4, c, n)."""
-    rest: Float64Array
-    """The exact values minus the cubics at `subdivision.NODES`, shape (5, c, n)."""
 
 
-class Samples(NamedTuple):
-    """Spans with the exact values with which the cubics are compared."""
-
-    spans: Spans
-    point_frames: Float64Array
-    """The frames of the Bezier points, shape (4, n)."""
-    exact: Float64Array
-    """The spline's values at the samples, shape (a, m, n)."""
-    values: Float64Array
-    """The channels' values at the start and end, shape (2, c, n)."""
-    rates: Float64Array
-    """The derivatives of the channels per frame, shape (2, c, n)."""
-    between: Float64Array
-    """The channels' values at the samples, shape (m, c, n)."""
-
-
-_Arrays = TypeVar("_Arrays", Spans, Pieces)
-
-
-def concatenate(parts: Sequence[_Arrays]) -> _Arrays:
-    """Concatenate the spans or pieces of all parts."""
-    columns_class = type(parts[0])
-    arrays = {
-        field.name: np.concatenate([getattr(part, field.name) for part in parts], axis=-1)
-        for field in fields(columns_class)
-    }
-    return columns_class(**arrays)
-
-
-def sort_pieces(parts: Sequence[Pieces]) -> Pieces:
-    """Merge the pieces of all parts in order of strand and frame."""
-    pieces = concatenate(parts)
-    return pieces.take(np.lexsort((pieces.frames[0], pieces.strand)))
-
-
-def first_of_strands(pieces: Pieces) -> IndexArray:
-    """Return the index of the first piece of each strand. Pieces must be sorted."""
-    return np.flatnonzero(np.diff(pieces.strand, prepend=-1))
-
-
-def count_of_strands(pieces: Pieces) -> tuple[IndexArray, IndexArray]:
-    """Return the strands to which the sorted pieces belong, and the number of pieces in each strand."""
-    starts = first_of_strands(pieces)
-    return pieces.strand[starts], np.diff(starts, append=len(pieces.strand))
+def concatenate(parts: Sequence[Pieces]) -> Pieces:
+    """Return the pieces of all parts, in order of strand and frame."""
+    joined = Pieces(
+        *(np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(Pieces))
+    )
+    return joined.take(np.lexsort((joined.frames[0], joined.strand)))
 
 
 _ROUNDING = 4.0 * 2.0**-24
@@ -212,10 +155,11 @@ class Strands:
 
     def _ease_ends(self) -> Float64Array:
         """Return the frames at which an ease ends or begins."""
-        eases = ease.normalised(self.tracks.parameters[4, self.segment], self.tracks.parameters[3, self.end])
+        parameter = self._local_parameter
+        eases = np.stack([parameter.ease_from[self.segment], parameter.ease_to[self.segment]])
         start, end = self.tracks.frames[self.segment], self.tracks.frames[self.end]
         frames = np.stack([start + eases[0] * (end - start), end - eases[1] * (end - start)])
-        return np.where(np.stack(eases) > 0.0, frames, np.nan)
+        return np.where(eases > 0.0, frames, np.nan)
 
     def evaluate(self, strand: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
         """Return the spline's values or derivatives (a, n).
@@ -261,11 +205,10 @@ class Strands:
         exact, rates = (
             np.stack(np.split(self.evaluate(np.tile(strand, 2), frames.ravel(), nu), 2, axis=1)) for nu in range(2)
         )
-        provisional = np.zeros(len(strand), dtype=np.bool_)
         if self.representation is None:
-            return Spans(strand, frames, exact, rates, exact[0], provisional)
+            return Spans(strand, frames, exact, rates, exact[0])
         unit = self.unit_numbers(self.segment, self.representation.local(exact[0], rates[0]))
-        return Spans(strand, frames, exact, rates, unit, provisional)
+        return Spans(strand, frames, exact, rates, unit)
 
 
 def _checked_tolerance(request: Request) -> float:
