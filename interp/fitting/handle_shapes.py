@@ -239,15 +239,12 @@ def fitted_shape(course: Course, still: BoolArray, points: SamplePoints, draft: 
     shape = Shape(np.full(course.rates.shape, 1.0 / 3.0), course.rates.copy())
     columns_to_fit = np.flatnonzero(~still)
     for start in range(0, len(columns_to_fit), _TOGETHER // channels):
-        block = _two_or_more(columns_to_fit[start : start + _TOGETHER // channels])
+        block = columns_to_fit[start : start + _TOGETHER // channels]
+        # NumPy sums a single column in a different order, so it is repeated.
+        block = np.repeat(block, 2) if len(block) == 1 else block
         for array, fitted in zip(shape, _fit_columns(course.take(block), points, draft), strict=True):
             array[..., block] = fitted
     return shape
-
-
-def _two_or_more(columns: IndexArray) -> IndexArray:
-    """Return the columns. A single column is repeated, because NumPy sums one column in a different order."""
-    return np.repeat(columns, 2) if len(columns) == 1 else columns
 
 
 def _fit_columns(course: Course, points: SamplePoints, draft: DraftSize | None) -> Shape:

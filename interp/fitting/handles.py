@@ -21,7 +21,7 @@ from ..base_spline import BLOCK
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
-from ..rotations.representations import JUMP, RotationRepresentation
+from ..rotations.representations import JUMP
 from .handle_shapes import (
     CUBIC,
     EASED,
@@ -273,7 +273,10 @@ class HandleFitting:
             return self._fit(segments, self._sampled(segments, points.at), derivatives, points)
         # A NumPy call costs the same for one segment as for many.
         exact = self._sampled(segments, points.at) if len(segments.begin) <= _FEW else None
-        probes = self._sampled(segments, points.at[_PROBES]) if exact is None else exact[:, _probed(points)]
+        if exact is None:
+            probes = self._sampled(segments, points.at[_PROBES])
+        else:
+            probes = np.concatenate([exact[:, :1], exact[:, 1:-1][:, _PROBES], exact[:, -1:]], axis=1)
         fit_inputs = (
             segments.frames,
             segments.eases,
@@ -333,20 +336,30 @@ class HandleFitting:
         if representation is None:
             course = Course(keys, exact[:, 1:-1], derivatives * speeds, derivatives, eases, stiffness)
             return course.apart(), np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
-        motion = _channel_motion(representation, keys, exact, derivatives, points)
+        lengths, zeros = np.stack([representation.lengths(numbers) for numbers in keys]), np.zeros(len(begin))
+        length_change = lengths[1] - lengths[0]
+        # An axis of length 0 has no direction, so the axis of the motion is used there.
+        has_direction = lengths[0] > 0.0
+        unit, _ = representation.scaled(keys[0], keys[0], 1.0 / np.where(has_direction, lengths[0], 1.0), zeros)
+        unit = np.where(has_direction, unit, representation.local(exact[:, 0], derivatives[0]))
+        numbers = representation.following(unit, exact[:, 0], exact[:, 1:])
+        values = numbers[:, :-1]
+        if not representation.homogeneous:
+            sample_lengths = lengths[0] + points.at[:, np.newaxis] * length_change
+            values, _ = representation.scaled(values, values, sample_lengths, np.zeros_like(sample_lengths))
         rates, path = np.empty_like(keys), np.empty_like(keys)
-        for side, (numbers, q, length) in enumerate(motion.ends):
-            natural = representation.rates(numbers, q, derivatives[side])
-            end_values, path[side] = representation.scaled(numbers, natural, length, motion.length_change)
-            _, rates[side] = representation.scaled(numbers, natural * speeds[side], length, motion.length_change)
+        for side, (end_numbers, q) in enumerate(((unit, exact[:, 0]), (numbers[:, -1], exact[:, -1]))):
+            natural = representation.rates(end_numbers, q, derivatives[side])
+            end_values, path[side] = representation.scaled(end_numbers, natural, lengths[side], length_change)
+            _, rates[side] = representation.scaled(end_numbers, natural * speeds[side], lengths[side], length_change)
         # The loop ends with the values at which the motion arrives at the end key.
         flips, jumps = np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
         if representation.homogeneous:
             flips = np.where(sphere.dot(end_values, keys[1]) < 0.0, -1.0, 1.0)
             keys[1] *= flips
-            return Course(keys, motion.values, rates, path, eases, stiffness), flips, jumps
+            return Course(keys, values, rates, path, eases, stiffness), flips, jumps
         jumps = (np.abs(end_values - keys[1]) > JUMP).any(axis=0)
-        return Course(keys, motion.values, rates, path, eases, stiffness).apart(), flips, jumps
+        return Course(keys, values, rates, path, eases, stiffness).apart(), flips, jumps
 
     def _errors(self, played: Float64Array, values: Float64Array, exact: Float64Array) -> Float64Array:
         """Return the deviation of the played motion at m points, shape (channels, m, N), or (1, m, N) for rotations.
@@ -408,45 +421,6 @@ class HandleFitting:
         blocks = (slice(start, start + BLOCK) for start in range(0, len(flat), BLOCK))
         values = np.concatenate([self._curve.evaluate(segment[block], flat[block], nu) for block in blocks], axis=1)
         return values.reshape(len(values), *w.shape)
-
-
-class _ChannelMotion(NamedTuple):
-    """The exact motion of a rotation's channels in N segments, continued from the start keys."""
-
-    values: Float64Array
-    """The channels' values at the samples, shape (c, m, N)."""
-    ends: tuple[tuple[Float64Array, Float64Array, Float64Array], tuple[Float64Array, Float64Array, Float64Array]]
-    """For the start and the end: unit channel values (c, N), orientations (4, N), and lengths (N,)."""
-    length_change: Float64Array
-    """The change in length of quaternions and axes from start to end, shape (N,)."""
-
-
-def _channel_motion(
-    representation: RotationRepresentation,
-    keys: Float64Array,
-    exact: Float64Array,
-    derivatives: Float64Array,
-    points: SamplePoints,
-) -> _ChannelMotion:
-    """Return the channels' motion for orientations (4, m + 2, N) at the samples and both ends."""
-    start, end = np.stack([representation.lengths(numbers) for numbers in keys])
-    # An axis of length 0 has no direction, so the axis of the motion is used there.
-    has_direction = start > 0.0
-    inverse = 1.0 / np.where(has_direction, start, 1.0)
-    unit, _ = representation.scaled(keys[0], keys[0], inverse, np.zeros_like(start))
-    unit = np.where(has_direction, unit, representation.local(exact[:, 0], derivatives[0]))
-    numbers = representation.following(unit, exact[:, 0], exact[:, 1:])
-    values, length_change = numbers[:, :-1], end - start
-    if not representation.homogeneous:
-        lengths = start + points.at[:, np.newaxis] * length_change
-        values, _ = representation.scaled(values, values, lengths, np.zeros_like(lengths))
-    return _ChannelMotion(values, ((unit, exact[:, 0], start), (numbers[:, -1], exact[:, -1], end)), length_change)
-
-
-def _probed(points: SamplePoints) -> IndexArray:
-    """Return the indices of the probes and the ends among samples that include the ends."""
-    inner = np.arange(1, len(points.at) + 1)
-    return np.concatenate(([0], inner[_PROBES], [len(inner) + 1]))
 
 
 class _StoredHandles(NamedTuple):

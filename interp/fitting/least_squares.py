@@ -226,7 +226,8 @@ def _step(
         room = np.maximum(np.where(gradient > 0.0, x - low, up), _LEAST_ROOM)
         step = equations.solve(added + np.abs(gradient) / room, np.ones(x.shape, dtype=np.bool_), -gradient)
         return np.clip(_finite(step), _ROOM * down, _ROOM * up)
-    is_held = _held(x, gradient, low, high)
+    # Unknowns at a bound that the descent would cross.
+    is_held = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
     step = _finite(equations.solve(added, ~is_held, -gradient))
     for _ in range(method.rounds):
         clipped = np.clip(step, down, up)
@@ -237,12 +238,6 @@ def _step(
         fixed = np.where(is_held, clipped, 0.0)
         step = fixed + _finite(equations.solve(added, ~is_held, -gradient - equations.times(fixed)))
     return np.where(step >= up, _BEYOND * up, np.where(step <= down, _BEYOND * down, step))
-
-
-def _held(x: Float64Array, gradient: Float64Array, low: Float64Array, high: Float64Array) -> BoolArray:
-    """Return a mask of unknowns at a bound that the descent would cross."""
-    is_held: BoolArray = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
-    return is_held
 
 
 def _finite(step: Float64Array) -> Float64Array:

@@ -138,6 +138,9 @@ class Segments:
         samples = np.concatenate([part.samples for part in parts]).transpose(2, 1, 0)
         if not parts[0].is_rotation:
             samples = (samples - tracks.values[begin].T[:, np.newaxis]) * weights[:, np.newaxis]
+        walk = None
+        if parts[0].counts_turns:
+            walk = np.concatenate([cast(Float64Array, part.walk) for part in parts]).transpose(2, 1, 0)
         before, after = type(splines[0]).chords(splines, tracks)  # type: ignore[arg-type]
         return cls(
             splines,
@@ -148,7 +151,7 @@ class Segments:
             after=after,
             weights=np.ascontiguousarray(weights),
             samples=np.ascontiguousarray(samples),
-            walk=_walk_of(parts) if parts[0].counts_turns else None,
+            walk=None if walk is None else np.ascontiguousarray(walk),
         )
 
     def take(self, keys: BoolArray) -> Segments | None:
@@ -315,11 +318,6 @@ def _transported(vectors: Float64Array, half: Float64Array) -> Float64Array:
     The result is correct to first order. On the sphere of quaternions, this is parallel transport.
     """
     return vectors + cross(half, vectors)
-
-
-def _walk_of(parts: Sequence[SplineToFit]) -> Float64Array:
-    """Return the walks of all parts, shape (3, SAMPLES, N)."""
-    return np.ascontiguousarray(np.concatenate([cast(Float64Array, part.walk) for part in parts]).transpose(2, 1, 0))
 
 
 def _chord_vectors(turns: Float64Array) -> Float64Array:
