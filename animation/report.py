@@ -34,6 +34,28 @@ class HandleError(TypedDict):
     """True if the error exceeds the tolerance of a bake."""
 
 
+def handle_error(
+    datablock: str,
+    track: str,
+    error: float,
+    frame: float,
+    value_range: float,
+    *,
+    is_rotation: bool,
+    is_approximate: bool,
+) -> HandleError:
+    """Return the entry of a track. `error` is in radians for rotations. `frame` is NaN if nothing was fitted."""
+    return {
+        "datablock": datablock,
+        "track": track,
+        "rotation": is_rotation,
+        "error": math.degrees(error) if is_rotation else error,
+        "frame": frame if math.isfinite(frame) else None,
+        "range": 0.0 if is_rotation else value_range,
+        "approximate": is_approximate,
+    }
+
+
 @dataclass
 class Report:
     """The counts, errors and notes of an operation, accumulated over datablocks."""

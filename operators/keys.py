@@ -14,7 +14,8 @@ from ..animation import AnimationError, Report, choose, find_track
 from ..animation.checks.key_info import AT
 from ..animation.edit.change_own_curves import RecordedTrack, record_tracks, revert_tracks
 from ..animation.edit.keys import free_handles, make_bezier, make_key
-from ..animation.edit.set_parameters import CopiedKey, assign_to_keys, copied_keys, paste, reset, set_parameters
+from ..animation.edit.paste import CopiedKey, assign_to_keys, copied_keys, paste
+from ..animation.edit.set_parameters import reset, set_parameters
 from ..animation.edit.track_keys import TrackKeys, found_again, interpolations_of, key_at
 from ..animation.fcurves.keyframes import Float32Array
 from ..animation.scene_time import scene_frame

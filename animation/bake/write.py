@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
@@ -18,7 +17,7 @@ from ..fcurves.frames import rows_at
 from ..fcurves.keyframes import FLAGS, PAIRS, SIDES, BoolArray, IndexArray, Joined, Keyframes
 from ..fcurves.read_keys import read_joined
 from ..fcurves.write_keys import Write, extrapolate, selecting, write_some
-from ..report import HandleError, Report
+from ..report import HandleError, Report, handle_error
 from ..store.edited_outside import fingerprints
 from ..store.own_curves import saved_keys
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
@@ -307,17 +306,16 @@ def _acting_modifiers(fcurve: bpy.types.FCurve) -> set[str]:
 
 
 def _handle_error(bake: TrackBake) -> HandleError:
-    track = bake.track
-    ranges = [float(np.ptp(own.values)) for own in bake.own.values() if own.count]
-    return {
-        "datablock": track.name,
-        "track": track.path,
-        "rotation": track.is_rotation,
-        "error": math.degrees(bake.baked.error) if track.is_rotation else bake.baked.error,
-        "frame": bake.baked.error_frame if math.isfinite(bake.baked.error_frame) else None,
-        "range": 0.0 if track.is_rotation else max(ranges, default=0.0),
-        "approximate": bake.baked.is_approximate,
-    }
+    track, baked = bake.track, bake.baked
+    return handle_error(
+        track.name,
+        track.path,
+        baked.error,
+        baked.error_frame,
+        max((float(np.ptp(own.values)) for own in bake.own.values() if own.count), default=0.0),
+        is_rotation=track.is_rotation,
+        is_approximate=baked.is_approximate,
+    )
 
 
 def note_of_one_bake(report: Report, bake: TrackBake) -> None:

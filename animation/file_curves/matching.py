@@ -18,9 +18,9 @@ from ..datablocks import name_of
 from ..errors import Finding, size_of
 from ..fcurves.frames import is_among, union
 from ..fcurves.read_keys import read_coordinates
+from .channel_curves import Timing
 from .conversion import Conversion, Poses, find_conversion
 from .items import FCurves, Item, turn_between
-from .played import Timing
 
 _SUFFIX = re.compile(r"\.\d{3,}$")
 _LONGEST = 63

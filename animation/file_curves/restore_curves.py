@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,15 +27,15 @@ from ..fcurves.linked_data import check_editable
 from ..fcurves.read_keys import read_coordinates
 from ..fcurves.write_keys import write
 from ..options import RESTORE_CURVES
-from ..report import Report
+from ..report import Report, handle_error
 from ..scene_time import frame_rate
 from ..steps import Progress
 from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
 from ..translation import translated
+from .channel_curves import Played, Timing, play_rotation, play_values
 from .items import FCurves, Item, items_of
 from .matching import PROPERTIES, Match, Matcher, about_pivot, find_timing, tracks_of
-from .played import Played, Timing, play_rotation, play_values
 
 _KINDS = {CONSTANT: "CONSTANT", LINEAR: "LINEAR", CUBIC: "BEZIER"}
 _THIRD = 1.0 / 3.0
@@ -322,15 +321,15 @@ def _write(restored: _Restored, report: Report) -> None:
     tolerance = ROTATION_TOLERANCE if restored.is_rotation else VALUE_TOLERANCE * played.range
     is_approximate = played.error > tolerance
     report.handles.append(
-        {
-            "datablock": datablock,
-            "track": restored.path,
-            "rotation": restored.is_rotation,
-            "error": math.degrees(played.error) if restored.is_rotation else played.error,
-            "frame": played.frame,
-            "range": 0.0 if restored.is_rotation else played.range,
-            "approximate": is_approximate,
-        }
+        handle_error(
+            datablock,
+            restored.path,
+            played.error,
+            played.frame,
+            played.range,
+            is_rotation=restored.is_rotation,
+            is_approximate=is_approximate,
+        )
     )
     if restored.is_rotation:
         report.rotations_exact &= played.is_exact

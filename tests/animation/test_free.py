@@ -451,7 +451,7 @@ def drag_on_path(animation, item: bpy.types.Object) -> None:
 
 def paste_on_another_key(animation, item: bpy.types.Object) -> None:
     """Copy the parameters of the key at 7.25 and paste them onto the key at 30 or to where that was dragged."""
-    paste = importlib.import_module(f"{animation.__name__}.edit.set_parameters")
+    paste = importlib.import_module(f"{animation.__name__}.edit.paste")
     keys = animation.track_keys(item, "location")
     copied = paste.copied_keys(keys.take(np.array([1])), {})
     assert paste.paste(keys.take(np.array([3])), copied, {}) == ""
