@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     )
     from .reduction.report import Reduction as Reduction
     from .relaxation.adjust import Relaxation as Relaxation, relax as relax
-    from .relaxation.relaxed_motion import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
+    from .relaxation.conditions import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
     from .report import Report as Report
     from .store.table.track_records import Options as Options
 
@@ -119,7 +119,7 @@ _MODULES = {
     ".reduction.reduce": ("KeyCount", "keys_by_error", "reduce", "reduce_many"),
     ".reduction.report": ("Reduction",),
     ".relaxation.adjust": ("Relaxation", "relax"),
-    ".relaxation.relaxed_motion": ("StaysAbove", "StaysAt", "TurnsWithin"),
+    ".relaxation.conditions": ("StaysAbove", "StaysAt", "TurnsWithin"),
     ".report": ("Report",),
     ".store.table.track_records": ("Options",),
 }

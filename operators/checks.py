@@ -26,7 +26,7 @@ from ..animation.edit.track_keys import TrackKeys, keys_of
 from ..animation.errors import Finding
 from ..animation.fcurves.channels import channels_of
 from ..animation.number_text import size_text
-from ..animation.relaxation.relaxed_motion import TOLERANCE, Condition
+from ..animation.relaxation.conditions import TOLERANCE, Condition
 from ..animation.store.find_tracks import find_tracks
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import Track

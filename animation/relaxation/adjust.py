@@ -31,7 +31,8 @@ from ..store.find_tracks import find_tracks
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..translation import counted, n_, rpt_
-from .relaxed_motion import Condition, Motion, Mover, split
+from .conditions import Condition
+from .relaxed_motion import Motion, Mover, split
 
 _FINER = 4
 """The sampling density used to check the result, relative to the density used to compute it."""
