@@ -244,7 +244,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "REPAIRED": n_("repaired: {:s}"),
     "NOT_REPAIRED": n_("{:s} ({:s})"),
-    "TURN_KEPT": n_("{:s}. Choose Turns: Shortest in Adjust Last Operation"),
+    "TURN_KEPT": n_("{:s}. Set Turns to Shortest"),
     "TURN_KEPT_TCB": n_("{:s}. Choose Turns: Shortest in the Track panel"),
     "NOT_REPAIRED_BAKED": n_("the track is baked. Use Free Bake first"),
     "NOT_REPAIRED_MODIFIED": n_("the channels have modifiers. Apply or remove them first"),

@@ -64,7 +64,7 @@ def _measure_joint(
         owner, _, bone = name.partition(":")
         obj = bpy.data.objects.get(owner)
     if obj is None:
-        checks.errors.append(Finding("NO_JOINT_OBJECT", arguments=(name,)))
+        checks.errors.append(Finding("NO_JOINT_OBJECT", arguments=(owner,)))
         return None
     scenes = obj.users_scene
     try:

@@ -119,8 +119,7 @@ def test_a_spin_is_listed_and_kept_unless_the_short_way_is_asked_for(animation) 
     report = animation.fix_rotations(item)
     assert (report.tracks, report.errors) == (0, [])
     assert list(map(str, report.notes)) == [
-        '"Wheel", Euler Rotation: the turn to the key at frame 25 exceeds 180 degrees. Choose Turns: Shortest in '
-        "Adjust Last Operation"
+        '"Wheel", Euler Rotation: the turn to the key at frame 25 exceeds 180 degrees. Set Turns to Shortest'
     ]
     assert differences(before, snapshot(item)) == []
     assert animation.fix_rotations(item, turns="SHORTEST").changed_keys == 1
