@@ -64,7 +64,7 @@ class Waiting:
     def __call__(self, *_: object) -> None:
         self.most, self.calls = max(self.most, self.calls), 0
 
-    end = __call__
+    close = __call__
 
 
 def harm(path: Path, options: dict[str, Any], importing: ModuleType, monkeypatch: pytest.MonkeyPatch) -> str:
