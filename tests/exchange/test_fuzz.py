@@ -80,7 +80,7 @@ def harm(path: Path, options: dict[str, Any], importing: ModuleType, monkeypatch
             return str(error)
     finally:
         sys.setprofile(None)
-    waiting.end()
+    waiting.close()
     return f"{waiting.most:,} calls without progress" if waiting.most > MOST else ""
 
 
