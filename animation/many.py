@@ -20,6 +20,7 @@ from .report import Report
 _Datablock = TypeVar("_Datablock", bound=bpy.types.ID)
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_EMPTY = inspect.Parameter.empty
 
 
 def on_each(
@@ -56,7 +57,8 @@ def on_each(
         Raises
         ------
         TypeError, ValueError
-            An argument has the wrong type or an invalid value. The error message names the argument.
+            An argument has the wrong type or an invalid value. The error message names the argument. Nothing was
+            changed.
 
         Examples
         --------
@@ -88,9 +90,11 @@ def on_all(
         many: Any = wraps(verb)(call)
         many.__name__ = many.__qualname__ = f"{verb.__name__}_many"
         datablocks_type = Datablocks if takes_prefixes else Iterable[bpy.types.ID]
-        many.__annotations__ = {**verb.__annotations__, "datablocks": datablocks_type}
-        datablocks = inspect.Parameter("datablocks", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        many.__signature__ = signature.replace(parameters=[datablocks, *others])
+        returned = function.__annotations__["return"]
+        many.__annotations__ = {**verb.__annotations__, "datablocks": datablocks_type, "return": returned}
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        datablocks = inspect.Parameter("datablocks", kind, annotation=datablocks_type)
+        many.__signature__ = signature.replace(parameters=[datablocks, *others], return_annotation=returned)
         summary, sections = str(inspect.getdoc(function)).split("\n\n", 1)
         many.__doc__ = f"""{summary}
 
@@ -98,7 +102,7 @@ Parameters
 ----------
 datablocks : iterable of bpy.types.ID
     The datablocks{", or a mapping from each datablock to its prefixes" if takes_prefixes else ""}.
-{", ".join(parameter.name for parameter in others)}
+{", ".join(str(parameter.replace(annotation=_EMPTY, default=_EMPTY)) for parameter in others)}
     See `{verb.__name__}`.
 
 {sections}"""

@@ -19,7 +19,7 @@ from .verbs.check import check_motion
 from .verbs.edit import apply, bake, enable, free, reduce, remove, restore, restore_curves
 from .verbs.info import changes_since, list_tracks, snapshot
 from .verbs.rotations import process_rotations
-from .verbs.tables import export_keys, import_keys, write_velocities
+from .verbs.tables import export_keys, import_keys, write_all_velocities
 from .verbs.three_ds import export_file, import_file, open_scene
 from .workers import Answer
 
@@ -39,7 +39,7 @@ _VERBS: dict[str, Callable[[Job, Outcome], bytes | None]] = {
     "export": export_file,
     "import-table": import_keys,
     "export-table": export_keys,
-    "velocities": write_velocities,
+    "velocities": write_all_velocities,
 }
 """The function of each verb, which changes the open file or returns the content of another file."""
 

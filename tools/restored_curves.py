@@ -40,6 +40,8 @@ items, matching, restoring = (
 Float64Array = npt.NDArray[np.float64]
 Reader = Callable[[int, int, str, Float64Array], Float64Array | None]
 """A function of the take, node, property and times. It returns None for a property that it can't evaluate."""
+ROUNDING = 1e-6
+"""Errors up to this fraction of the range, or ten times this angle in radians, are rounding, as in Restore Curves."""
 IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
 MIN_RELATIVE_RANGE = 1e-3
 """The smallest range, as a fraction of the largest value. It replaces the range of properties that vary less."""
@@ -221,6 +223,12 @@ def comparison_times(times: Float64Array) -> Float64Array:
     return np.append(eighths, times[-1])
 
 
+def is_fitted(entry: dict[str, Any]) -> bool:
+    """Return whether the error of a restored track exceeds rounding."""
+    error = np.radians(entry["error"]) if entry["rotation"] else entry["error"]
+    return bool(error > (ROUNDING * entry["range"] if entry["range"] else 10.0 * ROUNDING))
+
+
 def range_of(values: Float64Array) -> float:
     """Return the largest range of a component, but at least the smallest allowed range."""
     return max(float(np.ptp(values, axis=0).max()), MIN_RELATIVE_RANGE * float(np.abs(values).max()), MIN_RANGE)
@@ -271,7 +279,7 @@ def measure(path: Path, importer: str, exact: bool) -> list[object]:
         raise ValueError(summary(misfits) or "nothing to compare")
     report = restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
     after = deviations(compared)
-    reported = {(entry["datablock"], entry["track"]): entry["error"] for entry in report.handles}
+    reported = {(entry["datablock"], entry["track"]): entry["error"] for entry in report.handles if is_fitted(entry)}
     fitted = [(comparison, size) for comparison, size in after if comparison.track in reported]
     exactly_restored = [(comparison, size) for comparison, size in after if comparison.track not in reported]
     beyond = 0

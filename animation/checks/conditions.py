@@ -183,6 +183,8 @@ def check_many(
 ) -> Checks:
     """Check the motion of several objects, or of the objects that use several datablocks. Check each object once.
 
+    The default range of each object includes its own keys.
+
     Returns
     -------
     Checks

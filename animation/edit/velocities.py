@@ -52,6 +52,8 @@ _WORDS = {
 _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
 _QUANTITY = re.compile(r'_(?:angular_)?(?:velocity|acceleration|speed)"\]$')
 """The end of a property's path, after the name of its track."""
+_CHECKSUM = re.compile(r"tcb_\w*_([0-9a-f]{8})$")
+"""The checksum of a shortened name. The length of the rest of the name depends on the quantity."""
 _GROUP = "TCB Velocities"
 
 
@@ -327,4 +329,4 @@ def _remove_written(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> 
         raise AnimationError(Finding("NO_VELOCITIES", name_of(datablock)))
     _remove(datablock, channels, paths)
     evaluate_anew(channels.action)
-    return Report.on([datablock], tracks=len({_QUANTITY.sub("", path) for path in paths}))
+    return Report.on([datablock], tracks=len({_CHECKSUM.sub(r"\1", _QUANTITY.sub("", path)) for path in paths}))

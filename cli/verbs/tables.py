@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bpy
 
-from ...animation import AnimationError, Finding, export_table, import_table, write_velocities_many
+from ...animation import AnimationError, Finding, export_table, import_table, write_velocities
 from ...animation.scene_time import frame_rate
 from ...animation.steps import IMPORT_STEPS
 from ...animation.store.paths import bone_path
@@ -47,10 +47,14 @@ def export_keys(job: Job, outcome: Outcome) -> bytes | None:
     return table.write(exported)
 
 
-def write_velocities(job: Job, outcome: Outcome) -> None:
+def write_all_velocities(job: Job, outcome: Outcome) -> None:
     """Write the velocities of the TCB tracks as custom properties."""
     how = replace(job.how, rate=frame_rate(bpy.context.scene))
-    outcome.report.add(write_velocities_many(choose(job, outcome), how=how))
+    for datablock in choose(job, outcome):
+        try:
+            outcome.report.add(write_velocities(datablock, how=how))
+        except AnimationError as refusal:
+            outcome.report.errors += refusal.findings
 
 
 def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:

@@ -143,6 +143,17 @@ def test_with_no_quantity_they_are_taken_away(moving, write, animation):
         write(moving, quantities=frozenset())
 
 
+def test_a_track_with_a_long_name_is_counted_once_when_its_velocities_are_removed(animation):
+    item = new_object("Long")
+    name = "a_custom_property_with_a_name_of_more_than_fifty_chars"
+    for frame, value in ((1, 0.0), (10, 2.0), (20, 1.0)):
+        item[name] = value
+        item.keyframe_insert(f'["{name}"]', frame=frame)
+    animation.enable(item, keep_look=False)
+    assert animation.write_velocities(item).tracks == 1
+    assert animation.write_velocities(item, how=animation.Velocities(quantities=frozenset())).tracks == 1
+
+
 def written(datablock):
     return [state for state in snapshot(datablock) if '"tcb_location' in state["path"][0]]
 

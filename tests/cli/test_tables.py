@@ -102,6 +102,14 @@ def test_velocities_are_taken_away_after_tcb_was_removed_too(tcb, walk, tmp_path
     assert "no velocities to remove" in ran.err
 
 
+def test_velocities_report_a_named_object_that_is_not_tcb(tcb, plain_walk, tmp_path):
+    assert tcb("enable", plain_walk, "--plain", "--objects", "Hips", "--in-place").status == 0
+    arguments = ("--objects", "Hips", "--objects", "Head", "--output", tmp_path / "x.blend", "--json")
+    ran = tcb("velocities", plain_walk, *arguments)
+    assert (ran.status, ran.lines[0]["status"]) == (3, "faults")
+    assert [(error["object"], error["code"]) for error in ran.lines[0]["errors"]] == [("Head", "NO_TCB_TRACK")]
+
+
 def test_velocities_skip_what_is_not_tcb(tcb, plain_walk, tmp_path):
     ran = tcb("velocities", plain_walk, "--output", tmp_path / "x.blend", "--json")
     assert (ran.status, ran.lines[0]["status"]) == (0, "skipped")

@@ -15,7 +15,7 @@ from scipy.interpolate import CubicHermiteSpline
 from interp import Keys, rotations
 from interp.fitting import Request
 from interp.fitting.curves import ROTATION_TOLERANCE, fit_many, handles
-from interp.splines import tcb
+from interp.splines import hermite, tcb
 from tests.all_pairs import all_pairs
 from tests.interp.fitted_pieces import largest_difference, numbers_of, segments
 
@@ -317,6 +317,17 @@ def test_no_turn_with_another_axis_than_the_motion_s_is_told_with_its_error():
     assert found <= fit.error
     assert fit.error < 1e-3
     assert len(fit.knots[0].frames) < 12
+
+
+def test_a_fast_turn_in_less_than_a_frame_is_divided_as_far_as_frames_allow():
+    angles = np.array([[0.0, 0.0, 0.0], [3.0, 9.0, -7.0]])
+    keys = Keys([0.0, 0.75], rotations.from_euler(angles, "XYZ"))
+    spline = hermite.RotationSpline.from_walk(keys, rotations.walk_euler(angles, "XYZ"))
+    (fitted,) = fit_many([Request(spline, "QUATERNION", keys.values, tolerance=np.radians(1e-5))])
+    frames = np.concatenate([[0.0], fitted.knots[0].frames, [0.75]])
+    assert np.diff(frames).min() >= 0.0125
+    assert len(frames) > 40
+    assert fitted.error < np.radians(0.001)
 
 
 def test_a_key_on_every_frame_needs_no_knot():

@@ -79,6 +79,11 @@ def test_short_tracks_have_keys_at_both_ends(count: int) -> None:
     assert keys.values[0][:, 0] == pytest.approx([2.0, 3.0][-len(keys.rows) :] if count > 1 else [2.0])
 
 
+def test_a_rotation_of_one_frame_keeps_its_key_below_any_rounding() -> None:
+    (keys,) = reduce_tracks([SampledTracks.of_rotations(np.array([[[0.1, 0.2, 0.3, 0.4]]]), np.array([1e-16]))])
+    assert keys.rows.tolist() == [0]
+
+
 def test_a_line_and_a_cubic_need_two_keys() -> None:
     frames = np.arange(120.0)
     samples = np.stack([3.0 - 0.25 * frames, 1e-4 * (frames - 30.0) ** 3 - frames])[:, :, np.newaxis]

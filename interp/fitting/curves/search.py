@@ -131,7 +131,9 @@ def _fewest(
         has_failed = ~is_good & ~rebalances
         too_few[section[has_failed]] = count[has_failed]
         predicted = np.ceil(total / _AIM**0.25 - _SLACK).astype(np.intp)
-        new_count = np.where(rebalances, count, np.maximum(predicted, too_few[section] + 1))
+        lengths = sections.frames[1] - sections.frames[0]
+        most = np.maximum(np.floor(lengths / least_distance(*sections.frames)), 1.0).astype(np.intp)[section]
+        new_count = np.where(rebalances, count, np.minimum(np.maximum(predicted, too_few[section] + 1), most))
         # If more pieces seem unnecessary but rebalancing failed, all knots stay, and each inaccurate piece is divided.
         divides = has_failed & (predicted <= count) & np.isinf(best_count[section])
         parts = np.clip(np.ceil(np.sqrt(np.sqrt(ratio))), 1.0, np.maximum(np.floor(room), 1.0))

@@ -279,7 +279,7 @@ def _with_accurate_splines(keys: Reduced, parts: Sequence[SampledTracks], track:
     """Return a track's keys, with more where Hermite splines of rotations are not roughly within the tolerance."""
     rows = np.arange(parts[0].samples.shape[1])
     of_track = [part._of_track(track) for part in parts]
-    while True:
+    while len(keys.rows) > 1:
         middles: set[int] = set()
         for number, part in enumerate(of_track):
             if part.is_rotation:
@@ -288,8 +288,9 @@ def _with_accurate_splines(keys: Reduced, parts: Sequence[SampledTracks], track:
                 middles.update(((keys.rows[after] + keys.rows[after + 1]) // 2).tolist())
         middles -= set(keys.rows.tolist())
         if not middles:
-            return keys
+            break
         keys = divided(keys, middles, of_track)
+    return keys
 
 
 def samples_of(parts: Sequence[SampledTracks]) -> Samples:
