@@ -89,14 +89,12 @@ def bake(
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
     progress: Progress | None = None,
-    known: KnownFits | None = None,
 ) -> Report:
     """Bake the TCB tracks of the datablocks (see `bake_many`). `prefixes` maps each datablock to its path prefixes.
 
-    Known handles are reused. If `progress` raises an exception, the bake is completed before the exception is raised
-    again.
+    If `progress` raises an exception, the bake is completed before the exception is raised again.
     """
-    return run_steps(bake_steps(datablocks, options, prefixes, known=known), progress, finishes=True)
+    return run_steps(bake_steps(datablocks, options, prefixes), progress, finishes=True)
 
 
 def bake_steps(
@@ -104,7 +102,6 @@ def bake_steps(
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
     at_once: int | None = None,
-    known: KnownFits | None = None,
 ) -> Steps[Report]:
     """Bake step by step (see `bake`). Yield the number of finished tracks and the total number of tracks.
 
@@ -127,7 +124,7 @@ def bake_steps(
     total, done = sum(len(job.tracks) for job in jobs), 0
     count = max(1, at_once or len(jobs))
     for first in range(0, len(jobs), count):
-        evaluated = _evaluated(jobs[first : first + count], report, known)
+        evaluated = _evaluated(jobs[first : first + count], report)
         add_rows(evaluated)
         for start, end in _written_together(evaluated):
             for job, own in zip(evaluated[start:end], write_in_place(evaluated[start:end]), strict=True):

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ...interp.fitting.handles import KnownFits
 from ...interp.fitting.reduction import part_of_steps
 from ..bake.pipeline import bake
 from ..datablocks import name_of
@@ -128,7 +127,6 @@ class DatablockReduction:
         self._recovered: dict[str, NewKeys] = {}
         self._search = KeySearch(datablock, self._motion, self._frames, request, self._recovered)
         self._new_keys: list[NewKeys] = []
-        self._known_fits = KnownFits()
         self._factor = 1.0
         """The ratio of the error of the new keys to the requested error."""
 
@@ -280,9 +278,7 @@ class DatablockReduction:
         paths = _tcb_paths(new_keys)
         if not paths:
             return []
-        return bake(
-            [self._datablock], Options(output="HANDLES"), {self._datablock: paths}, known=self._known_fits
-        ).refused
+        return bake([self._datablock], Options(output="HANDLES"), {self._datablock: paths}).refused
 
     def _keep_handles(self, copy: Channels, new_keys: Sequence[NewKeys]) -> None:
         """Keep the handles that play the motion on restored keys and on keys without TCB."""

@@ -786,3 +786,14 @@ def test_what_deviates_between_frames_is_told_with_the_frame(animation, scene):
     assert not result.is_within
     assert f"Between frames up to {off.max():.4f}"[:24] in str(result)
     assert result.between_at.startswith("location, frame ")
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.7, 1.9, 2.6])
+def test_tcb_keys_of_waves_are_few_and_within_the_error(animation, phase: float) -> None:
+    item = new_object("Waves")
+    for frame in range(1, 101):
+        item.location = (np.sin(frame / 9.0 + phase), np.cos(frame / 7.0 + phase), 0.01 * frame)
+        item.keyframe_insert("location", frame=frame)
+    result = animation.reduce(item, error=0.01, method="TCB")
+    assert result.reached
+    assert result.keys <= 14

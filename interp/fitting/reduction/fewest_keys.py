@@ -6,7 +6,7 @@ Source: docs/formulas, "Fewest keys".
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import fields
 from typing import TypeVar
 
@@ -15,8 +15,7 @@ import numpy as np
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .key_sets import KeySet, Samples
-from .window_equations import played_values
-from .windows import refit
+from .windows import played_values, refit
 
 _SPACING = 16
 """The maximum number of frames between the first keys."""
@@ -39,11 +38,6 @@ _SHARES = (0.0, 0.3, 0.6, 0.8, 0.95)
 _AROUND = np.arange(-_REACH - 1, _REACH + 2)
 _APART = 2 * _REACH + 2
 """The distance, in keys, at which two keys do not affect each other's fit."""
-
-_MERGE = 1
-"""The number of the change that merges two neighboring keys. Change 0 removes keys."""
-_KEYS_AROUND = np.array([[-2, -1, 1, 2, 2], [-2, -1, 0, 2, 3]])
-"""For each change, the offsets of the keys around it."""
 
 T = TypeVar("T")
 Steps = Generator[float, None, KeySet]
@@ -68,20 +62,23 @@ def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
     """
     keys = within(samples, first_keys(samples, _SPACING) if keys is None else keys)
     yield 0.4
+    keys = without_needless(samples, keys)
+    yield 0.7
     return improved(samples, keys)
 
 
 def improved(samples: Samples, keys: KeySet) -> KeySet:
     """Merge pairs of keys, move other keys, remove keys that are no longer needed, and return the result."""
-    keys = thinned(samples, keys)
+    keys = merge(samples, keys)
     move(samples, keys)
-    return thinned(samples, keys)
+    return without_needless(samples, keys)
 
 
-def respaced(samples: Samples, keys: KeySet) -> Steps:
+def respaced(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolArray]) -> Steps:
     """Return keys with segments as long as their errors allow, with no more keys per track than before.
 
     In a smooth motion, no single key of many evenly spaced keys can be removed, although fewer keys would suffice.
+    `accept` returns a mask of the tracks that may use the new keys.
     """
     tracks = len(samples.values)
     for number, share in enumerate(_SHARES):
@@ -98,10 +95,16 @@ def respaced(samples: Samples, keys: KeySet) -> Steps:
             new_keys = yield from fewest_keys(samples, start)
             count = np.bincount(new_keys.track, minlength=tracks)
             is_running &= (count < count_before) & (count > 0)
-            others = new_keys.take(is_running[new_keys.track])
-            keys = joined(keys.take(~is_running[keys.track]), others)[0]
+            if is_running.any():
+                is_running &= accept(_replaced(keys, new_keys, is_running))
+            keys = _replaced(keys, new_keys, is_running)
         yield (number + 1) / len(_SHARES)
     return keys
+
+
+def _replaced(keys: KeySet, others: KeySet, is_other: BoolArray) -> KeySet:
+    """Return keys in which the keys of some tracks are replaced."""
+    return joined(keys.take(~is_other[keys.track]), others.take(is_other[others.track]))[0]
 
 
 def _stretched(rows: IndexArray, errors: Float64Array, share: float) -> IndexArray:
@@ -168,14 +171,14 @@ def _window_indices(
 ) -> tuple[IndexArray, BoolArray]:
     """Return the indices of the keys around given keys, and a mask of keys to fit, both of shape (n, m).
 
-    `around` contains the offsets of the keys of a window from its center, shape (m,) or (n, m). The outer keys are not
-    fitted.
+    `around` contains the offsets of the keys of a window from its center.
     """
     first, last = keys.bounds()
-    wanted = center[:, np.newaxis] + around
-    indices = np.clip(wanted, first[center, np.newaxis], last[center, np.newaxis])
-    is_inner = (around > around.min(axis=-1, keepdims=True)) & (around < around.max(axis=-1, keepdims=True))
-    return indices, is_inner & (indices == wanted) & ~samples.held[keys.track[indices], keys.rows[indices]]
+    indices = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
+    reach = around.max() - 1
+    free = np.broadcast_to(np.abs(around) <= reach, indices.shape) & (indices == center[:, np.newaxis] + around)
+    free &= ~samples.held[keys.track[indices], keys.rows[indices]]
+    return indices, free
 
 
 def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
@@ -253,42 +256,58 @@ def _inaccurate_segments(samples: Samples, keys: KeySet) -> IndexArray:
     return inaccurate
 
 
-def thinned(samples: Samples, keys: KeySet) -> KeySet:
-    """Remove keys, and replace pairs of keys with one key halfway between, if the errors stay within the limits.
-
-    The changes with the smallest errors come first.
-    """
-    # The errors after each change, shape (n, 2): without each key, and with one key in place of the key and the next.
-    # NaN marks errors to compute again.
-    errors = np.full((len(keys.rows), len(_KEYS_AROUND)), np.nan)
-    fits = keys.windows(np.zeros((errors.size, _KEYS_AROUND.shape[1]), dtype=np.intp))
+def without_needless(samples: Samples, keys: KeySet) -> KeySet:
+    """Remove the keys that are not needed, starting with the least important."""
+    around = _AROUND[_AROUND != 0]
+    # The error without each key, and the fit of its neighbors. NaN marks errors to compute again.
+    errors = np.full(len(keys.rows), np.nan)
+    fits = keys.windows(np.zeros((len(errors), len(around)), dtype=np.intp))
     while True:
         first, last = keys.bounds()
         index = np.arange(len(keys.rows))
-        is_fixed = (index == first) | (index == last) | samples.held[keys.track, keys.rows]
-        errors[is_fixed] = errors[np.append(is_fixed[1:], True), _MERGE] = np.inf
-        center, kind = np.nonzero(np.isnan(errors))
-        if len(center):
-            indices, free = _window_indices(samples, keys, center, _KEYS_AROUND[kind])
-            windows = keys.windows(indices)
-            merged, center_merged = np.flatnonzero(kind == _MERGE), center[kind == _MERGE]
-            windows.rows[merged, 2] = (keys.rows[center_merged] + keys.rows[center_merged + 1]) // 2
-            windows.values[merged, 2] = samples.values_at(windows.track[merged], windows.rows[merged, 2])
-            fitted, errors[center, kind] = refit(samples, windows, free)
-            change = len(_KEYS_AROUND) * center + kind
-            fits.rows[change], fits.values[change] = fitted.rows, fitted.values
-            fits.velocities[change] = fitted.velocities
-        center = _independent(errors.min(axis=1), _APART + 1)
-        if not len(center):
+        errors[(index == first) | (index == last) | samples.held[keys.track, keys.rows]] = np.inf
+        stale = np.flatnonzero(np.isnan(errors))
+        if len(stale):
+            indices, free = _window_indices(samples, keys, stale, around)
+            fitted, errors[stale] = refit(samples, keys.windows(indices), free)
+            fits.rows[stale], fits.values[stale] = fitted.rows, fitted.values
+            fits.velocities[stale] = fitted.velocities
+        removed = _independent(errors, _APART)
+        if not len(removed):
             return keys
-        kind = errors[center].argmin(axis=1)
-        indices, free = _window_indices(samples, keys, center, _KEYS_AROUND[kind])
-        keys.put(indices, fits.take(len(_KEYS_AROUND) * center + kind), free)
-        near = center[:, np.newaxis] + np.arange(-_APART, _APART + 1)
-        errors[near[(near >= first[center, np.newaxis]) & (near <= last[center, np.newaxis])]] = np.nan
+        indices, free = _window_indices(samples, keys, removed, around)
+        keys.put(indices, fits.take(removed), free)
+        changed = removed[:, np.newaxis] + np.arange(1 - _APART, _APART)
+        changed = changed[(changed >= first[removed, np.newaxis]) & (changed <= last[removed, np.newaxis])]
+        errors[changed] = np.nan
         stays = np.ones(len(keys.rows), dtype=np.bool_)
-        stays[center + kind] = False
-        keys, errors, fits = keys.take(stays), errors[stays], fits.take(np.repeat(stays, len(_KEYS_AROUND)))
+        stays[removed] = False
+        keys, errors, fits = keys.take(stays), errors[stays], fits.take(stays)
+
+
+def merge(samples: Samples, keys: KeySet) -> KeySet:
+    """Replace neighboring pairs of keys with one key halfway between, if the error stays within the limits."""
+    around = np.array([-2, -1, 0, 2, 3])
+    while True:
+        first, last = keys.bounds()
+        center = np.arange(len(keys.rows))
+        held = samples.held[keys.track, keys.rows]
+        center = center[(center > first) & (center + 1 < last) & ~held & ~np.append(held[1:], True)]
+        indices = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
+        free = (np.abs(around - 0.5) < 2.0) & (indices == center[:, np.newaxis] + around) & ~held[indices]
+        windows = keys.windows(indices)
+        windows.rows[:, 2] = (keys.rows[center] + keys.rows[center + 1]) // 2
+        windows.values[:, 2] = samples.values_at(windows.track, windows.rows[:, 2])
+        errors = np.full(len(keys.rows), np.inf)
+        fitted, errors[center] = refit(samples, windows, free)
+        merged = _independent(errors, _APART + 1)
+        if not len(merged):
+            return keys
+        window = np.searchsorted(center, merged)
+        keys.put(indices[window], fitted.take(window), free[window])
+        stays = np.ones(len(keys.rows), dtype=np.bool_)
+        stays[merged + 1] = False
+        keys = keys.take(stays)
 
 
 def _independent(errors: Float64Array, apart: int) -> IndexArray:

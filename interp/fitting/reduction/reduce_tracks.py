@@ -11,15 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arguments import checked_choice
-from ...key_batch import IndexArray
+from ...key_batch import BoolArray, IndexArray
 from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
-from .fewest_keys import errors_of, fewest_keys, improved, refit_around, respaced, within
+from .fewest_keys import errors_of, fewest_keys, improved, refit_around, respaced, within, without_needless
 from .key_sets import KeySet, Method, Samples
-from .tension_and_bias import chord_rates, solve_in_triangle
-from .window_equations import played_values
+from .windows import chord_rates, played_values, solve_in_triangle
 
 _SPLINE_LIMIT = 1.1
 """Limit relative to the tolerance. Cubics of quaternions and of rotation vectors play the same keys differently."""
@@ -62,21 +61,14 @@ class SampledTracks:
         """Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), relative to the tolerance."""
         if self.is_rotation:
             values = values / np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
-        _, frames, dimension = self.samples.shape
-        index = track * frames + row
-        deviation = values - self.samples.reshape(-1, dimension).take(index, axis=0)
+        deviation = values - self.samples[track, row]
         distance = np.sqrt(np.einsum("ij,ij->i", deviation, deviation))
         if self.is_rotation:
             # The chord of two quaternions is 2 sin(angle / 4).
             distance = 4.0 * np.arcsin(np.minimum(0.5 * distance, 1.0))
-        allowed = self.tolerance[track] if self.tolerance.ndim == 1 else self.tolerance.take(index)
+        allowed = self.tolerance[track] if self.tolerance.ndim == 1 else self.tolerance[track, row]
         errors: Float64Array = distance / allowed
         return errors
-
-    def _of_track(self, track: int) -> SampledTracks:
-        """Return the part with only one of its tracks."""
-        ends = None if self.ends is None else self.ends[[track]]
-        return SampledTracks(self.samples[[track]], self.tolerance[[track]], self.is_rotation, ends)
 
     def scaled(self) -> tuple[SampledTracks, Float64Array]:
         """Return the part with samples scaled to about 1, and the original sizes (tracks, 1, 1)."""
@@ -216,7 +208,7 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
 
     A rotation reduced to TCB keys within half a degree:
 
-    >>> turns = rotations.from_axis_angle(np.tile([0.0, 0.6, 0.8], (101, 1)), np.sin(frames / 10))
+    >>> turns = rotations.from_axis_angle(np.tile([0.0, 0.6, 0.8], (101, 1)), np.sin(frames / 20))
     >>> part = reduction.SampledTracks.of_rotations(turns[np.newaxis], np.radians([0.5]))
     >>> (keys,) = reduction.reduce_tracks([part], method="TCB")
     >>> keys.parameters(0).shape[1] == len(keys.rows)
@@ -239,19 +231,21 @@ def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Gener
     scaled_parts, sizes = zip(*(part.scaled() for part in parts), strict=True)
     samples = samples_of(scaled_parts)
     keys = yield from fewest_keys(samples)
-    keys = yield from respaced(samples, keys)
+    if samples.count > 2:
+
+        def accept(tried: KeySet) -> BoolArray:
+            return _has_accurate_splines(scaled_parts, samples, tried)
+
+        keys = yield from respaced(samples, keys, accept)
     if method == "TCB":
         samples = replace(samples, smooth=played_values(samples, keys))
-        keys = within(samples, keys)
+        keys = without_needless(samples, within(samples, keys))
         yield 0.8
         keys = improved(samples, keys)
     reduced_tracks = _split(scaled_parts, samples, keys, method)
-    if method == "HERMITE":
-        reduced_tracks = [
-            _with_accurate_splines(track_keys, scaled_parts, track) for track, track_keys in enumerate(reduced_tracks)
-        ]
     return [
-        track_keys._with_sizes([size[track, 0] for size in sizes]) for track, track_keys in enumerate(reduced_tracks)
+        keys_of_track._with_sizes([size[track, 0] for size in sizes])
+        for track, keys_of_track in enumerate(reduced_tracks)
     ]
 
 
@@ -275,22 +269,17 @@ def _check(parts: Sequence[SampledTracks], method: str) -> None:
             )
 
 
-def _with_accurate_splines(keys: Reduced, parts: Sequence[SampledTracks], track: int) -> Reduced:
-    """Return a track's keys, with more where Hermite splines of rotations are not roughly within the tolerance."""
-    rows = np.arange(parts[0].samples.shape[1])
-    of_track = [part._of_track(track) for part in parts]
-    while len(keys.rows) > 1:
-        middles: set[int] = set()
-        for number, part in enumerate(of_track):
-            if part.is_rotation:
-                errors = part.errors(np.zeros_like(rows), rows, keys.spline(number)(rows.astype(np.float64)))
-                after = np.searchsorted(keys.rows[1:-1], np.flatnonzero(errors > _SPLINE_LIMIT), side="right")
-                middles.update(((keys.rows[after] + keys.rows[after + 1]) // 2).tolist())
-        middles -= set(keys.rows.tolist())
-        if not middles:
-            break
-        keys = divided(keys, middles, of_track)
-    return keys
+def _has_accurate_splines(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet) -> BoolArray:
+    """Return a mask of the tracks whose Hermite splines of rotations are also roughly within the tolerance."""
+    rows = np.arange(samples.count)
+    is_accurate = np.ones(len(samples.values), dtype=np.bool_)
+    rotations = [number for number, part in enumerate(parts) if part.is_rotation]
+    for track, track_keys in enumerate(_split(parts, samples, keys, "HERMITE") if rotations else ()):
+        for number in rotations:
+            values = track_keys.spline(number)(rows.astype(np.float64))
+            errors = parts[number].errors(np.full(len(rows), track), rows, values)
+            is_accurate[track] &= errors.max() <= _SPLINE_LIMIT
+    return is_accurate
 
 
 def samples_of(parts: Sequence[SampledTracks]) -> Samples:
