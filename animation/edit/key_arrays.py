@@ -27,8 +27,8 @@ from ..store.table.rows import PARAMETERS
 from ..store.table.track_records import Options
 from ..store.tracks import Track, default_settings
 from ..translation import rpt_
+from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 from .given_keys import GivenKeys, checked_keys
-from .keys import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 from .track_settings import find_track
 from .write_parameters import Change, write_numbers
 

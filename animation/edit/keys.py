@@ -1,35 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Insert keys on the motion, move keys in time and value, and make TCB play keys that have other handle types.
 
-Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Tracks played by handles are
-updated later, as after an edit in an animation editor.
+Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Except by `free_handles`, tracks
+played by handles are updated later, as after an edit in an animation editor.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import bpy
 import numpy as np
 
-from ..errors import AnimationError
-from ..fcurves.channels import Channels, ensured_channels, is_without_curves
 from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among, union
 from ..fcurves.keyframes import HANDLE, BoolArray, Float32Array, IndexArray, Keyframes, made_like, merged
-from ..fcurves.linked_data import check_editable, editable_channels
 from ..fcurves.write_keys import write
-from ..report import Report
-from ..sampling.properties import driven_components
-from ..store.edited_outside import edited_outside
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, key_frames, read_own_keys
 from ..store.parameters import Numbers
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
-from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
-from .apply_and_remove import remove_tracks
 from .change_own_curves import bake_again, moved, own_points, with_values, write_own_curves
 from .set_parameters import set_parameters
 from .track_keys import TrackKeys
@@ -171,45 +161,3 @@ def make_bezier(keys: TrackKeys) -> None:
         previous_rows = np.searchsorted(own.keys.frames, keys.frames - np.float32(SAME_FRAME)) - 1
         frames.append(own.keys.frames[previous_rows[previous_rows >= 0]])
     set_parameters(replace(keys, frames=union(frames)), {}, interpolation="BEZIER")
-
-
-_BONE_PROPERTY = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.\w+|\["(?:[^"\\]|\\.)*"\])')
-_TRANSFORM = re.compile(r"(?:delta_)?(?:location|rotation_\w+|scale)")
-
-
-def check_can_have_keys(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError if the datablock's animation can't be edited.
-
-    A datablock without F-curves passes the check.
-    """
-    if datablock.library is not None or not is_without_curves(datablock):
-        check_editable(datablock)
-
-
-def check_can_be_keyed(datablock: bpy.types.ID, track: Track, components: Iterable[int]) -> None:
-    """Raise AnimationError if the keys of these components can't be replaced, or if a driver sets a component."""
-    driven = driven_components(datablock)
-    for index in components:
-        if (track.path, index) in driven:
-            raise track.error("COMPONENT_DRIVEN", index)
-    reason = blocking_reason(track, without_keys=True)
-    if reason is None and edited_outside([track])[0]:
-        reason = track.finding("EDITED_OUTSIDE")
-    if reason is not None:
-        raise AnimationError(reason)
-
-
-def channels_to_key(datablock: bpy.types.ID, tcb_paths: Collection[str], report: Report) -> Channels:
-    """Return the channels for writing new keys, after removing TCB from the tracks with these paths."""
-    if tcb_paths:
-        report.notes += remove_tracks(datablock, tcb_paths).notes
-    channels = ensured_channels(datablock)
-    return editable_channels(datablock, report.notes) if channels.action.library is not None else channels
-
-
-def group_of(path: str) -> str:
-    """Return the name of the channel group that Blender would use for the property."""
-    bone = _BONE_PROPERTY.fullmatch(path)
-    if bone:
-        return str(bpy.utils.unescape_identifier(bone[1]))
-    return "Object Transforms" if _TRANSFORM.fullmatch(path) else ""

@@ -31,7 +31,7 @@ from ..store.find_tracks import Properties, find_tracks
 from ..store.own_keys import key_frames
 from ..store.paths import split
 from ..store.tracks import EULER_ORDERS, Track, rotation_property
-from .keys import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
+from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 
 _MAX_SHEAR = 1e-4
 """Maximum cosine of the angles between a matrix's axes. Above this limit, the matrix has shear, which scale can't

@@ -73,7 +73,7 @@ PREPARED: dict[str, Callable[[Any, bpy.types.Object], Any]] = {
     "fix_rotations": lambda _animation, item: turned(item),
     "write_velocities": lambda animation, item: animation.enable(item, keep_look=False),
 }
-"""What happens to the object before the call."""
+"""Changes to the object before the call."""
 
 
 def test_every_function_with_a_report_is_called(animation) -> None:

@@ -103,6 +103,8 @@ def _fewest(
     `trial` contains at least one piece for each section, and `owner` the section of each piece, in ascending order.
     """
     n = len(sections.strand)
+    lengths = sections.frames[1] - sections.frames[0]
+    most = np.maximum(np.floor(lengths / least_distance(*sections.frames)), 1.0).astype(np.intp)
     trials: list[tuple[IndexArray, Pieces]] = []
     # For each section, the best trial, its number of pieces if all are accurate, and its largest error otherwise.
     best_trial, best_count, best_error = np.zeros(n, dtype=np.intp), np.full(n, np.inf), np.full(n, np.inf)
@@ -131,9 +133,8 @@ def _fewest(
         has_failed = ~is_good & ~rebalances
         too_few[section[has_failed]] = count[has_failed]
         predicted = np.ceil(total / _AIM**0.25 - _SLACK).astype(np.intp)
-        lengths = sections.frames[1] - sections.frames[0]
-        most = np.maximum(np.floor(lengths / least_distance(*sections.frames)), 1.0).astype(np.intp)[section]
-        new_count = np.where(rebalances, count, np.minimum(np.maximum(predicted, too_few[section] + 1), most))
+        more = np.maximum(predicted, too_few[section] + 1)
+        new_count = np.where(rebalances, count, np.minimum(more, most[section]))
         # If more pieces seem unnecessary but rebalancing failed, all knots stay, and each inaccurate piece is divided.
         divides = has_failed & (predicted <= count) & np.isinf(best_count[section])
         parts = np.clip(np.ceil(np.sqrt(np.sqrt(ratio))), 1.0, np.maximum(np.floor(room), 1.0))

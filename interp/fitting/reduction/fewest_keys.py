@@ -15,7 +15,8 @@ import numpy as np
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .key_sets import KeySet, Samples
-from .windows import played_values, refit
+from .window_equations import played_values
+from .windows import refit
 
 _SPACING = 16
 """The maximum number of frames between the first keys."""

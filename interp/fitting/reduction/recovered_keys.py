@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ...arguments import checked_sample_frame
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array, finite
-from .windows import SegmentSamples, solve_symmetric
+from .window_equations import SegmentSamples, solve_symmetric
 
 _ROUNDING = 2.0**-24
 """The rounding of float32 samples, relative to the largest sample."""

@@ -18,7 +18,8 @@ from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
 from .fewest_keys import errors_of, fewest_keys, improved, refit_around, respaced, within, without_needless
 from .key_sets import KeySet, Method, Samples
-from .windows import chord_rates, played_values, solve_in_triangle
+from .tension_and_bias import chord_rates, solve_in_triangle
+from .window_equations import played_values
 
 _SPLINE_LIMIT = 1.1
 """Limit relative to the tolerance. Cubics of quaternions and of rotation vectors play the same keys differently."""

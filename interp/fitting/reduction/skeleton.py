@@ -17,7 +17,7 @@ from ...keys import Float64Array
 from ...rotations.quaternions import normalise, to_matrix, unroll_signs
 from .key_sets import KeySet, Samples
 from .standing_still import limits_while_still
-from .windows import played_values
+from .window_equations import played_values
 
 LOCATION, ROTATION, SCALE = "location", "rotation", "scale"
 _WIDTHS = {LOCATION: 3, ROTATION: 4, SCALE: 3}

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Samples of segments, and the equations of least-squares fits in windows of a few consecutive keys.
+
+Samples are at whole frames. The search fits tens of thousands of windows of four or five keys. For segments of equal
+length, all sums are a single matrix product. The last axis of values has d components. A window of m keys has m - 1
+segments. The segments have four unknowns: value and velocity at the start, and value and velocity at the end.
+Source: docs/formulas, "Fewest keys".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ...cubics import hermite_weights
+from ...key_batch import BoolArray, IndexArray
+from ...keys import Float64Array
+from .key_sets import KeySet, Samples
+
+
+@dataclass(frozen=True)
+class SegmentSamples:
+    """The rows of the samples in n segments, including both ends, sorted by the length of the segments."""
+
+    order: IndexArray
+    """The segments in order of length, shape (n,)."""
+    segment: IndexArray
+    """The segment of each sample, shape (samples,)."""
+    row: IndexArray
+    """The row of each sample, shape (samples,)."""
+    starts: IndexArray
+    """The first sample of each segment in order, shape (n,)."""
+    lengths: list[tuple[int, int, int]]
+    """Each length, with the first of its segments in order and the index after the last."""
+
+    @classmethod
+    def of(cls, first: IndexArray, last: IndexArray) -> SegmentSamples:
+        """Return the rows between first and last rows."""
+        lengths = last - first
+        order = np.argsort(lengths, kind="stable")
+        sorted_lengths = lengths[order]
+        counts = sorted_lengths + 1
+        starts = np.cumsum(counts) - counts
+        segment = np.repeat(order, counts)
+        row = np.arange(len(segment)) - np.repeat(starts - first[order], counts)
+        bounds = [0, *(np.flatnonzero(np.diff(sorted_lengths)) + 1).tolist(), len(order)]
+        spans = [(int(sorted_lengths[start]), start, end) for start, end in pairwise(bounds) if end > start]
+        return cls(order, segment, row, starts, spans)
+
+    def sums(self, target: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return sums of products of weights (n, 4, 4), and of weights times samples (n, 4, d), halved at ends."""
+        squares = np.empty((len(self.order), 4, 4))
+        products = np.empty((len(self.order), 4, target.shape[1]))
+        for length, start, end in self.lengths:
+            _, halved_weights, weight_squares = _weights(length)
+            samples = target[self._samples_of(length, start, end)].reshape(end - start, length + 1, -1)
+            squares[self.order[start:end]] = weight_squares
+            products[self.order[start:end]] = halved_weights.T @ samples
+        return squares, products
+
+    def played(self, points: Float64Array) -> Float64Array:
+        """Return the values (samples, d) of segments, given the values and velocities at both ends (n, 4, d)."""
+        values = np.empty((len(self.segment), points.shape[2]))
+        for length, start, end in self.lengths:
+            weights, _, _ = _weights(length)
+            samples = values[self._samples_of(length, start, end)].reshape(end - start, length + 1, -1)
+            samples[:] = weights @ points[self.order[start:end]]
+        return values
+
+    def _samples_of(self, length: int, start: int, end: int) -> slice:
+        """Return the samples of segments with the same length, from index `start` to `end` in order."""
+        first = int(self.starts[start])
+        return slice(first, first + (length + 1) * (end - start))
+
+    def largest(self, errors: Float64Array) -> Float64Array:
+        """Return the largest errors (n, …) in each segment, from the errors (samples, …)."""
+        largest = np.zeros((len(self.order), *errors.shape[1:]))
+        if len(self.order):
+            largest[self.order] = np.maximum.reduceat(errors, self.starts)
+        return largest
+
+
+@lru_cache(maxsize=4096)
+def _weights(length: int) -> tuple[Float64Array, Float64Array, Float64Array]:
+    """Return the weights (length + 1, 4) at a segment's samples, the same with halved ends, and their products."""
+    chord, leaving, arriving = hermite_weights(np.arange(length + 1) / length)
+    weights = np.stack([1.0 - chord, leaving * length, chord, arriving * length], axis=1)
+    halved = weights.copy()
+    halved[[0, -1]] *= 0.5
+    return weights, halved, weights.T @ halved
+
+
+def played_values(samples: Samples, keys: KeySet) -> Float64Array:
+    """Return the values of the keys' cubics at all frames, shape (tracks, frames, d)."""
+    left = np.flatnonzero(keys.track[1:] == keys.track[:-1])
+    segments = SegmentSamples.of(keys.rows[left], keys.rows[left + 1])
+    points = [keys.values[left], keys.velocities[left], keys.values[left + 1], keys.velocities[left + 1]]
+    values = np.empty_like(samples.values)
+    values[keys.track[left][segments.segment], segments.row] = segments.played(np.stack(points, axis=1))
+    return values
+
+
+_RIDGE = 1e-9
+"""The weight of a change, relative to the samples. This weight matters only where no sample has an effect."""
+
+
+class WindowSums(NamedTuple):
+    """Least-squares sums of n windows, and the keys to fit."""
+
+    free: BoolArray
+    """Mask of the keys to fit, shape (n, m)."""
+    columns: IndexArray
+    """The c keys of a window that are free in any window, shape (c,)."""
+    squares: Float64Array
+    """Sums of products of the weights of the four unknowns, shape (n, m - 1, 4, 4)."""
+    products: Float64Array
+    """Sums of products of weights and samples, shape (n, m - 1, 4, d)."""
+
+    def residual_products(self, windows: KeySet) -> Float64Array:
+        """Return the sums of products of weights and deviations from the samples, shape (n, m - 1, 4, d)."""
+        deviations: Float64Array = self.squares @ segment_ends(windows) - self.products
+        return deviations
+
+
+def segment_ends(windows: KeySet) -> Float64Array:
+    """Return the values and velocities at both ends of each segment, shape (n, m - 1, 4, d)."""
+    values, velocities = windows.values, windows.velocities
+    return np.stack([values[:, :-1], velocities[:, :-1], values[:, 1:], velocities[:, 1:]], axis=2)
+
+
+def normal_equations(sums: WindowSums, windows: KeySet) -> tuple[Float64Array, Float64Array]:
+    """Return the normal matrix (n, c, 2, c, 2) of keys' values and velocities, and the slope (n, c, 2, d)."""
+    columns, squares, residual_products = sums.columns, sums.squares, sums.residual_products(windows)
+    count, segments = squares.shape[:2]
+    matrix = np.zeros((count, len(columns), 2, len(columns), 2))
+    slope = np.zeros((count, len(columns), 2, residual_products.shape[3]))
+    for column, key in enumerate(columns.tolist()):
+        if key > 0:
+            matrix[:, column, :, column] += squares[:, key - 1, 2:, 2:]
+            slope[:, column] += residual_products[:, key - 1, 2:]
+        if key < segments:
+            matrix[:, column, :, column] += squares[:, key, :2, :2]
+            slope[:, column] += residual_products[:, key, :2]
+            if column + 1 < len(columns):
+                matrix[:, column, :, column + 1] = squares[:, key, :2, 2:]
+                matrix[:, column + 1, :, column] = squares[:, key, 2:, :2]
+    return matrix, slope
+
+
+def solve_symmetric(matrix: Float64Array, right: Float64Array, is_fixed: BoolArray | None = None) -> Float64Array:
+    """Return the solutions of symmetric systems (n, s, s), which are changed in place.
+
+    The solution is 0 where the mask `is_fixed` (n, s) is true.
+    """
+    diagonal = np.arange(matrix.shape[1])
+    size = matrix[:, diagonal, diagonal] * (1.0 + _RIDGE)
+    matrix[:, diagonal, diagonal] = np.where(size > 0.0, size, 1.0)
+    if is_fixed is not None and is_fixed.any():
+        matrix[is_fixed] = 0.0
+        matrix.transpose(0, 2, 1)[is_fixed] = 0.0
+        matrix[:, diagonal, diagonal] += is_fixed
+        right = right.copy()
+        right[is_fixed] = 0.0
+    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
