@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ..animation.bake.plans.handles import is_keyed_whole
+from ..animation.bake.plans.own_motion import is_keyed_whole
 from ..animation.datablocks import animation_data
 from ..animation.errors import Finding
 from ..animation.messages import ASK_TO_FREE

@@ -11,7 +11,7 @@ import numpy as np
 from bpy.app.translations import contexts
 
 from ..animation import AnimationError
-from ..animation.bake.plans.splines import bends_by_parameters
+from ..animation.bake.plans.track_methods import bends_by_parameters
 from ..animation.checks.key_info import SPLINE, Obstacle, PlayedParameters, turn_now, values_now
 from ..animation.checks.track_state import state
 from ..animation.edit.track_keys import TrackKeys

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import contexts
 
-from ..animation.bake.plans.splines import setting_names
+from ..animation.bake.plans.track_methods import setting_names
 from ..animation.checks.key_info import ShownKey
 from ..animation.checks.track_state import has_animated_bones
 from ..animation.datablocks import name_of

@@ -36,9 +36,9 @@ from ..store.table.session import Substitutes, session
 from ..store.table.track_records import NEGATED, Options
 from ..store.tracks import Track
 from .pipeline import rebake
-from .plans.handles import OwnHandles
-from .plans.protocol import TrackBake
-from .plans.splines import setting_names
+from .plans.handle_plan import HandlePlan
+from .plans.track_methods import setting_names
+from .track_bake import TrackBake
 from .tracks_to_bake import job_of_edited, plan_tracks
 
 
@@ -133,7 +133,7 @@ def _can_show(bake: TrackBake) -> bool:
     is_recorded = all(own.are_named for own in bake.own.values())
     # Splines of angles contain additional keys, which drafts do not change.
     is_by_angles = "angles" in setting_names(bake.track, bake.settings)
-    return is_recorded and not is_by_angles and all(isinstance(part, OwnHandles) for part in bake.plans)
+    return is_recorded and not is_by_angles and all(isinstance(part, HandlePlan) for part in bake.plans)
 
 
 @record(eq=False)
@@ -159,7 +159,7 @@ def _requests(
     groups: dict[Hashable, list[_Member]] = {}
     for bake in bakes:
         for part in bake.plans:
-            assert isinstance(part, OwnHandles)
+            assert isinstance(part, HandlePlan)
             own_keys = [bake.own.get(component) for component in part.spline.components]
             bases = []
             for component, own in zip(part.spline.components, own_keys, strict=True):

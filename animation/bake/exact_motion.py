@@ -24,10 +24,9 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track, rotation_property
-from .plans.component_keys import followed
-from .plans.handles import is_keyed_whole
-from .plans.protocol import OwnChannels
-from .plans.splines import TrackSpline, track_splines
+from .plans.own_motion import OwnChannels, is_keyed_whole
+from .plans.rotation_channels import unwrapped
+from .plans.track_splines import TrackSpline, track_splines
 
 _Curves = dict[tuple[str, int], bpy.types.FCurve]
 _Splines = list[tuple[list[int], Spline]]
@@ -112,7 +111,7 @@ def channel_values(track: Track, own: OwnChannels, frame: float, defaults: Mappi
         at_frame = spline.spline(np.array([frame]))
         if track.is_rotation:
             nearest_key = int(np.argmin(np.abs(spline.frames - frame)))
-            at_frame = followed(track, at_frame, spline.values[nearest_key])
+            at_frame = unwrapped(track, at_frame, spline.values[nearest_key])
         values[spline.components] = at_frame[0]
     return values
 

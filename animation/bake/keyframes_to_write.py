@@ -29,7 +29,8 @@ from ..store.own_keys import OwnKeys
 from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED
 from ..store.table import key_identity
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
-from .plans.protocol import AnyKeys, ChannelKeys, HandleKeys, TrackBake
+from .plans.composed_keys import AnyKeys, ChannelKeys, HandleKeys
+from .track_bake import TrackBake
 
 _TYPES = ("handle_left_type", "handle_right_type")
 _BITS = (LEFT_PLACED, RIGHT_PLACED)

@@ -27,10 +27,8 @@ from ..store.own_keys import OwnKeys, own_end_to_end, with_numbers_beside
 from ..store.table import key_identity
 from ..store.table import rows as rows_
 from ..store.tracks import Track
-from .plans.handles import is_keyed_whole
-from .plans.protocol import OwnChannels
+from .plans.own_motion import OwnChannels, is_keyed_whole, values_at
 from .plans.sample_frames import APART
-from .plans.splines import values_at
 
 
 def completed(track: Track, own: OwnChannels) -> OwnChannels:

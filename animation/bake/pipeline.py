@@ -25,10 +25,11 @@ from ..store.record_rows import OwnChannel, recorded
 from ..store.table.rows import joined
 from ..store.table.track_records import Options, TrackState
 from ..store.tracks import Track
-from .plans.component_keys import followed_together
-from .plans.protocol import Results, TrackBake
+from .plans.protocol import Results
+from .plans.rotation_channels import unwrapped_together
 from .put_back import put_unplayable_back
 from .sample_limit import count_samples, too_many, too_near_keys
+from .track_bake import TrackBake
 from .tracks_to_bake import BakeJob, collected_jobs, job_of_edited, plan_tracks
 from .write import write_in_place, write_tracks
 
@@ -215,9 +216,9 @@ def _evaluate_together(jobs: Sequence[BakeJob], known: KnownFits | None = None) 
     plans = [plan for bake in bakes for plan in bake.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     values = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])
-    values = followed_together([each.unwrapping for each in evaluations], values)
-    fits = fit_many([request for plan in plans for request in plan.requests])
-    handles = fit_handles([request for plan in plans for request in plan.handles], known)
+    values = unwrapped_together([each.unwrapping for each in evaluations], values)
+    fits = fit_many([request for plan in plans for request in plan.curve_requests])
+    handles = fit_handles([request for plan in plans for request in plan.handle_requests], known)
     results = Results(iter(values), iter(fits), iter(handles))
     for bake in bakes:
         bake.compose(results)

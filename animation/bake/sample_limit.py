@@ -12,9 +12,9 @@ from ..errors import Finding
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
 from ..store.frame_functions import FrameFunction, functions_of
-from .plans.protocol import TrackBake
-from .plans.retimed import sample_count
+from .plans.retimed_plan import sample_count
 from .plans.sample_frames import APART, Sampling, sampling_of
+from .track_bake import TrackBake
 
 
 def too_many(count: float, limit: int) -> Finding | None:

@@ -32,15 +32,17 @@ from ..store.table.track_records import Options, Settings
 from ..store.track_refusals import blocking_reasons, error_of_numbers
 from ..store.tracks import Track
 from .missing_rotation_keys import completed
-from .plans.component_keys import as_shown
-from .plans.curves import plan_curves
-from .plans.handles import check_untimed, plan_handles
-from .plans.protocol import OwnChannels, Plan, Scope, TrackBake
-from .plans.retimed import plan_retimed
+from .plans.continuous_rotations import with_values_of_motion
+from .plans.curve_plan import plan_curves
+from .plans.handle_plan import plan_handles
+from .plans.own_motion import OwnChannels
+from .plans.protocol import Plan, Scope
+from .plans.retimed_plan import plan_retimed
 from .plans.sample_frames import APART, sampling_of
-from .plans.samples import plan_samples
-from .plans.splines import SplineInput, TrackSpline, splines_together, track_splines
+from .plans.sample_plan import plan_samples
+from .plans.track_splines import SplineInput, TrackSpline, splines_together, track_splines
 from .sample_limit import count_samples, too_many
+from .track_bake import TrackBake
 
 _LOOP_GAP = 1e-4
 """Smallest reported gap between the first and last pose of a loop, in the track's units or radians."""
@@ -60,8 +62,8 @@ def plan_track(bake: TrackBake, function: FrameFunction | None, splines: list[Tr
     the track, if the fault is found only during evaluation.
     """
     track, own, options, settings = bake.track, bake.own, bake.options, bake.settings
-    if options.output == "HANDLES":
-        check_untimed(track, function)
+    if options.output == "HANDLES" and function is not None:
+        raise track.error("HANDLES_TIMED")
     splines = splines or track_splines(track, settings, own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     scope = Scope(
@@ -71,14 +73,14 @@ def plan_track(bake: TrackBake, function: FrameFunction | None, splines: list[Tr
         sampling=sampling_of(frames, options.step, options.extend),
         cycle=_cycle_beyond(track, settings, splines, options),
         key_frames=frames,
-        is_short=track.is_rotation and settings.path == "SHORTEST",
+        takes_shortest_path=track.is_rotation and settings.path == "SHORTEST",
     )
     notes = [track.finding("SPLINE", note) for spline in splines for note in spline.spline.notes]
     if function is not None:
         plans = plan_retimed(scope, splines, function)
     else:
         notes += _notes_of_keys(scope, settings, splines)
-        plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
+        plans = _OUTPUTS[options.output](scope, [with_values_of_motion(track, spline) for spline in splines])
     bake.key_frames, bake.plans, bake.notes, bake.function = frames, plans, notes, function
 
 
@@ -88,7 +90,7 @@ def _cycle_beyond(track: Track, settings: Settings, splines: Sequence[TrackSplin
     if settings.cycle == "SINGLE" or any(repeats(fcurve) for fcurve in track.channels.values()):
         return "SINGLE"
     # Our Cycles modifier on handles also repeats the segments that Blender plays. Generated keys cannot.
-    if options.output != "HANDLES" and any(spline.is_broken for spline in splines):
+    if options.output != "HANDLES" and any(spline.is_interrupted for spline in splines):
         return "SINGLE"
     return settings.cycle
 
@@ -115,7 +117,7 @@ def _notes_of_cycle(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) 
         codes.append("LOOP_JUMPS")
     if scope.options.extend is None and scope.cycle != "SINGLE" and not by_handles:
         codes.append("CYCLE_INSIDE_KEYS")
-    if any(spline.is_broken for spline in splines):
+    if any(spline.is_interrupted for spline in splines):
         if not by_handles:
             codes.append("CYCLE_ENDS")
         elif cycle == "LOOP":

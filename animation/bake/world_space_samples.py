@@ -26,10 +26,12 @@ from ..store.frame_functions import function_of
 from ..store.paths import BONES, bone_path, split
 from ..store.table.track_records import Options
 from ..store.tracks import Track
-from .plans.component_keys import followed
-from .plans.protocol import Baked, ChannelKeys, OwnChannels
+from .plans.composed_keys import ChannelKeys, ComposedKeys
+from .plans.own_motion import OwnChannels
+from .plans.rotation_channels import quaternions_of, unwrapped
 from .plans.sample_frames import nearest_rows, sampling_of
-from .plans.splines import quaternions_of, setting_names, track_splines
+from .plans.track_methods import setting_names
+from .plans.track_splines import track_splines
 from .sample_limit import samples_of_channel, too_many
 
 _MAX_SHEAR = 1e-4
@@ -61,7 +63,7 @@ class WorldMotion:
         for index in range(len(track.rest)):
             self._key_values[:, index] = own[index].values if index in own else track.component(index)
 
-    def baked(self) -> Baked:
+    def baked(self) -> ComposedKeys:
         """Return the keys that play the motion, for the parent's current motion. Raises AnimationError."""
         values = self.sampled()
         rows = nearest_rows(self._key_frames, self._frames)
@@ -72,7 +74,7 @@ class WorldMotion:
         components = range(len(self._track.rest))
         keyed = [index for index in components if index in self._own]
         not_keyed = [index for index in components if index not in self._own]
-        return Baked(
+        return ComposedKeys(
             [
                 ChannelKeys(group, self._frames, columns[group], own_rows, no_gaps[: len(own_rows)])
                 for group, own_rows in ((keyed, rows), (not_keyed, rows[:0]))
@@ -100,7 +102,7 @@ class WorldMotion:
         world = self._interpolated(rotations.unroll_signs(world_keys))
         local = rotations.multiply(rotations.conjugate(_quaternions(parent_at_frames, self._track)), world)
         first_key = int(np.searchsorted(self._frames, self._key_frames[0]))
-        return followed(self._track, local, self._key_values[0], first_key)
+        return unwrapped(self._track, local, self._key_values[0], first_key)
 
     def _sampled_location(self, parent_at_keys: Matrices, parent_at_frames: Matrices) -> Float64Array:
         rotated_keys = np.einsum("nij,nj->ni", parent_at_keys[:, :3, :3], self._key_values)

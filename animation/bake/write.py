@@ -38,8 +38,9 @@ from ..store.tracks import Track
 from ..store.up_to_date import digest
 from .keyframes_to_write import alike, baked_keys, differing, played_keys, with_identities
 from .locks import lock, lock_groups
-from .plans.protocol import ChannelKeys, HandleKeys, TrackBake, stacked
+from .plans.composed_keys import ChannelKeys, HandleKeys, stacked
 from .put_back import free_tracks, remove_made
+from .track_bake import TrackBake
 from .tracks_to_bake import BakeJob
 from .world_space_samples import WorldMotion, depth
 
@@ -53,10 +54,10 @@ def write_bakes(members: Sequence[TrackBake], write: Write) -> list[TrackState]:
     # cache.
     for member in members:
         _make_curves(member)
-    for group in alike([(keys.layout, member, keys) for member in members for keys in member.baked.channels]):
+    for group in alike([(keys.layout, member, keys) for member in members for keys in member.baked.channel_keys]):
         _write_group(group, write)
     for member in members:
-        for keys in member.baked.channels:
+        for keys in member.baked.channel_keys:
             for index in keys.components:
                 # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
                 # `FCurve.update` would take twice as long. Inside the loop over groups, Blender's threads would wait
@@ -79,7 +80,7 @@ def _table_entry(member: TrackBake) -> TrackState:
 def _make_curves(member: TrackBake) -> None:
     """Create the F-curves that the bake needs, and remove unused F-curves created by an earlier bake."""
     track, channels = member.track, member.channels
-    needed = {index for keys in member.baked.channels for index in keys.components}
+    needed = {index for keys in member.baked.channel_keys for index in keys.components}
     for index in track.made.keys() - needed:
         if index in track.channels:
             remove_made(channels, track, index)
@@ -176,7 +177,7 @@ def write_handles(members: Sequence[TrackBake], write: Write) -> list[TrackState
             track.channels[index] = member.channels.new(track.path, index, track.group)
     keys_by_layout = []
     for member in members:
-        for handle_keys in member.baked.handles:
+        for handle_keys in member.baked.handle_keys:
             own = member.own[handle_keys.components[0]]
             # The channels of a group are stacked, so they need keys at the same frames, and all have been read from
             # F-curves or none.
@@ -345,7 +346,7 @@ def _linear_components(bake: TrackBake) -> set[int]:
 
 def _has_other_slope_outside(bake: TrackBake, linear: Set[int]) -> bool:
     """Return whether any of the components is extrapolated from baked keys."""
-    channels = [keys for keys in bake.baked.channels if not keys.holds_outside]
+    channels = [keys for keys in bake.baked.channel_keys if not keys.holds_outside]
     return any(
         index in linear for keys in channels if not (keys.gaps[0] and keys.gaps[-2]) for index in keys.components
     )
@@ -355,7 +356,7 @@ def _is_held(bake: TrackBake, linear: Set[int]) -> bool:
     """Return whether the bake holds the end values of any of the components, which would change outside their keys."""
     if bake.options.extend:
         return False
-    held = [index for keys in bake.baked.channels if keys.holds_outside for index in keys.components]
+    held = [index for keys in bake.baked.channel_keys if keys.holds_outside for index in keys.components]
     for own in [bake.own[index] for index in held if index in linear]:
         ends = own.keys.take(np.array([0, -1]))
         outside = ends.frames + np.array([-1.0, 1.0], dtype=np.float32)

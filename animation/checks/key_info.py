@@ -18,7 +18,9 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.cubics import wrapped_frame
-from ..bake.plans.splines import bends_by_parameters, plays_its_own_keys, track_splines
+from ..bake.plans.own_motion import plays_its_own_keys
+from ..bake.plans.track_methods import bends_by_parameters
+from ..bake.plans.track_splines import track_splines
 from ..edit.track_keys import TrackKeys
 from ..errors import AnimationError
 from ..fcurves.frames import SAME_FRAME, is_among, union

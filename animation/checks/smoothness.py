@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...interp.continuity import Jump, continuity, jumps
-from ..bake.plans.splines import track_splines
+from ..bake.plans.track_splines import track_splines
 from ..records import record
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track

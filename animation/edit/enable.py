@@ -13,7 +13,8 @@ import numpy as np
 from ...interp.fitting.tcb_parameters import fit_parameters
 from ...interp.rotations.base_rotation_spline import Path
 from ..arguments import NotNegative, Parameters, checked
-from ..bake.plans.splines import TrackSpline, check_frames, track_splines
+from ..bake.plans.refused_keys import check_frames
+from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves import scratch_curves

@@ -12,7 +12,7 @@ import numpy as np
 from ...interp.fitting.tcb_from_tangents import Dialect
 from ..arguments import checked
 from ..bake.pipeline import bake
-from ..bake.plans.splines import LARGEST_VALUE
+from ..bake.plans.refused_keys import LARGEST_VALUE
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import ensured_channels, evaluate_anew

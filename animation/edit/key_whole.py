@@ -11,7 +11,7 @@ import numpy as np
 from ..arguments import checked
 from ..bake.missing_rotation_keys import completed
 from ..bake.pipeline import rebake
-from ..bake.plans.handles import is_keyed_whole
+from ..bake.plans.own_motion import is_keyed_whole
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.frames import is_among

@@ -18,7 +18,7 @@ import numpy as np
 from ...interp.fitting.curves import handles
 from ...interp.retiming import Between, ConstantSpeed
 from ..arguments import Parameters, Positive, checked
-from ..bake.plans.splines import track_splines
+from ..bake.plans.track_splines import track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.plans.splines import setting_names
+from ..bake.plans.track_methods import setting_names
 from ..datablocks import HAS_SLOTS, users_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of

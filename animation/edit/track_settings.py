@@ -9,7 +9,7 @@ from dataclasses import replace
 import bpy
 
 from ..arguments import checked
-from ..bake.plans.splines import made_by
+from ..bake.plans.track_methods import spline_class_of
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
@@ -142,7 +142,7 @@ def choose_settings(
     check_editable(datablock)
     track = find_track(datablock, name)
     settings = _with_choices(track.settings, choices)
-    made_by(track, settings)
+    spline_class_of(track, settings)
     report = Report.on([datablock], tracks=1)
     if not track.enabled:
         report = enable_track(datablock, track, settings.path if "path" in choices else None, defaults)

@@ -20,7 +20,7 @@ from ...interp import retiming
 from ...interp.messages import Text
 from ..arguments import LARGEST, Parameters, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
-from ..bake.plans.splines import TrackSpline, track_splines
+from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves import scratch_curves

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
-from ..bake.plans.protocol import OwnChannels
-from ..bake.plans.splines import TrackSpline, track_splines
+from ..bake.plans.own_motion import OwnChannels
+from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..fcurves.keyframes import SIDES, Float64Array
 from ..records import record
 from ..store.table.rows import column_of

@@ -25,9 +25,8 @@ import numpy as np
 from ...interp import rotations
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS
 from ...interp.rotations.representations import rotation_representation
-from ..bake.plans.handles import is_keyed_whole
-from ..bake.plans.protocol import OwnChannels
-from ..bake.plans.splines import bends_by_parameters
+from ..bake.plans.own_motion import OwnChannels, is_keyed_whole
+from ..bake.plans.track_methods import bends_by_parameters
 from ..errors import Finding
 from ..fcurves import segments
 from ..fcurves.frames import SAME_FRAME

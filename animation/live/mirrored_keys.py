@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..bake.plans.protocol import OwnChannels
+from ..bake.plans.own_motion import OwnChannels
 from ..fcurves.frames import ONE_KEY
 from ..fcurves.keyframes import BoolArray, Float64Array, IndexArray
 from ..store.own_keys import OwnKeys

@@ -13,9 +13,8 @@ from ...interp import rotations
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction
 from ...interp.rotations.representations import rotation_representation
 from ..bake.exact_motion import ExactSampler
-from ..bake.plans.handles import is_keyed_whole
-from ..bake.plans.protocol import OwnChannels
-from ..bake.plans.splines import bends_by_parameters
+from ..bake.plans.own_motion import OwnChannels, is_keyed_whole
+from ..bake.plans.track_methods import bends_by_parameters
 from ..edit.change_own_curves import record_tracks, revert_tracks
 from ..edit.set_parameters import set_parameters_of_each
 from ..edit.track_keys import TrackKeys

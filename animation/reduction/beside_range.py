@@ -15,8 +15,8 @@ import bpy
 import numpy as np
 
 from ...interp.rotations import normalise
-from ..bake.plans.handles import is_keyed_whole
-from ..bake.plans.splines import quaternions_of
+from ..bake.plans.own_motion import is_keyed_whole
+from ..bake.plans.rotation_channels import quaternions_of
 from ..errors import Finding
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import (

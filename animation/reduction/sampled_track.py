@@ -11,7 +11,7 @@ import numpy as np
 
 from ...interp import rotations
 from ...interp.fitting.reduction import limits_while_still, low_pass
-from ..bake.plans.splines import quaternions_of
+from ..bake.plans.rotation_channels import quaternions_of
 from ..errors import AnimationError, Finding
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float64Array, IndexArray

@@ -17,7 +17,7 @@ import numpy as np
 from ...interp import relaxation, rotations
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
-from ..bake.plans.splines import quaternions_of
+from ..bake.plans.rotation_channels import quaternions_of
 from ..edit.change_own_curves import own_points, put_own_keys, with_values
 from ..edit.track_keys import TrackKeys
 from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ...interp import evaluate_many, rotations
-from ..bake.plans.splines import TrackSpline, track_splines
+from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..edit.track_keys import TrackKeys
 from ..errors import AnimationError, Finding
 from ..fcurves.frames import is_among

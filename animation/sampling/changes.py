@@ -13,7 +13,9 @@ from ...interp import SplineBatch, rotations
 from ...interp.base_spline import Spline
 from ...interp.fitting.tcb_parameters import FLOAT32, SAMPLES, SplineToFit, sample_frames
 from ...interp.splines import tcb
-from ..bake.plans.splines import TrackSpline, last_place, own_motion, quaternions_of, walk_of
+from ..bake.plans.own_motion import own_motion
+from ..bake.plans.rotation_channels import quaternions_of, walk_of
+from ..bake.plans.track_splines import TrackSpline
 from ..fcurves import segments
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import Float32Array, Float64Array, IndexArray, Joined
@@ -390,5 +392,7 @@ def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64A
     changes = per_chord * (np.linalg.norm(changes, axis=2) if track.is_rotation else np.abs(changes).max(axis=2))
     speed = (changes / np.diff(frames, axis=1)).max(axis=1, keepdims=True)
     # A fit ends when its mean error is within the rounding error.
-    rounding: Float64Array = 2.0 * FLOAT32 * per_chord * np.abs(part.samples).max() + last_place(frames) * speed
+    rounding: Float64Array = (
+        2.0 * FLOAT32 * per_chord * np.abs(part.samples).max() + np.spacing(frames.astype(np.float32)) * speed
+    )
     return rounding

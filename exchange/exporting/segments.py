@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ...animation.bake.plans.splines import TrackSpline
+from ...animation.bake.plans.track_splines import TrackSpline
 from ...animation.fcurves.keyframes import Float64Array
 from ...interp import Keys as SplineKeys
 from ...interp import evaluate_many, rotations

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
-from ...animation.bake.plans.splines import TrackSpline, track_splines
+from ...animation.bake.plans.track_splines import TrackSpline, track_splines
 from ...animation.checks.track_state import state
 from ...animation.datablocks import name_of
 from ...animation.errors import Finding

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The frames at which a track is sampled."""
+"""The frames at which a track is sampled, and the distances that frames need so that Blender does not merge keys."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ class Sampling:
     low: float
     high: float
 
-    def samples(self, keys: Float32Array, cycle: str, goes_on: bool) -> Float32Array:
+    def samples(self, keys: Float32Array, cycle: str, extrapolates: bool) -> Float32Array:
         """Return the frames of samples between and outside the keys, except frames close to a key.
 
-        Outside the keys, samples cover the repeated cycles. If the cycle is SINGLE and the motion continues linearly
-        (`goes_on`), only one sample is added at each end of the range.
+        Outside the keys, samples cover the repeated cycles. If the cycle is SINGLE and a component `extrapolates`
+        linearly, only one sample is added at each end of the range.
         """
         if len(keys) < 2:
             return keys[:0]
         first, last = float(keys[0]), float(keys[-1])
         frames = self._grid(first, last)
         if cycle != "SINGLE":
-            frames = np.unique(np.concatenate((frames, self._beyond(keys, cycle))))
-        elif goes_on:
+            frames = np.unique(np.concatenate((frames, self._outside(keys, cycle))))
+        elif extrapolates:
             ends = np.array([self.low, self.high], dtype=np.float32)
             frames = np.unique(np.concatenate((frames, ends[(ends < first) | (ends > last)])))
         return away_from(frames, keys)
 
     @memoized
-    def with_keys(self, keys: Float32Array, cycle: str, goes_on: bool) -> Float32Array:
+    def with_keys(self, keys: Float32Array, cycle: str, extrapolates: bool) -> Float32Array:
         """Return the frames of the keys and of the samples."""
-        return np.sort(np.concatenate((thinned(keys, ONE_KEY), self.samples(keys, cycle, goes_on))))
+        return np.sort(np.concatenate((thinned(keys, ONE_KEY), self.samples(keys, cycle, extrapolates))))
 
-    def _beyond(self, keys: Float32Array, cycle: str) -> Float32Array:
+    def _outside(self, keys: Float32Array, cycle: str) -> Float32Array:
         """Return the sample frames of the cycles outside the keys, including the frames where cycles start."""
         first, last = float(keys[0]), float(keys[-1])
         low, high = self.low, self.high
@@ -62,14 +62,15 @@ class Sampling:
         wraps = first + turns * period
         if cycle == "REPEAT":
             wraps = np.concatenate((wraps, wraps + GUARD))
-        every = np.unique(np.asarray(wraps[(wraps >= low) & (wraps <= high)], dtype=np.float32))
+        frames = np.unique(np.asarray(wraps[(wraps >= low) & (wraps <= high)], dtype=np.float32))
         # Omit frames that are too close to the start of a cycle or to an end of the range.
         for more in (np.array([low, high], dtype=np.float32), self._grid(low, high)):
-            every = np.unique(np.concatenate((every, away_from(more, every))))
-        outside = ((every < first) | (every > last)) & (every >= low) & (every <= high)
-        return every[outside]
+            frames = np.unique(np.concatenate((frames, away_from(more, frames))))
+        is_outside = ((frames < first) | (frames > last)) & (frames >= low) & (frames <= high)
+        return frames[is_outside]
 
     def _grid(self, low: float, high: float) -> Float32Array:
+        """Return the frames from `low` to `high`, both inclusive, that are a whole number of steps from the origin."""
         steps = np.arange(math.ceil((low - self.origin) / self.step), math.floor((high - self.origin) / self.step) + 1)
         return np.asarray(self.origin + steps * self.step, dtype=np.float32)
 
@@ -89,14 +90,14 @@ def sampling_of(frames: Float32Array, step: float, extend: tuple[float, float] |
 
 def away_from(frames: Float32Array, keys: Float32Array) -> Float32Array:
     """Return the frames that are not close to a key. Both arrays are ascending."""
-    apart: Float32Array = frames[_gap(frames, keys) > APART]
-    return apart
+    away: Float32Array = frames[_distances(frames, keys) > APART]
+    return away
 
 
-def is_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
+def are_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
     """Return a mask of the frames too close to a key to be selected separately."""
-    near: npt.NDArray[np.bool_] = _gap(frames, keys) < PICKED
-    return near
+    mask: npt.NDArray[np.bool_] = _distances(frames, keys) < PICKED
+    return mask
 
 
 def united(keys: list[Float32Array], others: list[Float32Array]) -> Float32Array:
@@ -118,11 +119,11 @@ def thinned(frames: Float32Array, apart: float) -> Float32Array:
     """Return the ascending frames, except frames within `apart` of the previous remaining frame."""
     if (np.diff(frames) > apart).all():
         return frames
-    kept: list[float] = []
+    remaining: list[float] = []
     for frame in frames.tolist():
-        if not kept or frame - kept[-1] > apart:
-            kept.append(frame)
-    return np.array(kept, dtype=np.float32)
+        if not remaining or frame - remaining[-1] > apart:
+            remaining.append(frame)
+    return np.array(remaining, dtype=np.float32)
 
 
 @memoized
@@ -135,10 +136,10 @@ def nearest_rows(frames: Float32Array, among: Float32Array) -> IndexArray:
     return rows
 
 
-def _gap(frames: Float32Array, keys: Float32Array) -> Float32Array:
+def _distances(frames: Float32Array, keys: Float32Array) -> Float32Array:
     """Return the distance from each frame to the nearest key, or infinity if there are no keys."""
     if not len(keys):
         return np.full(len(frames), np.inf, dtype=np.float32)
     at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
-    gap: Float32Array = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
-    return gap
+    distances: Float32Array = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
+    return distances

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys that play a track's channels: keys of baked curves, or the animator's keys with new handles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import field, replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from ....interp.rotations.equivalent import Maps
+from ...errors import Finding
+from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
+from ...records import record
+
+AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
+
+
+@record()
+class ComposedKeys:
+    """The keys that play the channels of a spline or a track, and their errors."""
+
+    channel_keys: list[ChannelKeys] = field(default_factory=list)
+    handle_keys: list[HandleKeys] = field(default_factory=list)
+    """The keys that replace `channel_keys` if handles play the track."""
+    notes: list[Finding] = field(default_factory=list)
+    error: float = 0.0
+    """Maximum error of curves or handles, in units of the value, or an angle in radians."""
+    error_frame: float = math.nan
+    """Frame of the maximum error of handles."""
+    is_approximate: bool = False
+    """True if the error of handles exceeds the tolerance."""
+
+    @property
+    def is_by_handles(self) -> bool:
+        """Return whether the handles of the animator's keys play the motion."""
+        return bool(self.handle_keys)
+
+    @property
+    def samples(self) -> int:
+        """Return the total number of generated linear keys in all channels."""
+        return sum(keys.generated_count for keys in self.channel_keys if keys.incoming is None)
+
+    @property
+    def curve_keys(self) -> int:
+        """Return the total number of generated Bezier keys in all channels."""
+        return sum(keys.generated_count for keys in self.channel_keys if keys.incoming is not None)
+
+
+@record()
+class ChannelKeys:
+    """All keys, both generated and the animator's own, of baked channels that were keyed at the same frames."""
+
+    components: list[int]
+    frames: Float32Array
+    """Ascending frames, shape (n,)."""
+    values: Float32Array
+    """Values, shape (components, n)."""
+    rows: IndexArray
+    """Rows of the animator's keys, shape (k,)."""
+    gaps: BoolArray
+    """Mask of the animator's keys that begin a segment played by Blender, shape (k,), always False for the last key."""
+    incoming: Float64Array | None = None
+    """Derivatives per frame before each key, shape (components, n). If None, the keys are linear."""
+    outgoing: Float64Array | None = None
+    maps: Maps | None = None
+    """Factors and terms, shape (components, k), that map the values of the animator's keys to equivalent values on the
+    curves. If None, the values on the curves are unchanged."""
+    per_component: ClassVar = ("values", "incoming", "outgoing", "maps")
+
+    @property
+    def count(self) -> int:
+        """Return the total number of keys in all components."""
+        return self.values.size
+
+    @property
+    def generated_count(self) -> int:
+        """Return the total number of generated keys in all components."""
+        return len(self.components) * (len(self.frames) - len(self.rows))
+
+    @property
+    def holds_outside(self) -> bool:
+        """Return whether the curves are constant outside their keys, regardless of the animator's extrapolation."""
+        return not np.count_nonzero(self.gaps)
+
+    @property
+    def layout(self) -> tuple[Hashable, ...]:
+        """Return a value that is equal for keys that `stacked` can concatenate."""
+        arrays = (self.frames, self.rows, self.gaps)
+        return *(array.tobytes() for array in arrays), self.incoming is None, self.maps is None
+
+
+@record()
+class HandleKeys:
+    """The animator's keys in channels played by handles, all at the same frames."""
+
+    components: list[int]
+    plays: BoolArray
+    """True if handles play the spline after each key."""
+    left: Float32Array
+    """Left handles, shape (components, keys, 2), with NaN for unchanged handles."""
+    right: Float32Array
+    shown: Float32Array | None = None
+    """Values of the keys on the curves, shape (components, keys). If None, the curves have the animator's values."""
+    other_numbers: EnumArray | None = None
+    """Table flags NEGATED and COUPLED for `shown`, shape (components, keys), or None if `shown` is None."""
+    chosen: EnumArray | None = None
+    """Flags `rows.CHOSEN_…` of handles that Blender places because the animator chose their type, shape (components,
+    keys). If None, Blender places no handles."""
+    repeats: bool = False
+    """True if a Cycles modifier repeats the keys before the first key and after the last key."""
+    rests: tuple[bool, bool] = (False, False)
+    """For the first and last keys, true if an ease brings the motion to rest at the key."""
+    per_component: ClassVar = ("left", "right", "shown", "other_numbers", "chosen")
+
+    @property
+    def count(self) -> int:
+        """Return the total number of keys in all components."""
+        return len(self.components) * len(self.plays)
+
+    @property
+    def layout(self) -> tuple[Hashable, ...]:
+        """Return a value that is equal for keys that `stacked` can concatenate."""
+        return self.plays.tobytes(), self.shown is None, self.chosen is None, self.repeats, self.rests
+
+
+def stacked(keys_of_tracks: Sequence[AnyKeys]) -> AnyKeys:
+    """Concatenate the components of several sets of keys with the same layout."""
+    first = keys_of_tracks[0]
+    if len(keys_of_tracks) == 1:
+        return first
+    arrays: dict[str, Any] = {}
+    for name in first.per_component:
+        parts = [getattr(keys, name) for keys in keys_of_tracks]
+        if isinstance(parts[0], Maps):
+            arrays[name] = Maps(*map(np.concatenate, zip(*parts, strict=True)))
+        elif parts[0] is not None:
+            arrays[name] = np.concatenate(parts)
+    return replace(first, components=[component for keys in keys_of_tracks for component in keys.components], **arrays)

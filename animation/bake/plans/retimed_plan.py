@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans for tracks with a frame function: samples of p(F(t)), or curves fitted to dense samples.
+
+Samples are needed because only Blender can evaluate an F-curve with its modifiers. Retiming applies to the entire
+track, including its keys. The keys get the values that are played at their frames, and the table stores the animator's
+values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import bpy
+import numpy as np
+
+from ....interp import rotations
+from ....interp.fitting.samples import fit_samples
+from ...fcurves.frames import is_among, union
+from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
+from ...records import record
+from ...store.frame_functions import FrameFunction
+from ...store.tracks import Track
+from .component_keys import ComponentKeys, by_own_frames, united_channel_keys
+from .composed_keys import ComposedKeys
+from .function_jumps import frames_around_jumps, frames_at_keys
+from .own_motion import OwnChannels
+from .protocol import Evaluation, Plan, Results, Scope
+from .rotation_channels import LARGEST_STEP, Unwrapping
+from .sample_frames import Sampling, are_near, away_from
+from .track_splines import TrackSpline
+
+_FINEST = 1 / 64
+"""Smallest distance between samples for unwrapping the turns of a rotation, in frames of the motion."""
+_MOST_ORIENTATIONS = 2_000_000
+"""Maximum number of orientations computed to unwrap the turns of a rotation."""
+_CLOSE = 1 / 8
+"""Distance in frames between the samples to which curves are fitted."""
+
+
+def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFunction) -> list[Plan]:
+    """Return the plans of a track's splines, in scene frames.
+
+    Raises AnimationError if the range of the frame function is too large.
+    """
+    by_curves, keys = scope.options.output == "CURVES", scope.key_frames
+    sampling = replace(scope.sampling, step=_CLOSE) if by_curves else scope.sampling
+    low, high = _range_to_bake(keys, sampling, function)
+    ends = np.array([low, high], dtype=np.float32)
+    grid = sampling.samples(ends, "SINGLE", False) if high > low else ends[:0]
+    grid = np.union1d(grid, ends)
+    before_jumps, after_jumps = frames_around_jumps(function, grid)
+    at_keys = frames_at_keys(function, grid, keys) if by_curves else grid[:0]
+    samples = np.unique(np.concatenate((grid, before_jumps, after_jumps, at_keys)))
+    frames = np.union1d(keys, away_from(samples, keys))
+    played = function(frames)
+    if not np.isfinite(played).all():
+        raise scope.track.error("TIMING_NOT_FINITE", frame=float(frames[np.argmin(np.isfinite(played))]))
+    sampled = [_sampled_spline(scope, spline, frames, played) for spline in splines]
+    if not by_curves:
+        return [RetimedSamplePlan(scope, sampled)]
+    return [RetimedCurvePlan(scope, sampled, np.isin(frames, before_jumps), scope.tolerance(splines))]
+
+
+def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
+    """Return the approximate number of samples of the retimed track. Curves are also fitted to samples."""
+    keys = union([channel.keys.frames for channel in own.values()])
+    if not np.isfinite(keys).all():
+        return 0.0
+    low, high = _range_to_bake(keys, sampling, function)
+    return len(own) * (high - low) / (_CLOSE if output == "CURVES" else sampling.step)
+
+
+def _range_to_bake(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
+    """Return the first and last frames to bake.
+
+    The range includes the sampled range, and all keys of the track and of the function. If the function varies outside
+    its keys, the range also includes the scene range.
+    """
+    frames = [float(keys[0]), float(keys[-1]), sampling.low, sampling.high, *function.bounds]
+    scene = bpy.context.scene
+    if function.goes_on and scene is not None:
+        frames += [scene.frame_start, scene.frame_end]
+    return min(frames), max(frames)
+
+
+@record()
+class _SampledSpline:
+    """A spline, and the frames at which it is sampled."""
+
+    spline: TrackSpline
+    is_needed: BoolArray
+    """Mask of the frames of the plan that need a sample."""
+    frames: Float32Array
+    """Frames that need a sample."""
+    evaluated: Float64Array
+    """Spline frames to evaluate: the played frames, and frames needed to unwrap a rotation."""
+    rows: IndexArray
+    """Row in `evaluated` of the frame played at each of `frames`."""
+
+
+@record()
+class RetimedSamplePlan(Plan):
+    """The plan that samples a track's splines, retimed by the track's frame function."""
+
+    scope: Scope
+    splines: Sequence[_SampledSpline]
+
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return each spline and the frames to evaluate."""
+        return [
+            Evaluation(sampled.spline.spline, sampled.evaluated, self._unwrapping(sampled)) for sampled in self.splines
+        ]
+
+    def _unwrapping(self, sampled: _SampledSpline) -> Unwrapping | None:
+        if not self.scope.track.is_rotation:
+            return None
+        # Unwrap the motion before it is retimed, so that whole turns are undone where the function decreases.
+        spline = sampled.spline
+        first_key = int(np.searchsorted(sampled.evaluated, float(spline.frames[0])))
+        return Unwrapping(self.scope.track, spline.values[0], first_key)
+
+    def compose(self, results: Results) -> ComposedKeys:
+        """Compose the keys of the retimed motion."""
+        keys_of_components: list[ComponentKeys] = []
+        error = 0.0
+        for sampled in self.splines:
+            values = next(results.values)[sampled.rows].T
+            # The components of a rotation are fitted together.
+            all_rows = list(range(len(values)))
+            for rows in [all_rows] if self.scope.track.is_rotation else [[row] for row in all_rows]:
+                components = [sampled.spline.components[row] for row in rows]
+                keys, error_of_rows = self._fitted(sampled, components, values[rows])
+                error = max(error, error_of_rows)
+                for group, own_frames in by_own_frames(self.scope, components):
+                    keys_of_components.append(replace(keys.of(group), own_frames=own_frames))
+        return ComposedKeys(united_channel_keys(self.scope, keys_of_components), error=error)
+
+    def _fitted(
+        self, sampled: _SampledSpline, components: list[int], values: Float64Array
+    ) -> tuple[ComponentKeys, float]:
+        """Return the components' keys for the values at the samples, shape (components, n), and the maximum error."""
+        spline = sampled.spline
+        # Segments played by Blender are retimed too.
+        timed = replace(spline, begins_segment=np.zeros(len(spline.frames), dtype=np.bool_))
+        return ComponentKeys(components, spline.frames, timed, sampled.frames, values), 0.0
+
+
+@record()
+class RetimedCurvePlan(RetimedSamplePlan):
+    """The plan that fits curves to dense samples of a track that is retimed by a frame function."""
+
+    is_before_jump: BoolArray
+    """Mask of the frames of the plan just before a jump in the function."""
+    tolerance: float
+
+    def _fitted(
+        self, sampled: _SampledSpline, components: list[int], values: Float64Array
+    ) -> tuple[ComponentKeys, float]:
+        """Return keys of curves fitted to the samples, and the maximum error."""
+        is_before_jump, frames = self.is_before_jump[sampled.is_needed], sampled.frames
+        is_break = is_among(frames, sampled.spline.frames) | is_before_jump
+        is_break[1:] |= is_before_jump[:-1]
+        is_break[[0, -1]] = True
+        beside_keys, size = are_near(frames, self.scope.key_frames), partial(_size, self.scope.track.kind)
+        fit = fit_samples(frames, values.T, np.flatnonzero(is_break), size, self.tolerance, avoided=beside_keys)
+        samples, _ = super()._fitted(sampled, components, values)
+        keys = replace(samples.take(fit.rows), incoming=fit.incoming.T, outgoing=fit.outgoing.T)
+        # Two orientations never differ by more than half a turn.
+        return keys, min(fit.error, np.pi) if self.scope.track.is_rotation else fit.error
+
+
+def _size(kind: str, change: Float64Array) -> Float64Array:
+    """Return the sizes of changes in channel values, shape (n,). For a rotation, they are upper bounds of the angles.
+
+    `change` has the shape (n, components).
+    """
+    size: Float64Array
+    if kind == "VECTOR":
+        size = np.abs(change).max(axis=1)
+    elif kind == "EULER":
+        size = np.abs(change).sum(axis=1)
+    elif kind == "QUATERNION":
+        # The length of a small change in a unit quaternion is half the angle.
+        size = 2.0 * np.linalg.norm(change, axis=1)
+    else:
+        size = np.abs(change[:, 0]) + 2.0 * np.linalg.norm(change[:, 1:], axis=1)
+    return size
+
+
+def _sampled_spline(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Float64Array) -> _SampledSpline:
+    """Return the sample frames of a spline. `played` contains the values of F at `frames`."""
+    if spline.spline.cycle == "SINGLE":
+        played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
+    is_needed = _is_needed(frames, played, spline.frames)
+    frames, played = frames[is_needed], played[is_needed]
+    if not scope.track.is_rotation:
+        return _SampledSpline(spline, is_needed, frames, played, np.arange(len(played)))
+    evaluated = _dense_enough_to_unwrap(scope.track, spline, played)
+    return _SampledSpline(spline, is_needed, frames, evaluated, np.searchsorted(evaluated, played))
+
+
+def _is_needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:
+    """Return a mask of the frames to sample.
+
+    Frames outside the keys are omitted if F is constant between them and the end of the range.
+    """
+    changes = np.flatnonzero(np.diff(played))
+    start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)
+    rows = np.arange(len(frames))
+    is_needed: BoolArray = (rows >= start) & (rows <= end)
+    is_needed |= (frames >= keys[0]) & (frames <= keys[-1])
+    return is_needed
+
+
+def _dense_enough_to_unwrap(track: Track, spline: TrackSpline, played: Float64Array) -> Float64Array:
+    """Return frames of a rotation that include all played frames and are dense enough to unwrap the angles.
+
+    The frames include the first key. Raises AnimationError if the range is too large.
+    """
+    first = float(spline.frames[0])
+    low, high = min(first, float(played.min())), max(first, float(played.max()))
+    step = 1.0
+    while True:
+        if (high - low) / step > _MOST_ORIENTATIONS:
+            raise track.error("TIMING_TOO_FAR", low, high)
+        grid = np.arange(low, high + step, step)
+        frames = np.unique(np.concatenate((played, spline.frames[:1], np.minimum(grid, high))))
+        if step <= _FINEST:
+            return frames
+        quaternions = spline.spline(frames)
+        if rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0.0) <= LARGEST_STEP:
+            return frames
+        step /= 2.0

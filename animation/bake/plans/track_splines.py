@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Construct a track's splines from the animator's keys.
+
+A rotation has one spline. Of values, components with the same key frames and parameters share a spline. A spline that
+is interrupted by segments that Blender plays consists of one spline per run of keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ....interp import Keys, KeysError, rotations
+from ....interp.base_spline import Spline
+from ....interp.piecewise import PiecewiseSpline
+from ....interp.rotations.base_rotation_spline import splines_along_walks
+from ....interp.splines import METHODS, tcb
+from ...errors import AnimationError
+from ...fcurves.frames import union
+from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array
+from ...memoize import memoized
+from ...records import record
+from ...store.own_keys import OwnKeys
+from ...store.parameters import parameter_rows, read_velocities
+from ...store.table.track_records import Settings
+from ...store.tracks import Track
+from .blender_segments import begin_segments_of_any, channel_segments, has_segment, run_slices, spline_slices
+from .own_motion import OwnChannels, values_at
+from .refused_keys import (
+    LARGEST_VALUE,
+    check_finite,
+    check_frames,
+    check_range,
+    check_size,
+    check_speed,
+    check_turns,
+    error_of_keys,
+)
+from .rotation_channels import quaternions_of, walk_of
+from .track_methods import setting_names, spline_class_of
+
+_MakeSpline = Callable[[slice], tuple[Spline, Float64Array | None]]
+"""Function that returns the spline of a slice of keys, with the angles between keys if they may exceed half a turn."""
+
+
+@record()
+class TrackSpline:
+    """A spline that interpolates a track's rotation, or the components of a track that are keyed at the same frames."""
+
+    components: list[int]
+    frames: Float32Array
+    """Frames of the keys, shape (n,)."""
+    values: Float64Array
+    """Channel values of the keys, shape (n, components)."""
+    spline: Spline
+    begins_segment: BoolArray
+    """Mask of the keys that begin segments played by Blender, which separate the runs of the spline, shape (n,)."""
+    make_spline: _MakeSpline | None = None
+    """Function that creates the spline of a run. None if Blender plays no segment."""
+    turns: Float64Array | None = None
+    """Angles between keys in radians if they may exceed half a turn, shape (n - 1,)."""
+
+    @cached_property
+    def is_interrupted(self) -> bool:
+        """Return whether Blender plays any segment."""
+        return has_segment(self.begins_segment)
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """Return the largest range of any component's key values, and the largest absolute value of the keys."""
+        values = self.spline.keys.values
+        lowest, highest = np.minimum.reduce(values).tolist(), np.maximum.reduce(values).tolist()
+        spread = max(high - low for low, high in zip(lowest, highest, strict=True))
+        return spread, max(-min(lowest), *highest)
+
+    @cached_property
+    def runs(self) -> list[TrackSpline]:
+        """Return one track spline per run."""
+        return [self._run(rows) for rows in run_slices(self.begins_segment)]
+
+    def run_of(self, row: int) -> tuple[TrackSpline, int]:
+        """Return the run that contains a key, and the row of the key in the run."""
+        rows = next(run for run in run_slices(self.begins_segment) if row < run.stop)
+        return self._run(rows), row - rows.start
+
+    def _run(self, rows: slice) -> TrackSpline:
+        if not self.is_interrupted:
+            return self
+        assert self.make_spline is not None
+        spline, turns = self.make_spline(rows)
+        frames = self.frames[rows]
+        no_segment = np.zeros(len(frames), dtype=np.bool_)
+        return TrackSpline(self.components, frames, self.values[rows], spline, no_segment, self.make_spline, turns)
+
+
+def track_splines(
+    track: Track, settings: Settings, own: OwnChannels, defaults: Mapping[str, float]
+) -> list[TrackSpline]:
+    """Return the splines of the track. `defaults` contains the parameters of keys that have none of their own.
+
+    Raises an AnimationError that names the key if the keys or their parameters do not define a spline.
+    """
+    components_by_shape: dict[bytes, list[int]] = {}
+    for index, keys in own.items():
+        components_by_shape.setdefault(keys.shape, []).append(index)
+    for first, *_ in components_by_shape.values():
+        check_frames(track, own[first].frames)
+    if track.is_rotation:
+        return [_spline_of_rotation(track, settings, own, defaults)]
+    return [
+        _spline_of_values(track, settings, {index: own[index] for index in components}, defaults)
+        for components in components_by_shape.values()
+    ]
+
+
+def _spline_of_values(track: Track, settings: Settings, own: OwnChannels, defaults: Mapping[str, float]) -> TrackSpline:
+    """Create the spline of the channels in `own`, whose keys have the same frames and parameters."""
+    components, first = [*own], next(iter(own.values()))
+    frames, values = first.frames, _columns(own.values())
+    are_small = _are_small(own.values())
+    if not are_small:
+        check_size(track, frames, values)
+    spline_class = spline_class_of(track, settings)
+    begins_segment = first.ends_spline.copy()
+    begins_segment[-1:] = False
+    slices = spline_slices(begins_segment)
+
+    def make_spline(rows: slice) -> tuple[Spline, None]:
+        options = _options(track, settings, own, frames[rows])
+        try:
+            parameters = parameter_rows(track, own, frames[rows], defaults)
+            keys = _keys(frames[rows], values[rows], parameters, are_small)
+            return spline_class(keys, settings.cycle if len(slices) == 1 else "SINGLE", **options), None
+        except KeysError as error:
+            raise error_of_keys(track, error, frames[rows], components) from error
+
+    splines = [make_spline(rows)[0] for rows in slices]
+    spline: Spline = splines[0]
+    if len(slices) > 1:
+        segment_rows = np.flatnonzero(begins_segment[:-1])
+        segments = channel_segments(own, frames, values, segment_rows)
+        spline = PiecewiseSpline(splines, segments, None, _cycle_of_runs(settings), segment_rows)
+    if settings.method != Settings.method:
+        check_range(track, spline, frames)
+    return TrackSpline(components, frames, values, spline, begins_segment, make_spline)
+
+
+def _spline_of_rotation(
+    track: Track, settings: Settings, own: OwnChannels, defaults: Mapping[str, float]
+) -> TrackSpline:
+    """Create the spline of a rotation, with keys at the union of its channels' frames."""
+    components = list(range(len(track.rest)))
+    frames, values = _whole_rotations(track, own)
+    begins_segment = begin_segments_of_any(own, frames)
+    slices = spline_slices(begins_segment)
+    settings_of_run = settings if len(slices) == 1 else replace(settings, cycle="SINGLE")
+
+    def make_spline(rows: slice) -> tuple[Spline, Float64Array | None]:
+        is_blenders = has_segment(begins_segment[rows])
+        return _spline_of_run(track, settings_of_run, own, frames[rows], values[rows], defaults, is_blenders)
+
+    splines, turns_of_splines = zip(*map(make_spline, slices), strict=True)
+    if len(slices) == 1:
+        return TrackSpline(components, frames, values, splines[0], begins_segment, make_spline, turns_of_splines[0])
+    representation = track.order if track.kind == "EULER" else track.kind
+    segment_rows = np.flatnonzero(begins_segment[:-1])
+    segments = channel_segments({index: own.get(index) for index in components}, frames, values, segment_rows)
+    spline = PiecewiseSpline(list(splines), segments, representation, _cycle_of_runs(settings), segment_rows)
+    # The angles of segments that Blender plays stay 0, because the spline does not define them.
+    turns = np.zeros(len(frames))
+    for rows, turns_of_spline in zip(slices, turns_of_splines, strict=True):
+        if turns_of_spline is not None:
+            turns[rows][:-1] = turns_of_spline
+    large_turns = turns[:-1] if turns.any() else None
+    return TrackSpline(components, frames, values, spline, begins_segment, make_spline, large_turns)
+
+
+def _whole_rotations(track: Track, own: OwnChannels) -> tuple[Float32Array, Float64Array]:
+    """Return the frames of all channels' keys, shape (n,), and the values of all components there, (n, components)."""
+    count = len(track.rest)
+    if [*own] == [*range(count)] and len({keys.timing for keys in own.values()}) == 1:
+        return own[0].frames, _columns(own.values())
+    frames = union([keys.keys.frames for keys in own.values()])
+    values = np.empty((len(frames), count))
+    for index in range(count):
+        values[:, index] = values_at(track, index, own[index], frames) if index in own else track.component(index)
+    return frames, values
+
+
+def _spline_of_run(
+    track: Track,
+    settings: Settings,
+    own: OwnChannels,
+    frames: Float32Array,
+    values: Float64Array,
+    defaults: Mapping[str, float],
+    is_blenders: bool,
+) -> tuple[Spline, Float64Array | None]:
+    """Return the spline of a run of a rotation's keys, and the angles between keys if they may exceed half a turn.
+
+    If `is_blenders` is true, Blender plays all segments, so only the orientations at the keys matter.
+    """
+    are_small = _are_small(own.values()) and len(own) == values.shape[1]
+    if not are_small:
+        check_finite(track, frames, values)
+    spline_class, label = spline_class_of(track, settings), METHODS[settings.method].label
+    options = _options(track, settings, own, frames)
+    parameters = parameter_rows(track, own, frames, defaults)
+    if track.kind == "EULER" and hasattr(spline_class, "from_angles"):
+        options["order"] = track.order
+    try:
+        if track.kind == "QUATERNION" or settings.path == "SHORTEST" or is_blenders:
+            keys = _keys(frames, quaternions_of(track, values), parameters, are_small)
+            spline = spline_class(keys, settings.cycle, **options)
+            if settings.path == "SHORTEST":
+                return spline, None
+            arcs = np.zeros(len(frames) - 1) if is_blenders else _arcs(keys.values)
+            if "path" not in options:
+                check_turns(track, frames, arcs, np.pi, label)
+            # Rotations of less than half a turn need no unwrapping between samples.
+            return spline, arcs if arcs.max(initial=0.0) > np.pi else None
+        walk = walk_of(track, values)
+        turns = np.linalg.norm(walk, axis=1)
+        if "order" in options:
+            keys = _keys(frames, values, parameters, are_small)
+            return spline_class.from_angles(keys, settings.cycle, **options), turns
+        keys = _keys(frames, quaternions_of(track, values), parameters, are_small)
+        if hasattr(spline_class, "from_walk"):
+            options.pop("path", None)
+            return spline_class.from_walk(keys, walk, settings.cycle, **options), turns
+        check_turns(track, frames, turns, 2 * np.pi if "path" in options else np.pi, label)
+        return spline_class(_with_signs_along(keys, walk), settings.cycle, **options), turns
+    except KeysError as error:
+        raise error_of_keys(track, error, frames) from error
+
+
+def _with_signs_along(keys: Keys, walk: Float64Array) -> Keys:
+    """Return quaternion keys with signs chosen so that the arcs between keys match the rotation vectors in `walk`."""
+    q = keys.values
+    reached = rotations.multiply(rotations.from_rotation_vector(walk), q[:-1])
+    flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
+    return keys.with_values(q * np.append(1.0, np.cumprod(flips))[:, np.newaxis])
+
+
+def _arcs(quaternions: Float64Array) -> Float64Array:
+    """Return the angle from each quaternion to the next, up to a whole turn because signs matter, shape (n - 1,)."""
+    unit = rotations.normalise(quaternions)
+    apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
+    # The arctangent of half the chords is accurate for all angles. The arc cosine loses digits for small angles.
+    arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
+    return arcs
+
+
+def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
+    """Return the cycle of a spline with several runs. An interrupted loop becomes a repetition."""
+    return "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
+
+
+def _options(track: Track, settings: Settings, own: OwnChannels, frames: Float32Array) -> dict[str, Any]:
+    """Return the keyword arguments of the method's class, other than keys and cycle."""
+    options = {name: getattr(settings, name) for name in setting_names(track, settings) if name != "velocities"}
+    if "velocities" in setting_names(track, settings):
+        velocities = read_velocities(track, own, frames)
+        if track.is_rotation:
+            check_speed(track, frames, velocities)
+        options["velocities"] = velocities if track.is_rotation else velocities[:, list(own)]
+    if "angles" in options:
+        options["angles"] = METHODS[settings.angles]
+    return options
+
+
+def _are_small(own: Iterable[OwnKeys]) -> bool:
+    """Return whether all values of the keys' F-curves are known to be small enough for a spline."""
+    return all(keys.every.bound <= LARGEST_VALUE for keys in own)
+
+
+def _columns(own: Iterable[OwnKeys]) -> Float64Array:
+    """Return the values of channels keyed at the same frames, shape (n, channels)."""
+    return np.stack([keys.values for keys in own], axis=1)
+
+
+def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, are_small: bool) -> Keys:
+    """Return the keys of a spline at validated frames. If `are_small` is true, the values are also validated."""
+    if are_small:
+        return _keys_at(frames.astype(np.float64)).with_values(values, parameters)
+    return Keys(frames.astype(np.float64), values, *parameters)
+
+
+@memoized
+def _keys_at(frames: Float64Array) -> Keys:
+    """Return cached keys at the frames. Small values need no further checks, because no two frames are equal."""
+    return Keys(frames, np.zeros(len(frames)))
+
+
+class SplineInput(NamedTuple):
+    """The arguments of `track_splines`."""
+
+    track: Track
+    settings: Settings
+    own: OwnChannels
+    defaults: Mapping[str, float]
+
+
+def splines_together(inputs: Sequence[SplineInput]) -> list[list[TrackSpline] | None]:
+    """Return the splines of TCB tracks, or None for tracks whose keys `track_splines` must check.
+
+    Creating the splines of tracks that differ only in values together is several times faster.
+    """
+    groups: dict[Hashable, list[int]] = {}
+    for number, (track, settings, own, defaults) in enumerate(inputs):
+        shapes = {keys.shape for keys in own.values()}
+        has_known_path = track.kind != "QUATERNION" or settings.path == "SHORTEST"
+        is_whole = not track.is_rotation or [*own] == [*range(len(track.rest))]
+        if settings.method == Settings.method and len(shapes) == 1 and has_known_path and is_whole:
+            choices = settings.cycle, settings.ends, settings.construction, settings.path
+            group = track.kind, track.order, *choices, *own, *shapes, tuple(defaults.items())
+            groups.setdefault(group, []).append(number)
+    splines: list[list[TrackSpline] | None] = [None] * len(inputs)
+    for numbers in groups.values():
+        with suppress(AnimationError, KeysError):
+            for number, spline in zip(numbers, _splines_alike([inputs[number] for number in numbers]), strict=False):
+                splines[number] = [spline]
+    return splines
+
+
+def _splines_alike(inputs: Sequence[SplineInput]) -> Iterator[TrackSpline]:
+    """Yield the spline of each track, or nothing if the keys need checks.
+
+    The keys of all channels have the same frames and parameters.
+    """
+    track, settings, own, defaults = inputs[0]
+    components, first = [*own], next(iter(own.values()))
+    channels = [keys for each in inputs for keys in each.own.values()]
+    if b"\1" in first.ends or not _are_small(channels):
+        return
+    frames, count = first.frames, len(inputs)
+    check_frames(track, frames)
+    parameters = parameter_rows(track, own, frames, defaults)
+    by_channel = np.stack([keys.values for keys in channels]).reshape(count, len(components), len(frames))
+    values = np.ascontiguousarray(by_channel.swapaxes(1, 2))
+    rows, turns = values.reshape(-1, len(components)), None
+    points = quaternions_of(track, rows).reshape(count, len(frames), 4) if track.is_rotation else values
+    keys = [_keys(frames, track_points, parameters, are_small=True) for track_points in points]
+    options: dict[str, Any] = {"ends": settings.ends, "construction": settings.construction}
+    splines: list[Any]
+    if not track.is_rotation:
+        splines = [tcb.VectorSpline(track_keys, settings.cycle) for track_keys in keys]
+    elif settings.path == "SHORTEST":
+        splines = [tcb.RotationSpline(track_keys, settings.cycle, **options) for track_keys in keys]
+    else:
+        # Omit the walks from the last key of a track to the first key of the next track.
+        walks = walk_of(track, rows)[np.arange(1, len(rows)) % len(frames) != 0].reshape(count, len(frames) - 1, 3)
+        splines = splines_along_walks(tcb.RotationSpline, keys, walks, settings.cycle, **options)
+        turns = np.linalg.norm(walks, axis=2)
+    no_segment = np.zeros(len(frames), dtype=np.bool_)
+    for number, (track_values, spline) in enumerate(zip(values, splines, strict=True)):
+        track_turns = None if turns is None else turns[number]
+        yield TrackSpline(components, frames, track_values, spline, no_segment, turns=track_turns)
