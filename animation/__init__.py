@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .edit.bake import bake as bake, bake_many as bake_many
     from .edit.bake_in_world import bake_in_world as bake_in_world, bake_in_world_many as bake_in_world_many
     from .edit.enable import enable as enable, enable_many as enable_many
+    from .edit.find_track import find_track as find_track
     from .edit.fix_rotations import (
         RotationFault as RotationFault,
         find_rotation_faults as find_rotation_faults,
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from .edit.table_import import TableKeys as TableKeys, import_table as import_table
     from .edit.timing import remove_retiming as remove_retiming, retime as retime
     from .edit.track_keys import TrackKeys as TrackKeys, track_keys as track_keys
-    from .edit.track_settings import choose as choose, choose_many as choose_many, find_track as find_track
+    from .edit.track_settings import choose as choose, choose_many as choose_many
     from .edit.velocities import (
         Velocities as Velocities,
         write_velocities as write_velocities,
@@ -102,6 +103,7 @@ _MODULES = {
     ".edit.bake": ("bake", "bake_many"),
     ".edit.bake_in_world": ("bake_in_world", "bake_in_world_many"),
     ".edit.enable": ("enable", "enable_many"),
+    ".edit.find_track": ("find_track",),
     ".edit.fix_rotations": ("RotationFault", "find_rotation_faults", "fix_rotations", "fix_rotations_many"),
     ".edit.free_and_restore": ("free", "free_many", "restore", "restore_many"),
     ".edit.key_arrays": ("KeyArrays", "get_keys", "set_keys"),
@@ -111,7 +113,7 @@ _MODULES = {
     ".edit.table_import": ("TableKeys", "import_table"),
     ".edit.timing": ("remove_retiming", "retime"),
     ".edit.track_keys": ("TrackKeys", "track_keys"),
-    ".edit.track_settings": ("choose", "choose_many", "find_track"),
+    ".edit.track_settings": ("choose", "choose_many"),
     ".edit.velocities": ("Velocities", "write_velocities", "write_velocities_many"),
     ".errors": ("AnimationError", "Finding"),
     ".file_curves.restore_curves": ("restore_curves",),

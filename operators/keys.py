@@ -12,11 +12,12 @@ from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringPr
 
 from ..animation import AnimationError, Report, choose, find_track
 from ..animation.checks.key_info import AT
-from ..animation.edit.change_own_curves import RecordedTrack, record_tracks, revert_tracks
-from ..animation.edit.keys import free_handles, make_bezier, make_key
+from ..animation.edit.free_and_bezier import free_handles, make_bezier
+from ..animation.edit.keys import make_key
 from ..animation.edit.paste import CopiedKey, assign_to_keys, copied_keys, paste
+from ..animation.edit.recorded_tracks import RecordedTrack, record_tracks, revert_tracks
 from ..animation.edit.set_parameters import reset, set_parameters
-from ..animation.edit.track_keys import TrackKeys, found_again, interpolations_of, key_at
+from ..animation.edit.track_keys import TrackKeys, interpolations_of, key_at, read_again
 from ..animation.fcurves.keyframes import Float32Array
 from ..animation.scene_time import scene_frame
 from ..animation.store.parameters import velocity_size
@@ -130,7 +131,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def check(self, context: bpy.types.Context) -> bool:
         """Update the motion after each change in the dialog."""
-        chosen = found_again(self._chosen)
+        chosen = read_again(self._chosen)
         # If nothing was changed, there is nothing to restore, and an unkeyed pose remains.
         self._recorded = self._recorded or record_tracks((keys.datablock, keys.track) for keys in chosen)
         # Errors are reported on OK.

@@ -14,16 +14,8 @@ import numpy as np
 
 from ..animation import AnimationError, of_object
 from ..animation.checks.key_info import PlayedParameters, Sides, kinds_beside, played_parameters, sides_in_common
-from ..animation.edit.track_keys import (
-    TrackKeys,
-    any_selected,
-    baked_among,
-    goes_by_velocities,
-    keys_among,
-    keys_of,
-    keys_on_paths,
-    selected_keys,
-)
+from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
+from ..animation.edit.track_keys import TrackKeys, keys_of, keys_on_paths, uses_velocities
 from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
@@ -298,7 +290,7 @@ def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbe
 @once_a_drag
 def _velocities_before_drag(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
     """Return the keys and velocities, without changes by a slider's current drag."""
-    return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]
+    return [(keys, keys.velocities()) for keys in chosen_keys(context) if uses_velocities(keys.track)]
 
 
 @once_a_drag

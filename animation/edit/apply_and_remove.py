@@ -61,7 +61,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     >>> animation.apply(ball).tracks
     2
     """
-    return work_on(datablock, Task(_apply, "NO_TCB_TRACK", prefixes, _make_plain, takes_edited=True))
+    return work_on(datablock, Task(_apply, "NO_TCB_TRACK", prefixes, _keep_curves, takes_edited=True))
 
 
 apply_many = on_each(apply)
@@ -87,11 +87,11 @@ def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> T
             remove_traces(fcurve, own_keys.get(index))
     if bake is not None:
         unlock(track.channels[index] for index in bake.channels if index in track.channels)
-    return TrackResult(count_key_frames(own_keys), "")
+    return TrackResult(count_key_frames(own_keys))
 
 
-def _make_plain(_channels: Channels, track: Track) -> str:
-    """Convert the keys on the track's curves to ordinary keys, and unlock the curves."""
+def _keep_curves(_channels: Channels, track: Track) -> str:
+    """Convert the keys on a track without a valid table entry to ordinary keys, and unlock the curves."""
     is_baked = looks_baked(track)
     for fcurve in track.channels.values():
         remove_cycles(fcurve)
@@ -134,7 +134,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     >>> animation.remove(ball, ["location"]).tracks
     1
     """
-    return work_on(datablock, Task(_remove, "NO_TCB_TRACK", prefixes, _strip))
+    return work_on(datablock, Task(_remove, "NO_TCB_TRACK", prefixes, _keep_identified_keys))
 
 
 remove_many = on_each(remove)
@@ -147,7 +147,7 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
     F-curves to search.
     """
     work = partial(_remove, keeps_functions=True)
-    return work_on(datablock, Task(work, "", None, _strip, paths=paths), only)
+    return work_on(datablock, Task(work, "", clean_up=_keep_identified_keys, paths=paths, only=only))
 
 
 def _remove(
@@ -155,10 +155,10 @@ def _remove(
 ) -> list[TrackResult | None]:
     results = restore_played_tracks(channels, datablock, tracks)
     for number, track in enumerate(tracks):
-        has_function = track.frame_curve is not None
-        if results[number] is None and (track.enabled or (has_function and not keeps_functions)):
-            results[number] = TrackResult(len(key_frames(track)), "")
-        if not (has_function and keeps_functions):
+        removes_function = track.frame_curve is not None and not keeps_functions
+        if results[number] is None and (track.enabled or removes_function):
+            results[number] = TrackResult(len(key_frames(track)))
+        if not (track.frame_curve is not None and keeps_functions):
             _remove_function(channels, datablock, track)
     enabled = [track for track in tracks if track.enabled]
     for track, own_keys in zip(enabled, read_all_own_keys(enabled), strict=True):
@@ -175,8 +175,8 @@ def _remove_function(channels: Channels, datablock: bpy.types.ID, track: Track) 
     take_name(datablock, track.path)
 
 
-def _strip(channels: Channels, track: Track) -> str:
-    """Remove generated keys and identities from the track's curves, and unlock the curves. Keep the animator's keys."""
+def _keep_identified_keys(channels: Channels, track: Track) -> str:
+    """Remove generated keys and all identities from a track without a valid table entry, and unlock the curves."""
     if looks_baked(track):
         _remove_generated(channels, track)
     for fcurve in track.channels.values():
@@ -188,16 +188,18 @@ def _strip(channels: Channels, track: Track) -> str:
 def _remove_generated(channels: Channels, track: Track) -> None:
     """Remove generated keys, and unlock the channels.
 
-    The animator's keys of a rotation may have equivalent values that depend on the other channels. All channels
-    therefore keep keys at frames where any channel has one of the animator's keys.
+    The animator's keys of a rotation may have equivalent values that depend on the other channels. All channels of a
+    rotation, and channels with only generated keys, therefore keep keys at frames where any channel has one of the
+    animator's keys.
     """
     locked = {index: read(fcurve) for index, fcurve in track.channels.items() if fcurve.lock}
     unlock(track.channels[index] for index in locked)
     generated = {index: _are_generated(keys) for index, keys in locked.items()}
     frames = union([keys.frames[~generated[index]] for index, keys in locked.items()])
     for index, keys in locked.items():
-        is_needed = np.isin(keys.frames, frames) & (track.is_rotation | generated[index].all())
-        is_kept = ~generated[index] | is_needed
+        is_kept = ~generated[index]
+        if track.is_rotation or not is_kept.any():
+            is_kept |= np.isin(keys.frames, frames)
         if is_kept.any():
             write(track.channels[index], _with_plain(keys, generated[index]).take(is_kept))
         else:

@@ -1,30 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes to the animator's curves, on F-curves or in the saved keys of a bake, and their cancellation."""
+"""Change the keys of the animator's curves, which are F-curves or, for a baked track, the saved keys."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
 
-import bpy
 import numpy as np
 import numpy.typing as npt
 
 from ..bake.pipeline import rebake
 from ..errors import AnimationError
-from ..fcurves.channels import Channels, assign, channels_of, ensured_channels, evaluate_anew, users_of_channels
+from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ..fcurves.keyframes import SIDES, BoolArray, IndexArray, Keyframes
-from ..fcurves.read_keys import read, read_joined
-from ..fcurves.write_keys import extrapolate, write
-from ..records import record
+from ..fcurves.read_keys import read
+from ..fcurves.write_keys import write
 from ..store.equivalent_values import values_shown
 from ..store.own_curves import with_saved
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import Numbers
-from ..store.table.custom_property import read_table, update
+from ..store.table.custom_property import update
 from ..store.table.track_records import NEGATED, Options, TrackState
 from ..store.tracks import Track
-from .work_on_tracks import remove_entries
 
 
 def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
@@ -74,7 +70,8 @@ def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyfra
 def put_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
     """Replace the keys of the animator's curves. A baked track must then be baked again."""
     if track.is_baked:
-        save_own_keys(channels, track, keys)
+        track.state = with_own_keys(track, keys)
+        track.table = update(channels.action, states=[track.state])
         return
     for index, own in keys.items():
         write(track.channels[index], own)
@@ -83,17 +80,10 @@ def put_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]
     evaluate_anew(channels.action)
 
 
-def save_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
-    """Replace the saved keys of a baked track in the table."""
-    track.table = update(channels.action, states=[with_saved_keys(track, keys)])
-
-
-def with_saved_keys(track: Track, keys: Mapping[int, Keyframes]) -> TrackState:
-    """Replace the saved keys of a baked track, and return its table entry."""
+def with_own_keys(track: Track, keys: Mapping[int, Keyframes]) -> TrackState:
+    """Return the table entry of a baked track, with the saved keys replaced in these channels."""
     assert track.state is not None
-    saved = {index: own.keys for index, own in read_own_keys(track).items()} | dict(keys)
-    track.state = with_saved(track.state, saved)
-    return track.state
+    return with_saved(track.state, {index: own.keys for index, own in read_own_keys(track).items()} | dict(keys))
 
 
 def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> None:
@@ -106,77 +96,3 @@ def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[Tra
     if report.errors:
         update(channels.action, states=before)
         raise AnimationError(*report.errors)
-
-
-@record(eq=False)
-class RecordedChannel:
-    """The keys and the extrapolation of an F-curve."""
-
-    keys: Keyframes
-    extrapolation: Literal["CONSTANT", "LINEAR"]
-
-
-@record(eq=False)
-class RecordedTrack:
-    """The keys and the table entry of a track, which can be restored bit for bit."""
-
-    datablock: bpy.types.ID
-    channels: Channels
-    path: str
-    group: str
-    recorded_channels: Mapping[int, RecordedChannel]
-    state: TrackState | None
-
-    def revert(self) -> None:
-        """Restore the track, even if it was baked again. Remove channels that were added.
-
-        Deleted channels and table entries are recreated. Recreated channels are not selected and have no modifiers. If
-        the edit has copied a linked action, assign the linked action again.
-        """
-        channels = ensured_channels(self.datablock)
-        action: Any = channels.action
-        if channels.identity != self.channels.identity:
-            assign(self.datablock, self.channels.action, self.channels.slot_handle)
-            if not action.users:
-                bpy.data.actions.remove(action)
-            return
-        if action.library is not None:
-            # Another track, restored before this one, may have assigned the linked action already.
-            return
-        fcurves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == self.path}
-        for index in fcurves.keys() - self.recorded_channels.keys():
-            channels.remove(fcurves[index])
-        for index, recorded in self.recorded_channels.items():
-            fcurve = fcurves.get(index) or channels.new(self.path, index, self.group)
-            extrapolate(fcurve, recorded.extrapolation)
-            write(fcurve, recorded.keys)
-        identity = read_table(action).identity_of.get((channels.slot_handle, self.path))
-        if self.state is not None:
-            update(action, states=[self.state], removed=[] if identity is None else [identity])
-        elif identity is not None:
-            remove_entries(action, [identity])
-        evaluate_anew(action)
-
-
-def record_tracks(places: Iterable[tuple[bpy.types.ID, Track]]) -> list[RecordedTrack]:
-    """Record the current keys and table entries of tracks, each given with its datablock."""
-    pairs = list(places)
-    # Reading all keys together is faster than reading one F-curve at a time.
-    keys = iter(read_joined([fcurve for _, track in pairs for fcurve in track.channels.values()]).channels)
-    recorded = []
-    for datablock, track in pairs:
-        recorded_channels = {
-            index: RecordedChannel(next(keys), fcurve.extrapolation) for index, fcurve in track.channels.items()
-        }
-        recorded.append(
-            RecordedTrack(
-                datablock, channels_of(datablock), track.path, track.group_name, recorded_channels, track.state
-            )
-        )
-    return recorded
-
-
-def revert_tracks(recorded: Sequence[RecordedTrack]) -> None:
-    """Restore several tracks. A track that was recorded twice returns to the state recorded first."""
-    for track in reversed(recorded):
-        track.revert()

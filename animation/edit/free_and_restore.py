@@ -73,6 +73,17 @@ def free(
 free_many = on_each(free)
 
 
+def _free(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
+    results = [TrackResult(_count_saved(track.bake)) if track.bake is not None else None for track in tracks]
+    free_tracks(channels, [track for track in tracks if track.is_baked])
+    return results
+
+
+def _count_saved(bake: Bake) -> int:
+    """Return the number of frames at which a bake has saved keys."""
+    return len(union([channel.keys["co"][:, 0] for channel in bake.channels.values() if len(channel.keys)]))
+
+
 def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> None:
     """Update the handles of freed tracks whose keys were edited while the tracks were baked."""
     for channels in editable_sets(datablock, takes_plain=False).sets:
@@ -87,17 +98,6 @@ def _play_freed(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report:
             rebaked = rebake([datablock], channels, tracks, Options(output="HANDLES"))
             report.errors += rebaked.errors
             report.notes += rebaked.notes
-
-
-def _free(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
-    results = [TrackResult(_count_saved(track.bake), "") if track.bake is not None else None for track in tracks]
-    free_tracks(channels, [track for track in tracks if track.is_baked])
-    return results
-
-
-def _count_saved(bake: Bake) -> int:
-    """Return the number of frames at which a bake has saved keys."""
-    return len(union([channel.keys["co"][:, 0] for channel in bake.channels.values() if len(channel.keys)]))
 
 
 @checked
@@ -145,7 +145,7 @@ def restore_played_tracks(
     """Restore the tracks that a bake or handles play. Return their results, and None for other tracks."""
     played = [track.is_played for track in tracks]
     restored = iter(restore_tracks(channels, list(compress(tracks, played))))
-    return [TrackResult(count_key_frames(next(restored)), "") if is_played else None for is_played in played]
+    return [TrackResult(count_key_frames(next(restored))) if is_played else None for is_played in played]
 
 
 def restore_if_played(channels: Channels, track: Track) -> None:

@@ -11,25 +11,26 @@ import numpy as np
 
 from ...interp.fitting.tcb_from_tangents import Dialect
 from ..arguments import checked
-from ..bake.pipeline import bake
+from ..bake.pipeline import rebake
 from ..bake.plans.refused_keys import LARGEST_VALUE
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
-from ..fcurves.channels import ensured_channels, evaluate_anew
-from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, Keyframes
+from ..fcurves.channels import ensured_channels, evaluate_anew, users_of_channels
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import INTERPOLATION, Float32Array, Float64Array, Keyframes
 from ..fcurves.write_keys import write
 from ..report import Report
 from ..store.enable_tracks import enable_tracks
-from ..store.find_tracks import Properties
-from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.find_tracks import Properties, played_otherwise
+from ..store.own_keys import read_own_keys
 from ..store.parameters import given_numbers
 from ..store.table.rows import PARAMETERS
 from ..store.table.track_records import Options
 from ..store.tracks import Track, default_settings
 from ..translation import rpt_
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
+from .find_track import find_track
 from .given_keys import GivenKeys, checked_keys
-from .track_settings import find_track
 from .write_parameters import Change, write_numbers
 
 _NAMES = {number: name for name, number in INTERPOLATION.items()}
@@ -197,8 +198,9 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     indices = sorted(own_keys)
     channel_keys = [own_keys[index].keys for index in indices]
     frames = channel_keys[0].frames
-    if any(keys.frames.tobytes() != frames.tobytes() for keys in channel_keys):
-        raise keyed_track.error("KEYED_APART")
+    for keys in channel_keys:
+        if len(keys) != len(frames) or (np.abs(keys.frames - frames) > SAME_FRAME).any():
+            raise keyed_track.error("KEYED_APART")
     is_different = np.any([keys.interpolation != channel_keys[0].interpolation for keys in channel_keys], axis=0)
     if is_different.any():
         raise keyed_track.error("INTERPOLATION_APART", frame=float(frames[np.argmax(is_different)]))
@@ -266,16 +268,14 @@ def _enable(
     enable_tracks(channels, [plain], [default_settings(plain)], [numbers])
     kinds = given.interpolation
     for kind in np.unique(kinds[kinds != INTERPOLATION["BEZIER"]]).tolist():
-        change = Change(channels, find_track(datablock, path), given.stored_frames[kinds == kind], _no_numbers)
+        change = Change(channels, find_track(datablock, path), given.stored_frames[kinds == kind])
         write_numbers([change], _NAMES[kind])
-    played = bake([datablock], Options(output="HANDLES"), {datablock: [path]})
+    (users,) = users_of_channels([channels])
+    track = find_track(datablock, path)
+    played = rebake(users, channels, [track], Options(output="HANDLES"), anew=True)
+    report.notes += played_otherwise([track], users)
     # The track and its keys are already counted.
     report.add(replace(played, datablocks=0, objects=0, tracks=0, keys=0))
-
-
-def _no_numbers(_index: int, _own: OwnKeys, _there: BoolArray) -> dict[str, Float64Array]:
-    """Return no changes, so that `write_numbers` records only the interpolation."""
-    return {}
 
 
 def _slopes(co: Float32Array, handles: Float32Array) -> Float64Array:

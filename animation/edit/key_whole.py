@@ -15,7 +15,7 @@ from ..bake.plans.own_motion import is_keyed_whole
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.frames import is_among
-from ..fcurves.keyframes import FLAGS, BoolArray, Float32Array
+from ..fcurves.keyframes import FLAGS, Float32Array
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..many import on_each
 from ..report import Report
@@ -104,7 +104,7 @@ def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_ke
     frames = next(iter(complete_keys.values())).frames
     if track.enabled:
 
-        def numbers(index: int, _own: OwnKeys, _there: BoolArray) -> dict[str, Numbers]:
+        def numbers(index: int, _frames: Float32Array, _present: Float32Array) -> dict[str, Numbers]:
             return dict(zip(NAMES, complete_keys[index].numbers.T.astype(np.float64), strict=True))
 
         write_numbers([Change(channels, track, frames, numbers)])

@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Insert keys on the motion, move keys in time and value, and make TCB play keys that have other handle types.
+"""Insert keys on the motion, and change the frames and values of keys.
 
-Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Except by `free_handles`, tracks
-played by handles are updated later, as after an edit in an animation editor.
+Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Tracks played by handles are
+updated later, as after an edit in an animation editor.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import bpy
 import numpy as np
 
-from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among, union
-from ..fcurves.keyframes import HANDLE, BoolArray, Float32Array, IndexArray, Keyframes, made_like, merged
-from ..fcurves.write_keys import write
+from ..fcurves.frames import LAST_FRAME, ONE_KEY, is_among, rows_at
+from ..fcurves.keyframes import Float32Array, Keyframes, made_like, merged
 from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys, key_frames, read_own_keys
+from ..store.own_keys import key_frames, read_own_keys
 from ..store.parameters import Numbers
-from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
-from .change_own_curves import bake_again, moved, own_points, with_values, write_own_curves
-from .set_parameters import set_parameters
+from .change_own_curves import moved, own_points, with_values, write_own_curves
+from .find_track import writable
 from .track_keys import TrackKeys
-from .track_settings import find_track, writable
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
@@ -57,19 +52,23 @@ def _with_key(keys: Keyframes, frame: float, value: float) -> Keyframes:
     return merged(keys, made_like(keys.take(np.array([previous])), place, place - one_frame, place + one_frame))
 
 
-def values_of(keys: TrackKeys) -> dict[int, Numbers]:
-    """Return the animator's values in each channel, one per key, with NaN where the channel has no key."""
-    result = {}
-    for index, own in keys.own.items():
-        numbers = np.full(len(keys), np.nan)
-        rows, has_key = _rows(own, keys.frames)
-        numbers[has_key] = own.keys.values[rows[has_key]]
-        result[index] = numbers
-    return result
+def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
+    """Move keys to other frames of their action, one frame per key, even past other keys. Handles move with their keys.
+
+    Raises AnimationError, without changing anything, in the same cases as `check_can_move`.
+    """
+    check_can_move(keys, frames)
+    targets = np.asarray(frames, dtype=np.float32)
+    channels, track = writable(keys.datablock, keys.track)
+    moved_keys: dict[int, Keyframes] = {}
+    for index, (own, points) in own_points(track).items():
+        places, rows = rows_at(own.keys.frames, keys.frames)
+        moved_keys[index] = moved(points, rows, frames=targets[places])
+    write_own_curves(channels, track, moved_keys)
 
 
-def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Array:
-    """Return the frames in float32, one per key. Raise AnimationError if the keys can't be moved to these frames.
+def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
+    """Raise AnimationError if the keys can't be moved to these frames, one frame per key.
 
     Keys can't be moved on a track that can't be edited, to a frame outside Blender's range, or to the frame of another
     key.
@@ -81,27 +80,20 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> Float32Ar
         raise track.error("NO_SUCH_FRAME", frame=float(targets[outside][0]))
     all_frames = np.concatenate([own.keys.frames for own in keys.own.values()])
     other_frames = all_frames[~is_among(all_frames, keys.frames)]
-    occupied = np.concatenate((other_frames, targets))
-    for number, target in enumerate(targets.tolist()):
-        distances = np.abs(occupied - np.float32(target))
-        distances[len(other_frames) + number] = np.inf  # the key itself
-        if distances.min(initial=np.inf) < ONE_KEY:
-            raise track.error("KEY_IN_THE_WAY", frame=target)
-    return targets
+    for number, target in enumerate(targets):
+        occupied = np.concatenate((other_frames, np.delete(targets, number)))
+        if (np.abs(occupied - target) < ONE_KEY).any():
+            raise track.error("KEY_IN_THE_WAY", frame=float(target))
 
 
-def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
-    """Move keys to other frames of their action, one frame per key, even past other keys. Handles move with their keys.
-
-    Raises AnimationError, without changing anything, in the same cases as `check_can_move`.
-    """
-    targets = check_can_move(keys, frames)
-    channels, track = writable(keys.datablock, keys.track)
-    moved_keys: dict[int, Keyframes] = {}
-    for index, (own, points) in own_points(track).items():
-        rows, has_key = _rows(own, keys.frames)
-        moved_keys[index] = moved(points, rows[has_key], frames=targets[has_key])
-    write_own_curves(channels, track, moved_keys)
+def values_of(keys: TrackKeys) -> dict[int, Numbers]:
+    """Return the animator's values in each channel, one per key, with NaN where the channel has no key."""
+    values = {}
+    for index, own in keys.own.items():
+        values[index] = np.full(len(keys), np.nan)
+        places, rows = rows_at(own.keys.frames, keys.frames)
+        values[index][places] = own.keys.values[rows]
+    return values
 
 
 def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
@@ -114,50 +106,6 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
     new_values = np.broadcast_to(np.asarray(values, dtype=np.float64), len(keys))
     channel = own_points(track).get(component)
     if channel is not None:
-        rows, has_key = _rows(channel[0], keys.frames)
-        new_keys = with_values(track, *channel, rows[has_key], new_values[has_key])
-        write_own_curves(channels, track, {component: new_keys})
-
-
-def _rows(own: OwnKeys, frames: Float32Array) -> tuple[IndexArray, BoolArray]:
-    """Return the rows of the animator's keys at these frames, and a mask of the frames that have a key."""
-    rows = np.searchsorted(own.keys.frames, frames - np.float32(SAME_FRAME))
-    return rows, is_among(frames, own.keys.frames)
-
-
-_FREE = np.uint8(HANDLE["FREE"])
-_SIDES = (("handle_left_type", CHOSEN_LEFT), ("handle_right_type", CHOSEN_RIGHT))
-
-
-def free_handles(keys: TrackKeys) -> None:
-    """If the animator has chosen the type of a handle, set the type to *Free*, so that TCB places the handle.
-
-    Raises AnimationError if the track can't be changed.
-    """
-    channels, track = writable(keys.datablock, keys.track)
-    if not track.is_played_by_handles:
-        return
-    # Otherwise, a handle whose type is not recorded as chosen would seem to have been dragged.
-    bake_again(channels, [track])
-    track = find_track(keys.datablock, track.path)
-    for index, (own, points) in own_points(track).items():
-        is_chosen = is_among(own.keys.frames, keys.frames)
-        types_by_side = {}
-        for name, flag in _SIDES:
-            types = getattr(points, name).copy()
-            types[own.rows[is_chosen & ((own.chosen & flag) != 0)]] = _FREE
-            types_by_side[name] = types
-        write(track.channels[index], points.with_(**types_by_side))
-    bake_again(channels, [find_track(keys.datablock, track.path)])
-
-
-def make_bezier(keys: TrackKeys) -> None:
-    """Set keys, and the keys before them, to Bezier, so that TCB plays the segments on both sides.
-
-    Raises AnimationError if the track can't be changed.
-    """
-    frames = [keys.frames]
-    for own in keys.own.values():
-        previous_rows = np.searchsorted(own.keys.frames, keys.frames - np.float32(SAME_FRAME)) - 1
-        frames.append(own.keys.frames[previous_rows[previous_rows >= 0]])
-    set_parameters(replace(keys, frames=union(frames)), {}, interpolation="BEZIER")
+        own, points = channel
+        places, rows = rows_at(own.keys.frames, keys.frames)
+        write_own_curves(channels, track, {component: with_values(track, own, points, rows, new_values[places])})

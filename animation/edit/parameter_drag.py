@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import bpy
 import numpy as np
@@ -22,42 +22,16 @@ from ..errors import AnimationError
 from ..fcurves.channels import channels_of, evaluate_anew, users_of_channels
 from ..fcurves.linked_data import check_editable
 from ..store.parameters import LIMITS, Numbers
-from .change_own_curves import RecordedTrack, record_tracks, revert_tracks
+from .drag_pace import Pace
+from .recorded_tracks import RecordedTrack, record_tracks, revert_tracks
 from .set_parameters import set_parameters_of_each
-from .track_keys import TrackKeys, found_again
+from .track_keys import TrackKeys, current_tracks, read_again
 
 Given = Sequence[Mapping[str, Numbers]]
 """New values for the keys of each track: one array per name, with one value per key, or no arrays.
 
 All tracks have the same names. Only tracks with velocities also have velocity names.
 """
-
-QUICK, REST = 0.04, 0.1
-"""Times in seconds. If a step takes longer than QUICK, the next steps wait for REST, and only the last of them is
-shown."""
-
-
-class Pace:
-    """A rate limit for slow steps, so that the steps never queue up."""
-
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._clock = clock
-        self._rests_until = -np.inf
-
-    @property
-    def rest(self) -> float:
-        """Return the number of seconds that the next step must wait."""
-        return max(0.0, self._rests_until - self._clock())
-
-    @contextmanager
-    def step(self) -> Iterator[None]:
-        """Measure the duration of a step. If the step was slow, delay the next steps."""
-        start = self._clock()
-        try:
-            yield
-        finally:
-            end = self._clock()
-            self._rests_until = end + REST if end - start > QUICK else -np.inf
 
 
 class ParameterDrag:
@@ -66,7 +40,7 @@ class ParameterDrag:
     Parameters
     ----------
     chosen
-        The keys as they were before the drag.
+        The keys of each track, as they were before the drag.
     defaults
         Parameters of keys that have none of their own.
     """
@@ -77,25 +51,29 @@ class ParameterDrag:
         """True if the drag has shown a step and has not ended."""
         self.stepped_at = -np.inf
         self._defaults = defaults
-        self._recorded: dict[int, RecordedTrack] = {}
-        """The tracks whose keys were written, by their index."""
         self._given: Given = []
-        self._waits = False
+        """The values of the last step."""
         self._previews: list[tuple[HandlePreview, list[int]]] = []
-        self._others: list[int] = []
+        """The previews, with the indices of their tracks in `chosen`."""
+        self._to_write: list[int] = []
+        """Indices of the tracks that are written at each step."""
+        self._recorded: dict[int, RecordedTrack] = {}
+        """The tracks that were written, as they were before the drag, by index."""
         self._pace = Pace()
+        self._waits = False
+        """True if the last step was not shown yet."""
 
     def to(self, given: Given) -> list[AnimationError]:
         """Show the parameters, possibly after a delay. Return an error for each track that can't be changed."""
-        was_shown, before = self.is_shown, list(map(_kind, self._given))
+        kinds_before = list(map(_kind, self._given))
         self._given, self.stepped_at = given, time.monotonic()
-        if was_shown and before != list(map(_kind, given)):
-            self._remove_previews()
-            self._prepare()
-        elif not was_shown:
+        if not self.is_shown:
             finish_preview()
             self._prepare()
             begin_preview(self.finish_at_last_step)
+        elif kinds_before != list(map(_kind, given)):
+            self._remove_previews()
+            self._prepare()
         self._waits = self._pace.rest > 0.0
         if not self._waits:
             return self._show()
@@ -132,40 +110,32 @@ class ParameterDrag:
         self._recorded.clear()
         end_drag()
 
-    def _end(self) -> None:
-        self._remove_previews()
-        self.is_shown = self._waits = False
-        end_preview(self.finish_at_last_step)
-
-    def _remove_previews(self) -> None:
-        for preview, _ in self._previews:
-            preview.remove()
-        self._previews, self._others = [], []
-
     def _prepare(self) -> None:
-        chosen = found_again(self.chosen)
-        places = [(_action_of(keys).session_uid, keys.track.slot, keys.track.path) for keys in chosen]
-        counts, kinds = Counter(places), list(map(_kind, self._given))
+        """Decide which tracks are previewed and which are written at each step, and create the previews."""
+        tracks, kinds = current_tracks(self.chosen), list(map(_kind, self._given))
+        actions = [_action_of(keys).session_uid for keys in self.chosen]
+        places = [(action, track.slot, track.path) for action, track in zip(actions, tracks, strict=True)]
+        # Tracks of datablocks that share an action appear twice.
+        counts = Counter(places)
         groups: dict[tuple[int, int], list[int]] = {}
-        for number, (place, keys) in enumerate(zip(places, chosen, strict=True)):
-            # Tracks of datablocks that share an action appear twice.
+        for number, (place, keys) in enumerate(zip(places, self.chosen, strict=True)):
             if kinds[number] == "PARAMETERS" and counts[place] == 1 and _is_editable(keys):
                 groups.setdefault(place[:2], []).append(number)
-        shown: set[int] = set()
+        previewed: set[int] = set()
         for numbers in groups.values():
-            channels = channels_of(chosen[numbers[0]].datablock)
+            channels = channels_of(self.chosen[numbers[0]].datablock)
             (users,) = users_of_channels([channels])
             preview = HandlePreview(
-                users, channels, [(chosen[number].track, chosen[number].frames) for number in numbers]
+                users, channels, [(tracks[number], self.chosen[number].frames) for number in numbers]
             )
             if preview.paths:
                 self._previews.append((preview, numbers))
-                shown.update(number for number in numbers if chosen[number].track.path in preview.paths)
-        self._others = [number for number, kind in enumerate(kinds) if kind and number not in shown]
+                previewed.update(number for number in numbers if tracks[number].path in preview.paths)
+        self._to_write = [number for number, kind in enumerate(kinds) if kind and number not in previewed]
         self.is_shown = True
 
     def _show(self) -> list[AnimationError]:
-        errors: list[AnimationError] = []
+        """Show the last step."""
         with self._pace.step():
             for preview, numbers in self._previews:
                 given = {
@@ -175,12 +145,10 @@ class ParameterDrag:
                 # Parameters that define no motion are reported when the drag ends.
                 with suppress(KeysError):
                     preview.show(given)
-            if self._others:
-                errors = self._write(self._others, is_drag_step=True)
-        return errors
+            return self._write(self._to_write, is_drag_step=True) if self._to_write else []
 
     def _catch_up(self) -> float | None:
-        """Show the delayed step."""
+        """Show the delayed step. Return the number of seconds that Blender's timer must still wait, if any."""
         if self._waits and self._pace.rest > 0.0:
             return self._pace.rest
         if self._waits:
@@ -189,13 +157,24 @@ class ParameterDrag:
         return None
 
     def _write(self, numbers: Sequence[int], is_drag_step: bool) -> list[AnimationError]:
+        """Set the parameters of the tracks with these indices. Tracks that are written first are recorded."""
         numbers = [number for number in numbers if self._given[number]]
-        chosen = found_again([self.chosen[number] for number in numbers])
+        chosen = read_again([self.chosen[number] for number in numbers])
         fresh = {n: keys for n, keys in zip(numbers, chosen, strict=True) if n not in self._recorded}
         recorded = record_tracks((keys.datablock, keys.track) for keys in fresh.values())
         self._recorded |= zip(fresh, recorded, strict=True)
         given = [self._given[number] for number in numbers]
         return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, is_drag_step=is_drag_step)
+
+    def _end(self) -> None:
+        self._remove_previews()
+        self.is_shown = self._waits = False
+        end_preview(self.finish_at_last_step)
+
+    def _remove_previews(self) -> None:
+        for preview, _ in self._previews:
+            preview.remove()
+        self._previews, self._to_write = [], []
 
 
 def _kind(given: Mapping[str, Numbers]) -> str:

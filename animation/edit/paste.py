@@ -12,7 +12,7 @@ from ..records import record
 from ..store.parameters import Numbers
 from ..store.table.rows import PARAMETERS, velocity_of
 from .set_parameters import set_parameters
-from .track_keys import TrackKeys, goes_by_velocities
+from .track_keys import TrackKeys, uses_velocities
 
 
 @record()
@@ -29,7 +29,7 @@ def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKe
     """Return copies of a track's keys, ordered by frame. Raises AnimationError."""
     own = keys.parameters(defaults)
     parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
-    if not goes_by_velocities(keys.track):
+    if not uses_velocities(keys.track):
         return [CopiedKey(numbers) for numbers in parameters]
     velocities = map(tuple, keys.velocities().tolist())
     return [CopiedKey(*numbers, keys.track.is_rotation) for numbers in zip(parameters, velocities, strict=True)]
@@ -74,7 +74,7 @@ def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, f
 def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str, Numbers], str]:
     """Return the velocities to paste, and the code of the reason why some were omitted, if any."""
     moving = [key for key in copied if any(key.velocity)]
-    if not goes_by_velocities(keys.track):
+    if not uses_velocities(keys.track):
         return {}, "PASTED_NO_VELOCITIES" if moving else ""
     velocities = keys.velocities()
     size = velocities.shape[1]

@@ -12,21 +12,21 @@ from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of, users_of_channels
-from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import INTERPOLATION, BoolArray
+from ..fcurves.frames import rows_of
+from ..fcurves.keyframes import INTERPOLATION, Float32Array
 from ..fcurves.linked_data import check_editable
 from ..live.meaning_of_edits import are_implied
 from ..many import on_each
 from ..report import Report
 from ..store.enable_tracks import enable_tracks
-from ..store.own_keys import OwnKeys, count_key_frames
+from ..store.own_keys import count_key_frames
 from ..store.parameters import Numbers, check_parameter, velocity_size
 from ..store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..translation import rpt_
-from .track_keys import TrackKeys, found_again, key_at
-from .track_settings import find_track, writable
+from .find_track import find_track, writable
+from .track_keys import TrackKeys, key_at, read_again
 from .write_parameters import NAMES, Change, column_in_channel, write_numbers
 
 
@@ -71,7 +71,7 @@ def set_parameters_of_each(
                 # Tracks of datablocks that share an action appear twice.
                 write_numbers(list(pending.values()), interpolation, is_drag_step)
                 pending.clear()
-                (keys,) = found_again([keys])
+                (keys,) = read_again([keys])
             pending[place] = _change(keys, given, defaults)
         except AnimationError as error:
             errors.append(error)
@@ -89,20 +89,19 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
     if not track.enabled:
         enable_tracks(channels, [track])
 
-    def changed(index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
-        rows = np.searchsorted(keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
+    def new_numbers(index: int, frames: Float32Array, present: Float32Array) -> dict[str, Numbers]:
+        rows = rows_of(frames, keys.frames)
         result = {}
         for name, values in numbers.items():
             column = column_in_channel(track, index, name)
             if column is None:
                 continue
-            present = own.numbers[there, column].astype(np.float64)
-            needed = defaults is None or defaults.get(name, 0.0) != 0.0
-            written = ~np.isnan(present) | (values[rows] != 0.0) | needed
-            result[NAMES[column]] = np.where(written, values[rows], present)
+            is_needed = defaults is None or defaults.get(name, 0.0) != 0.0
+            is_written = ~np.isnan(present[:, column]) | (values[rows] != 0.0) | is_needed
+            result[NAMES[column]] = np.where(is_written, values[rows], np.nan)
         return result
 
-    return Change(channels, track, keys.frames, changed)
+    return Change(channels, track, keys.frames, new_numbers)
 
 
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
@@ -114,7 +113,7 @@ def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
     if are_implied(track, keys.own):
         (users,) = users_of_channels([channels])
         rebake(users, channels, [track], Options())
-        (keys,) = found_again([keys])
+        (keys,) = read_again([keys])
         channels, track = writable(keys.datablock, keys.track)
     return channels, track, keys
 
@@ -126,8 +125,8 @@ def reset(keys: TrackKeys) -> None:
         write_numbers([Change(channels, track, keys.frames, _unset)])
 
 
-def _unset(_index: int, _own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
-    return dict.fromkeys(NAMES, np.full(there.sum(), np.nan))
+def _unset(_index: int, frames: Float32Array, _present: Float32Array) -> dict[str, Numbers]:
+    return dict.fromkeys(NAMES, np.full(len(frames), np.nan))
 
 
 @checked

@@ -22,7 +22,7 @@ from ..bake.plans.track_splines import track_splines
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves
-from ..fcurves.frames import union
+from ..fcurves.frames import ONE_KEY, union
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..fcurves.read_keys import read_coordinates
 from ..fcurves.write_keys import key_curve
@@ -34,7 +34,7 @@ from ..store.own_keys import key_frames, read_own_keys
 from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name, take_name
 from ..store.tracks import Track
 from ..translation import rpt_
-from .track_settings import find_track
+from .find_track import find_track
 
 _BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS": "KEYS"}
 _MEASURED = 50
@@ -204,11 +204,21 @@ def _keys_of_shape(
         "AS_IT_IS": unchanged,
         "SCALE": [(first, first), (first + scale * (last - first), last)],
         "REVERSE": [(first, last), (last, first)],
-        "HOLD": [(first, first), (held, held), (held + length, held), (last + length, last)],
+        "HOLD": _hold_keys(first, last, held, length),
         "LOOP": unchanged,
         "PING_PONG": unchanged,
         "FRACTION": [(first, 0.0), (last, 1.0)],
     }[shape]
+
+
+def _hold_keys(first: float, last: float, held: float, length: float) -> list[tuple[float, float]]:
+    keys = [(held, held), (held + length, held)]
+    # At the first or last frame, the held frame takes the place of the end.
+    if held - first > ONE_KEY:
+        keys.insert(0, (first, first))
+    if last - held > ONE_KEY:
+        keys.append((last + length, last))
+    return keys
 
 
 def _curve_path(datablock: bpy.types.ID, track: str) -> str:

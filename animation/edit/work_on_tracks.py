@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the tracks that Free Bake, Restore, Apply and Remove change, and update the table afterward.
+"""Process the tracks of a datablock, as Free Bake, Restore, Apply and Remove do.
 
 Tracks that can't be changed are reported. Apply and Remove also process tracks whose table entries are damaged or
 missing.
@@ -26,7 +26,6 @@ from ..store.live_switch import switch_off
 from ..store.own_keys import key_frames
 from ..store.paths import remove_strays
 from ..store.table.custom_property import has_played_tracks, read_table, remove_table, update
-from ..store.table.track_records import TrackState
 from ..store.table_upkeep import tracks_of_removed_slots
 from ..store.tracks import Track, looks_baked
 
@@ -36,171 +35,64 @@ class TrackResult:
     """The result for one track: the number of frames with keys, and the code of a note (empty if none)."""
 
     keys: int
-    note: str
-
-
-Work = Callable[[Channels, bpy.types.ID, list[Track]], list[TrackResult | None]]
-"""Function that returns a result for each track, or None for unchanged tracks."""
-Strip = Callable[[Channels, Track], str]
-"""Function that removes all traces of TCB from a track, and returns the code of a note on the keys that it keeps."""
+    note: str = ""
 
 
 @record()
 class Task:
-    """The work to do on each track of a datablock. Locked tracks are reported as errors."""
+    """The work to do on the tracks of a datablock."""
 
-    work: Work
-    nothing: str
+    work: Callable[[Channels, bpy.types.ID, list[Track]], list[TrackResult | None]]
+    """Function that returns a result for each track, or None for unchanged tracks."""
+    error_if_none: str
     """Code of the error if there is no track to process. Empty if the absence of tracks is not an error."""
-    prefixes: Iterable[str] | None
-    strip: Strip | None = None
-    """Function for tracks without a table entry. If given, table entries are removed."""
+    prefixes: Iterable[str] | None = None
+    """Path prefixes of the tracks to process. If None, all tracks are processed."""
+    clean_up: Callable[[Channels, Track], str] | None = None
+    """Function that removes all traces of TCB from a track whose table entry is damaged or missing, and returns the
+    code of a note on the keys that it keeps. If given, the table entries of all processed tracks are removed."""
     takes_edited: bool = False
     """True if tracks that were edited outside TCB are also processed."""
     paths: Collection[str] | None = None
-    """The exact paths of the tracks. If None, all tracks with the prefixes are processed."""
+    """Exact paths of the tracks to process. If None, all tracks with the prefixes are processed."""
+    only: Hashable = None
+    """Identity of the set of F-curves to process. If None, all sets are processed."""
+
+    @property
+    def removes_entries(self) -> bool:
+        return self.clean_up is not None
 
 
-def work_on(datablock: bpy.types.ID, task: Task, only: Hashable = None) -> Report:
+def work_on(datablock: bpy.types.ID, task: Task) -> Report:
     """Process tracks in the datablock's action, and in NLA strips with TCB tracks.
 
-    `only` is the identity of the F-curves to process. If the task removes entries, a damaged table is removed
-    completely.
+    If the task removes entries, a damaged table is removed completely.
     """
     report = Report.on([datablock])
-    has_lost_slots = task.strip is not None and _remove_lost_slots(datablock, report)
+    has_lost_slots = task.removes_entries and _remove_lost_slots(datablock, report)
     sets: list[Channels] = []
     try:
         editable = editable_sets(datablock, takes_plain=False)
         report.errors += editable.refused
-        sets = [channels for channels in editable.sets if only in (None, channels.identity)]
+        sets = [channels for channels in editable.sets if task.only in (None, channels.identity)]
     except AnimationError:
         if not has_lost_slots:
             raise
-    refused: list[Finding] = []
-    refusals = 0
+    refusals: list[AnimationError] = []
     for channels in sets:
         try:
             _work_in(channels, datablock, report, task)
         except AnimationError as refusal:
-            refused += refusal.findings
-            refusals += 1
-    if refused and refusals == len(sets):
+            refusals.append(refusal)
+    refused = [finding for refusal in refusals for finding in refusal.findings]
+    if refused and len(refusals) == len(sets):
         raise AnimationError(*refused)
     report.errors += refused
-    if task.nothing and not report.tracks:
-        raise AnimationError(*(report.errors or [Finding(task.nothing, name_of(datablock))]))
-    if task.strip is not None:
+    if task.error_if_none and not report.tracks:
+        raise AnimationError(*(report.errors or [Finding(task.error_if_none, name_of(datablock))]))
+    if task.removes_entries:
         report.notes += _kept_function_note(datablock)
     return report
-
-
-def _work_in(original: Channels, datablock: bpy.types.ID, report: Report, task: Task) -> None:
-    """Process the tracks of one set of F-curves, and add the results to the report."""
-    table = read_table(original.action)
-    if table.error and (table.newer or task.strip is None):
-        raise AnimationError(table.error.on(name_of(datablock)))
-    is_linked = original.action.library is not None
-    channels = editable_channels(datablock, report.notes) if is_linked else original
-    action = channels.action
-    remove_strays(channels)
-    tracks = _tracks_of(datablock, channels, task)
-    if table.error and task.strip is not None:
-        _remove_damaged(channels, tracks, report, task.strip)
-        return
-    tracks_before = report.tracks
-    had_entry = {track.path for track in tracks if track.state is not None}
-    unlocked = list(_unlocked(tracks, report, task))
-    damaged: list[int] = []
-    states: list[TrackState] = []
-    for track, result in zip(unlocked, _process(channels, datablock, unlocked, task, damaged), strict=True):
-        if result is None:
-            continue
-        if track.path in had_entry and track.state is not None:
-            states.append(track.state)
-        report.tracks += 1
-        report.keys += result.keys
-        if result.note:
-            report.notes.append(track.finding(result.note))
-    if report.tracks == tracks_before and original.action != action:
-        # Nothing was changed, so the local copy of the linked action is not needed.
-        assign(datablock, original.action, original.slot_handle)
-        bpy.data.actions.remove(action)
-        return
-    _update_table(action, states, damaged, task.strip is not None)
-    if report.tracks > tracks_before and not has_played_tracks(action):
-        report.notes += switch_off(action)
-    evaluate_anew(action)
-
-
-def _process(
-    channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track], task: Task, damaged: list[int]
-) -> list[TrackResult | None]:
-    """Strip tracks without a valid table entry if the task does so, and call the task's function for all others.
-
-    Append the identities of damaged entries to `damaged`.
-    """
-    strip = task.strip
-    stripped = [None if strip is None else _stripped(channels, track, strip, damaged) for track in tracks]
-    others = [track for track, result in zip(tracks, stripped, strict=True) if result is None]
-    results = iter(task.work(channels, datablock, others))
-    return [next(results) if result is None else result for result in stripped]
-
-
-def _unlocked(tracks: Sequence[Track], report: Report, task: Task) -> Iterator[Track]:
-    """Yield the tracks that can be changed. Report all other tracks."""
-    for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
-        if is_edited and not task.takes_edited:
-            report.errors.append(track.finding("EDITED_OUTSIDE"))
-            continue
-        refusal = _refusal_of(track, task.strip is not None)
-        if refusal:
-            report.errors.append(refusal)
-        elif not track.locked or track.enabled or looks_baked(track):
-            yield track
-
-
-def _stripped(channels: Channels, track: Track, strip: Strip, damaged: list[int]) -> TrackResult | None:
-    """Call `strip` for a track whose table entry is damaged or missing. Return None for other tracks.
-
-    Append the identity of a damaged entry to `damaged`.
-    """
-    if track.table.error:
-        strip(channels, track)
-        identity = track.table.identity_of.get((track.slot, track.path))
-        if identity is not None:
-            damaged.append(identity)
-        return TrackResult(len(key_frames(track)), "TABLE_PART_REMOVED")
-    if track.state is None and looks_baked(track):
-        note = strip(channels, track)
-        return TrackResult(len(key_frames(track)), note)
-    return None
-
-
-def _tracks_of(datablock: bpy.types.ID, channels: Channels, task: Task) -> list[Track]:
-    """Return the tracks to process, including baked tracks that have lost their F-curves."""
-    tracks = find_tracks(datablock, channels, task.prefixes)
-    if read_table(channels.action).baked:
-        all_tracks = tracks if task.prefixes is None else find_tracks(datablock, channels)
-        starts = "" if task.prefixes is None else tuple(task.prefixes)
-        tracks += [track for track in lost_tracks(datablock, channels, all_tracks) if track.path.startswith(starts)]
-    return [track for track in tracks if task.paths is None or track.path in task.paths]
-
-
-def _update_table(action: bpy.types.Action, states: list[TrackState], damaged: list[int], removes: bool) -> None:
-    """Write the tracks' states to the table, or remove the tracks' entries and damaged entries."""
-    identities = [*(state.identity for state in states), *damaged]
-    if identities and removes:
-        remove_entries(action, identities)
-    elif states:
-        update(action, states=states)
-
-
-def remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
-    """Remove tracks from the table by their identities. Remove the table if it becomes empty."""
-    update(action, removed=tracks)
-    if not read_table(action).tracks:
-        remove_table(action)
 
 
 def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
@@ -227,24 +119,11 @@ def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
     return is_any_removed
 
 
-def _refusal_of(track: Track, removes: bool) -> Finding | None:
-    """Return the reason why a track is not changed, or None if the track is changed or needs no message."""
-    if not removes and track.table.error:
-        return track.table.error.on(track.name, track.path)
-    if not track.enabled and looks_baked(track):
-        return None if removes else track.finding("TABLE_LOST")
-    return track.finding("LOCKED") if track.locked and track.enabled else None
-
-
-def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report, strip: Strip) -> None:
-    """Remove a damaged table, and call `strip` for each track."""
-    for track in tracks:
-        strip(channels, track)
-        report.tracks += 1
-        report.keys += len(key_frames(track))
-    remove_table(channels.action)
-    report.notes.append(Finding("TABLE_REMOVED", name_of(channels.action)))
-    evaluate_anew(channels.action)
+def remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
+    """Remove tracks from the table by their identities. Remove the table if it becomes empty."""
+    update(action, removed=tracks)
+    if not read_table(action).tracks:
+        remove_table(action)
 
 
 def _kept_function_note(datablock: bpy.types.ID) -> list[Finding]:
@@ -256,3 +135,104 @@ def _kept_function_note(datablock: bpy.types.ID) -> list[Finding]:
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
     return [Finding("TIMING_STAYS", name_of(datablock))]
+
+
+def _work_in(original: Channels, datablock: bpy.types.ID, report: Report, task: Task) -> None:
+    """Process the tracks of one set of F-curves, and add the results to the report."""
+    table = read_table(original.action)
+    if table.error and (table.newer or not task.removes_entries):
+        raise AnimationError(table.error.on(name_of(datablock)))
+    is_linked = original.action.library is not None
+    channels = editable_channels(datablock, report.notes) if is_linked else original
+    action = channels.action
+    remove_strays(channels)
+    tracks = _tracks_of(datablock, channels, task)
+    if table.error:
+        _remove_damaged(channels, tracks, report, task)
+        return
+    had_entry = {track.path for track in tracks if track.state is not None}
+    changeable = list(_changeable(tracks, report, task))
+    results = zip(changeable, _process(channels, datablock, changeable, task), strict=True)
+    changed = [(track, result) for track, result in results if result is not None]
+    for track, result in changed:
+        report.tracks += 1
+        report.keys += result.keys
+        if result.note:
+            report.notes.append(track.finding(result.note))
+    if not changed and original.action != action:
+        # The local copy of the linked action is not needed.
+        assign(datablock, original.action, original.slot_handle)
+        bpy.data.actions.remove(action)
+        return
+    states = [track.state for track, _ in changed if track.state is not None and track.path in had_entry]
+    if task.removes_entries:
+        entries = [state.identity for state in states]
+        entries += [track.table.identity_of[track.slot, track.path] for track, _ in changed if _is_damaged(track)]
+        if entries:
+            remove_entries(action, entries)
+    elif states:
+        update(action, states=states)
+    if changed and not has_played_tracks(action):
+        report.notes += switch_off(action)
+    evaluate_anew(action)
+
+
+def _tracks_of(datablock: bpy.types.ID, channels: Channels, task: Task) -> list[Track]:
+    """Return the tracks to process, including baked tracks that have lost their F-curves."""
+    tracks = find_tracks(datablock, channels, task.prefixes)
+    if read_table(channels.action).baked:
+        all_tracks = tracks if task.prefixes is None else find_tracks(datablock, channels)
+        starts = "" if task.prefixes is None else tuple(task.prefixes)
+        tracks += [track for track in lost_tracks(datablock, channels, all_tracks) if track.path.startswith(starts)]
+    return [track for track in tracks if task.paths is None or track.path in task.paths]
+
+
+def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report, task: Task) -> None:
+    """Remove a damaged table, and clean up each track."""
+    assert task.clean_up is not None
+    for track in tracks:
+        task.clean_up(channels, track)
+        report.tracks += 1
+        report.keys += len(key_frames(track))
+    remove_table(channels.action)
+    report.notes.append(Finding("TABLE_REMOVED", name_of(channels.action)))
+    evaluate_anew(channels.action)
+
+
+def _changeable(tracks: Sequence[Track], report: Report, task: Task) -> Iterator[Track]:
+    """Yield the tracks that can be changed. Report the reasons against other TCB tracks."""
+    for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
+        if is_edited and not task.takes_edited:
+            report.errors.append(track.finding("EDITED_OUTSIDE"))
+        elif track.table.error and not task.removes_entries:
+            report.errors.append(track.table.error.on(track.name, track.path))
+        elif not track.enabled and looks_baked(track):
+            if task.removes_entries:
+                yield track
+            else:
+                report.errors.append(track.finding("TABLE_LOST"))
+        elif not track.locked:
+            yield track
+        elif track.enabled:
+            report.errors.append(track.finding("LOCKED"))
+
+
+def _process(
+    channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track], task: Task
+) -> list[TrackResult | None]:
+    """Clean up tracks without a valid table entry if the task does so. Call the task's function for all others."""
+    results: dict[str, TrackResult | None] = {}
+    for track in tracks:
+        if task.clean_up is not None and (track.table.error or (track.state is None and looks_baked(track))):
+            note = task.clean_up(channels, track)
+            results[track.path] = TrackResult(
+                len(key_frames(track)), "TABLE_PART_REMOVED" if track.table.error else note
+            )
+    others = [track for track in tracks if track.path not in results]
+    results |= zip((track.path for track in others), task.work(channels, datablock, others), strict=True)
+    return [results[track.path] for track in tracks]
+
+
+def _is_damaged(track: Track) -> bool:
+    """Return whether the track's table entry is damaged."""
+    return bool(track.table.error) and track.is_at_home

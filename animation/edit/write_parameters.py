@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write new values for keys of TCB tracks: table rows, identities in the keys, and interpolation."""
+"""Write parameters, velocities and interpolations of keys of TCB tracks: new table rows, and identities in the keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
 
-import bpy
 import numpy as np
 import numpy.typing as npt
 
 from ..bake.drags import end_drag, rebake_step
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
 from ..fcurves.frames import is_among
-from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray
+from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array
 from ..fcurves.read_keys import KeyBlock
 from ..records import record
 from ..store.own_keys import OwnKeys, read_all_own_keys
@@ -28,32 +29,16 @@ from ..store.table.rows import (
     NUMBERS,
     PARAMETERS,
     VELOCITY,
-    Rows,
     column_of,
     joined,
     velocity_of,
 )
 from ..store.table.track_records import Channel, TrackState, Written
 from ..store.tracks import Track
-from .change_own_curves import bake_again, with_saved_keys
+from .change_own_curves import bake_again, with_own_keys
 
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
-"""Names of the parameters and velocity components in a row."""
-NumbersOfKeys = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
-"""Function that returns parameters and velocities for the chosen keys of a channel. The arguments are the index of the
-channel, the animator's keys and a mask."""
-KeysBeforeAfter = tuple[OwnKeys, OwnKeys]
-"""The animator's keys of a channel, before and after an edit."""
-
-
-@record()
-class Change:
-    """New parameters and velocities for the keys of a TCB track at the given frames."""
-
-    channels: Channels
-    track: Track
-    frames: Float32Array
-    changed: NumbersOfKeys
+"""Names of the parameters and velocity components, in the order of their columns."""
 
 
 def column_in_channel(track: Track, index: int, name: str) -> int | None:
@@ -66,39 +51,141 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
     return column_of(velocity_of(0)) if name == velocity_of(index) else None
 
 
+NewNumbers = Callable[[int, Float32Array, Float32Array], Mapping[str, Numbers]]
+"""Function that returns new parameters and velocities by name, one per key, with NaN to unset. The arguments are the
+index of the channel, the frames of the channel's keys to change, shape (n,), and their current numbers, in the columns
+NAMES, shape (n, k), with NaN if not set."""
+
+
+@record()
+class Change:
+    """New parameters and velocities for the keys of a TCB track at the given frames."""
+
+    channels: Channels
+    track: Track
+    frames: Float32Array
+    new_numbers: NewNumbers | None = None
+    """If None, parameters and velocities are unchanged."""
+
+
+class _EditedChannel(NamedTuple):
+    """A channel of a changed track."""
+
+    track: Track
+    channel: OwnChannel
+    to_change: BoolArray
+    """Mask of the keys to change."""
+    numbers: Mapping[str, Numbers]
+    """New parameters and velocities of the keys to change."""
+
+
 def write_numbers(changes: Sequence[Change], interpolation: str | None = None, is_drag_step: bool = False) -> None:
-    """Write new rows for keys on different tracks of one action, with the values that each change's `changed` returns.
+    """Write new parameters and velocities of keys on different tracks of one action.
 
     An `interpolation` is recorded as chosen by the animator. If `is_drag_step` is true, live tracks are updated
     immediately, because a step of a drag has no undo step.
     """
-    edited: list[OwnChannel] = []
-    owners: list[int] = []
-    """Index of the change for each edited channel."""
-    numbers: list[Mapping[str, Numbers]] = []
-    masks: list[BoolArray] = []
-    keys_of_changes = read_all_own_keys([change.track for change in changes])
-    for owner, (change, keys_of_track) in enumerate(zip(changes, keys_of_changes, strict=True)):
-        state = change.track.state
-        assert state is not None
-        for index, own in keys_of_track.items():
-            is_chosen, keys = is_among(own.keys.frames, change.frames), own
-            if interpolation is not None:
-                if not change.track.is_baked:
-                    _write_interpolation(change.track.channels[index], own.rows[is_chosen], interpolation)
-                keys = _interpolated(own, is_chosen, interpolation)
-            edited.append(OwnChannel(state.identity, index, keys, index in state.channels))
-            owners.append(owner)
-            numbers.append(change.changed(index, keys, is_chosen))
-            masks.append(is_chosen)
-    named, rows = recorded(edited, numbers, masks)
-    keys_to_write: list[tuple[Track, dict[int, KeysBeforeAfter]]] = [(change.track, {}) for change in changes]
-    for owner, channel, keys in zip(owners, edited, named, strict=True):
-        keys_to_write[owner][1][channel.component] = (channel.own, keys)
     channels, tracks = changes[0].channels, [change.track for change in changes]
+    edited_by_track = [
+        [_edited_channel(change, index, own, interpolation) for index, own in own_keys.items()]
+        for change, own_keys in zip(changes, read_all_own_keys(tracks), strict=True)
+    ]
+    edited = list(chain.from_iterable(edited_by_track))
+    named, rows = recorded(
+        [each.channel for each in edited], [each.numbers for each in edited], [each.to_change for each in edited]
+    )
+    write_identities(
+        [
+            (each.track.channels[each.channel.component], keys)
+            for each, keys in zip(edited, named, strict=True)
+            if not each.track.is_baked and (keys.identities != each.channel.own.identities).any()
+        ]
+    )
     states_before_bake = [track.state for track in tracks if track.state is not None and track.is_baked]
-    _write_rows(channels, keys_to_write, joined(rows))
+    keys_after = iter(named)
+    changed_states = []
+    for track, edited_channels in zip(tracks, edited_by_track, strict=True):
+        state = _state_after(track, [(each.channel, next(keys_after)) for each in edited_channels])
+        if state is not track.state:
+            changed_states.append(state)
+            track.state = state
+    update(channels.action, joined(rows), changed_states)
+    channels.action.update_tag()
     _play(channels, tracks, is_drag_step, states_before_bake)
+
+
+def _edited_channel(change: Change, index: int, own: OwnKeys, interpolation: str | None) -> _EditedChannel:
+    """Return a channel of the changed track. If there is a new interpolation, set it on the channel's keys."""
+    state = change.track.state
+    assert state is not None
+    to_change = is_among(own.keys.frames, change.frames)
+    if interpolation is not None:
+        if not change.track.is_baked:
+            points = change.track.channels[index].keyframe_points
+            kinds = KeyBlock([points]).read("interpolation")
+            kinds[own.rows[to_change]] = INTERPOLATION[interpolation]
+            points.foreach_set("interpolation", kinds)
+        own = _interpolated(own, to_change, interpolation)
+    numbers: Mapping[str, Numbers] = {}
+    if change.new_numbers is not None:
+        numbers = change.new_numbers(index, own.frames[to_change], own.numbers[to_change])
+    channel = OwnChannel(state.identity, index, own, index in state.channels)
+    return _EditedChannel(change.track, channel, to_change, numbers)
+
+
+def _interpolated(own: OwnKeys, to_change: BoolArray, interpolation: str) -> OwnKeys:
+    """Return the animator's keys, with this interpolation recorded as chosen by the animator on some keys.
+
+    Bezier keys are played by TCB. If Blender played a Bezier segment before the change, the spline now places the
+    segment's handles.
+    """
+    kinds = np.where(to_change, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
+    is_bezier = interpolation == "BEZIER"
+    cleared = own.chosen & ~np.uint8(CHOSEN_INTERPOLATION)
+    flag = np.uint8(0 if is_bezier else CHOSEN_INTERPOLATION)
+    chosen = np.where(to_change, cleared | flag, own.chosen)
+    if is_bezier:
+        was_bezier = to_change & own.ends_spline & (own.keys.interpolation == INTERPOLATION["BEZIER"])
+        chosen[was_bezier] &= ~np.uint8(CHOSEN_RIGHT)
+        chosen[1:][was_bezier[:-1]] &= ~np.uint8(CHOSEN_LEFT)
+    return own.with_(keys=own.keys.with_(interpolation=kinds), chosen=chosen)
+
+
+def _state_after(track: Track, edited: Sequence[tuple[OwnChannel, OwnKeys]]) -> TrackState:
+    """Return the new table entry of a track, with the keys of its channels before and after the edit.
+
+    On a baked track, the saved keys are replaced. The records of placed handles get the new identities.
+    """
+    state = track.state
+    assert state is not None
+    if track.is_baked:
+        return with_own_keys(track, {channel.component: after.keys for channel, after in edited})
+    records: dict[int, Channel] = {}
+    for (_, index, before, has_placed_handles), after in edited:
+        is_new = before.identities != after.identities
+        if has_placed_handles and is_new.any():
+            kinds = KeyBlock([track.channels[index].keyframe_points]).read("interpolation")[before.rows]
+            written = state.channels[index].own.copy()
+            _update_interpolation(written, before.identities[is_new], kinds[is_new])
+            written["identity"] = _renamed(written["identity"], before.identities, after.identities)
+            records[index] = replace(state.channels[index], own=written)
+    return replace(state, channels={**state.channels, **records}) if records else state
+
+
+def _renamed(identities: Identities, before: Identities, after: Identities) -> Identities:
+    """Return the identities, with each identity in `before` replaced by its counterpart in `after`."""
+    if identities.tobytes() == before.tobytes():
+        return after
+    names = dict(zip(before.tolist(), after.tolist(), strict=True))
+    return np.array([names.get(name, name) for name in identities.tolist()], dtype=np.uint32)
+
+
+def _update_interpolation(written: Written, names: Identities, kinds: npt.NDArray[np.uint8]) -> None:
+    """Record the interpolation of keys with new rows, so that only a later change counts as an edit."""
+    places = {name: place for place, name in enumerate(written["identity"].tolist())}
+    for name, kind in zip(names.tolist(), kinds.tolist(), strict=True):
+        if name in places:
+            written["interpolation"][places[name]] = kind
 
 
 def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked_states: Sequence[TrackState]) -> None:
@@ -118,80 +205,3 @@ def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked
     # during the undo step.
     evaluate_anew(channels.action)
     end_drag()
-
-
-def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
-    """Set the interpolation of the curve's keys in the given rows."""
-    points = fcurve.keyframe_points
-    kinds = KeyBlock([points]).read("interpolation")
-    kinds[rows] = INTERPOLATION[interpolation]
-    points.foreach_set("interpolation", kinds)
-
-
-def _interpolated(own: OwnKeys, is_chosen: BoolArray, interpolation: str) -> OwnKeys:
-    """Return the animator's keys, with this interpolation recorded as chosen by the animator on some keys.
-
-    Bezier keys are played by TCB. If Blender played a Bezier segment before the change, the spline now places the
-    segment's handles.
-    """
-    kinds = np.where(is_chosen, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
-    is_bezier = interpolation == "BEZIER"
-    cleared = own.chosen & ~np.uint8(CHOSEN_INTERPOLATION)
-    flag = np.uint8(0 if is_bezier else CHOSEN_INTERPOLATION)
-    chosen = np.where(is_chosen, cleared | flag, own.chosen)
-    if is_bezier:
-        was_bezier = is_chosen & own.ends_spline & (own.keys.interpolation == INTERPOLATION["BEZIER"])
-        chosen[was_bezier] &= ~np.uint8(CHOSEN_RIGHT)
-        chosen[1:][was_bezier[:-1]] &= ~np.uint8(CHOSEN_LEFT)
-    return own.with_(keys=own.keys.with_(interpolation=kinds), chosen=chosen)
-
-
-def _renamed(identities: Identities, before: Identities, after: Identities) -> Identities:
-    """Return the identities, with each identity in `before` replaced by its counterpart in `after`."""
-    if identities.tobytes() == before.tobytes():
-        return after
-    names = dict(zip(before.tolist(), after.tolist(), strict=True))
-    return np.array([names.get(name, name) for name in identities.tolist()], dtype=np.uint32)
-
-
-def _update_interpolation(written: Written, names: Identities, kinds: npt.NDArray[np.uint8]) -> None:
-    """Record the interpolation of keys with new rows, so that only a later change counts as an edit."""
-    places = {name: place for place, name in enumerate(written["identity"].tolist())}
-    for name, kind in zip(names.tolist(), kinds.tolist(), strict=True):
-        if name in places:
-            written["interpolation"][places[name]] = kind
-
-
-def _write_rows(
-    channels: Channels, keys_to_write: Sequence[tuple[Track, Mapping[int, KeysBeforeAfter]]], rows: Rows
-) -> None:
-    """Write new rows, and write identities into the animator's keys.
-
-    On a baked track, the saved keys are changed.
-    """
-    states: list[TrackState] = []
-    named: list[tuple[bpy.types.FCurve, OwnKeys]] = []
-    for track, keys_of_track in keys_to_write:
-        state = track.state
-        assert state is not None
-        if track.is_baked:
-            states.append(with_saved_keys(track, {index: after.keys for index, (_, after) in keys_of_track.items()}))
-            continue
-        changed_records: dict[int, Channel] = {}
-        for index, (before, after) in keys_of_track.items():
-            if before.identities.tobytes() == after.identities.tobytes():
-                continue
-            named.append((track.channels[index], after))
-            if index in state.channels:
-                own = state.channels[index].own.copy()
-                is_new = before.identities != after.identities
-                kinds = KeyBlock([track.channels[index].keyframe_points]).read("interpolation")[before.rows]
-                _update_interpolation(own, before.identities[is_new], kinds[is_new])
-                own["identity"] = _renamed(own["identity"], before.identities, after.identities)
-                changed_records[index] = replace(state.channels[index], own=own)
-        if changed_records:
-            track.state = replace(state, channels={**state.channels, **changed_records})
-            states.append(track.state)
-    write_identities(named)
-    update(channels.action, rows, states)
-    channels.action.update_tag()

@@ -15,7 +15,7 @@ from ...interp.rotations.representations import rotation_representation
 from ..bake.exact_motion import ExactSampler
 from ..bake.plans.own_motion import OwnChannels, is_keyed_whole
 from ..bake.plans.track_methods import bends_by_parameters
-from ..edit.change_own_curves import record_tracks, revert_tracks
+from ..edit.recorded_tracks import record_tracks, revert_tracks
 from ..edit.set_parameters import set_parameters_of_each
 from ..edit.track_keys import TrackKeys
 from ..errors import AnimationError, Finding

@@ -15,8 +15,8 @@ from ..bake.drags import rebake_step
 from ..bake.exact_motion import channel_values, leaves_keys
 from ..datablocks import animation_data
 from ..edit.change_own_curves import moved, own_points, put_own_keys, write_own_curves
+from ..edit.find_track import writable
 from ..edit.keys import make_key
-from ..edit.track_settings import writable
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, users_of_channels
 from ..fcurves.frames import SAME_FRAME

@@ -10,7 +10,7 @@ import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector as BlenderVector
 
-from ...animation.edit.change_own_curves import record_tracks, revert_tracks
+from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.errors import AnimationError
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.frames import SAME_FRAME

@@ -12,7 +12,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, tcb
 from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
-from tests.animation.curves import fcurves, new_object, new_rig, snapshot
+from tests.animation.curves import fcurves, key, new_object, new_rig, snapshot
 from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
 
 FRAMES = np.array([1.0, 5.0, 12.5, 20.0, 31.0])
@@ -115,6 +115,23 @@ def test_rotations_of_bones_are_keyed_whole(arm: Any, animation: Any) -> None:
     report = animation.set_keys(arm, path, FRAMES, turns, tension=0.2)
     assert (report.tracks, len(report.handles)) == (1, 1)
     np.testing.assert_array_equal(animation.get_keys(arm, path).values, turns.astype(np.float32))
+
+
+def test_a_baked_track_whose_path_begins_with_the_path_stays_baked(scene: Any, animation: Any) -> None:
+    lamp = bpy.data.lights.new("Lamp", "AREA")
+    key(lamp, "size_y", [(1, 1.0), (10, 2.0), (20, 1.0)])
+    animation.enable(lamp)
+    animation.bake(lamp)
+    animation.set_keys(lamp, "size", [1.0, 10.0, 20.0], [1.0, 3.0, 2.0], tension=0.5)
+    assert animation.find_track(lamp, "size").is_played_by_handles
+    assert animation.find_track(lamp, "size_y").is_baked
+
+
+def test_a_negative_zero_frame_is_the_frame_0(box: Any, animation: Any) -> None:
+    animation.set_keys(box, "location", [0.0, 10.0], np.zeros((2, 3)))
+    animation.remove(box)
+    fcurves(box)[1].keyframe_points[0].co.x = -0.0
+    assert animation.get_keys(box, "location").frames.tolist() == [0.0, 10.0]
 
 
 def test_keys_replace_a_tcb_track(box: Any, animation: Any) -> None:

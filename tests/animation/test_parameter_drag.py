@@ -69,7 +69,7 @@ def drag_of(animation, chosen: list[Any]) -> Any:
     module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
     drag = module.ParameterDrag(chosen, {})
     # Each step is shown, even if the machine is busy.
-    drag._pace = module.Pace(lambda: 0.0)
+    drag._pace = type(drag._pace)(lambda: 0.0)
     return drag
 
 
@@ -256,7 +256,7 @@ class Clock:
 
 
 def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animation):
-    module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
+    module = importlib.import_module(f"{animation.__name__}.edit.drag_pace")
     for takes, most in ((0.3, 1 / (0.3 + module.REST)), (0.05, 1 / (0.05 + module.REST))):
         clock = Clock()
         pace = module.Pace(clock)
@@ -279,7 +279,7 @@ def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animati
 def test_a_step_that_waits_is_made_good_by_the_end(animation):
     rig = rig_of(animation, "QUATERNION")
     chosen = keys_of(animation, rig)
-    module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
+    module = importlib.import_module(f"{animation.__name__}.edit.drag_pace")
     drag = drag_of(animation, chosen)
     clock = Clock()
     drag._pace = module.Pace(clock)

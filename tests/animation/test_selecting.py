@@ -92,12 +92,19 @@ def test_a_key_counts_as_selected_by_one_of_its_handles(animation, item, flag: s
     fcurve = curve(item, "location", 1)
     row = co(fcurve)[:, 0].tolist().index(20.0)
     setattr(fcurve.keyframe_points[row], flag, True)
-    (keys,) = animation.edit.track_keys.selected_keys(fcurves(item))
+    (keys,) = animation.edit.selected_keys.selected_keys(fcurves(item))
     assert (keys.track.path, keys.frames.tolist()) == ("location", [20.0])
-    assert animation.edit.track_keys.any_selected(fcurves(item))
+    assert animation.edit.selected_keys.any_selected(fcurves(item))
 
 
 def test_the_text_of_many_keys_is_short(animation) -> None:
     item = new_object("Ball")
     key(item, "location", [(frame, (frame, 0, 0)) for frame in range(1000)])
     assert repr(animation.track_keys(item, "location")) == "TrackKeys('Ball', 'location', 1000)"
+
+
+def test_keys_that_are_read_again_have_their_current_parameters(animation, item) -> None:
+    keys = animation.track_keys(item, "location")
+    animation.key_set(item, "location", 20, tension=0.5)
+    (again,) = animation.edit.track_keys.read_again([keys])
+    assert again.parameters({})["tension"].tolist() == np.where(keys.frames == 20.0, 0.5, 0.0).tolist()

@@ -47,6 +47,19 @@ def test_a_shape_plays_the_frames_that_it_is_named_after(animation, scene, level
     assert {frame: made.curve.evaluate(frame) for frame in expected} == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("held", "keys"),
+    [
+        (1.0, [(1, 1), (11, 1), (51, 41)]),
+        (1.005, [(1.005, 1.005), (11.005, 1.005), (51, 41)]),
+        (41.0, [(1, 1), (41, 41), (51, 41)]),
+    ],
+)
+def test_a_hold_at_the_first_or_last_frame_has_one_key_per_frame(animation, held, keys):
+    fcurve = animation.retime(keyed(), "HOLD", frame=held, length=10.0).curve
+    np.testing.assert_allclose([point.co for point in fcurve.keyframe_points], keys, rtol=1e-6)
+
+
 def test_a_fraction_has_keys_of_0_and_1_and_the_property_shows_the_frame(animation):
     item = keyed()
     made = animation.retime(item, "FRACTION").curve

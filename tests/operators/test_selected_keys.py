@@ -574,10 +574,10 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
     before = snapshot(cube)
     with editor("DOPESHEET"):
         (keys,) = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
-    kept = edit.change_own_curves.record_tracks([(cube, keys.track)])
+    kept = edit.recorded_tracks.record_tracks([(cube, keys.track)])
     edit.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
-    edit.change_own_curves.revert_tracks(kept)
+    edit.recorded_tracks.revert_tracks(kept)
     assert snapshot(cube) == before
     assert not cube.animation_data.action.keys()
 
@@ -585,7 +585,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
 def live_step(tcb_animation, keys, **given):
     """Set parameters of the keys, as a drag does between two bakes by Live. Return the keys for the next step."""
     edit = tcb_animation.animation.edit
-    found = edit.track_keys.found_again(keys)
+    found = edit.track_keys.read_again(keys)
     for each in found:
         edit.set_parameters.set_parameters(each, given)
     bpy.context.view_layer.update()
@@ -625,11 +625,11 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
     before = snapshot(cube)
-    kept = edit.change_own_curves.record_tracks((cube, each.track) for each in keys)
+    kept = edit.recorded_tracks.record_tracks((cube, each.track) for each in keys)
     for tension in (0.5, 0.75):
         keys = live_step(tcb_animation, keys, tension=tension)
     assert tcb_animation.animation.find_track(cube, "location").is_played
-    edit.change_own_curves.revert_tracks(kept)
+    edit.recorded_tracks.revert_tracks(kept)
     bpy.context.view_layer.update()
     tcb_animation.ui.live.handlers.flush()
     assert snapshot(cube) == before

@@ -28,7 +28,7 @@ from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.scenes import fcurves
 from tools.benchmarks.timing import milliseconds_of
 
-handlers, key_fields, modifier_keys, set_parameters, track_keys, channels, drags = (
+handlers, key_fields, modifier_keys, set_parameters, track_keys, channels, drags, drag_pace = (
     module(name)
     for name in (
         "ui.live.handlers",
@@ -38,6 +38,7 @@ handlers, key_fields, modifier_keys, set_parameters, track_keys, channels, drags
         "animation.edit.track_keys",
         "animation.fcurves.channels",
         "animation.edit.parameter_drag",
+        "animation.edit.drag_pace",
     )
 )
 DRAGGED = "bone 45"
@@ -167,7 +168,7 @@ def run(options: argparse.Namespace) -> None:
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
     # Also measure steps that the drag would skip.
-    drags.REST = 0.0
+    drag_pace.REST = 0.0
     if options.eases:
         give_eases(rig)
     frames = own_frames(rig)

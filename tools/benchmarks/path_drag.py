@@ -26,7 +26,7 @@ from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.timing import milliseconds_of
 
 path_drags, points = module("animation.on_path.drag"), module("animation.on_path.points")
-canceled_changes = module("animation.edit.change_own_curves")
+canceled_changes = module("animation.edit.recorded_tracks")
 handlers, overlay = module("ui.live.handlers"), module("panels.pictures.overlay")
 
 BONES, CHAIN = 100, 10

@@ -17,8 +17,8 @@ import numpy as np
 from bpy.props import FloatProperty
 
 from ...animation import AnimationError
-from ...animation.edit.change_own_curves import RecordedTrack, record_tracks, revert_tracks
 from ...animation.edit.keys import check_can_move, move_keys
+from ...animation.edit.recorded_tracks import RecordedTrack, record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.scene_time import action_time, scene_frame

@@ -29,9 +29,9 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
-from ...animation.edit.change_own_curves import record_tracks, revert_tracks
 from ...animation.edit.keys import set_value
 from ...animation.edit.parameter_drag import Given, ParameterDrag
+from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
 from ...animation.store.parameters import Numbers

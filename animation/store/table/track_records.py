@@ -142,15 +142,14 @@ class Settings:
     options: Options | None = None
     """Options of the last bake."""
 
-
-def chosen(settings: Settings, choice: str, option: str) -> Settings:
-    """Return the settings with one choice changed. Raise ValueError if the choice or option does not exist."""
-    if choice not in CHOICES:
-        known = ", ".join(CHOICES)
-        raise ValueError(rpt_("{!r} is not one of {:s}", choice, known))
-    if option not in CHOICES[choice]:
-        raise ValueError(rpt_("{:s} {!r} is not one of {:s}", choice, option, ", ".join(CHOICES[choice])))
-    return replace(settings, **{choice: option})  # type: ignore[arg-type]
+    def with_choices(self, choices: Mapping[str, str]) -> Settings:
+        """Return the settings with these choices. Raise ValueError if a choice or an option does not exist."""
+        for choice, option in choices.items():
+            if choice not in CHOICES:
+                raise ValueError(rpt_("{!r} is not one of {:s}", choice, ", ".join(CHOICES)))
+            if option not in CHOICES[choice]:
+                raise ValueError(rpt_("{:s} {!r} is not one of {:s}", choice, option, ", ".join(CHOICES[choice])))
+        return replace(self, **choices)  # type: ignore[arg-type]
 
 
 OWN = np.dtype(
