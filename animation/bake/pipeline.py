@@ -76,9 +76,7 @@ def _state_of(bake: TrackBake) -> TrackState:
     track, channels = bake.track, bake.channels
     if track.state is not None:
         return track.state
-    # Nothing plays the track yet.
-    settings = replace(bake.settings, digest=0, options=None)
-    return new_state(channels.action, track.table, channels.slot_handle, track.path, settings)
+    return new_state(channels.action, track.table, channels.slot_handle, track.path, track.settings)
 
 
 _LIVE_FITS = KnownFits()

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
+from ...interp.base_spline import Cycle
 from ..errors import Finding
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
 from ..store.frame_functions import FrameFunction, functions_of
+from ..store.table.track_records import Output
 from .plans.retimed_plan import sample_count
 from .plans.sample_frames import APART, Sampling, sampling_of
 from .track_bake import TrackBake
@@ -35,19 +36,25 @@ def count_samples(bakes: Sequence[TrackBake]) -> list[float]:
 
 def _count(bake: TrackBake, function: FrameFunction | None) -> float:
     own, options = bake.own, bake.options
-    alike = Counter(channel.timing for channel in own.values())
-    keyed_at = [np.frombuffer(frames, np.float32) for frames in alike]
-    ends = [float(end) for frames in keyed_at for end in (frames[0], frames[-1])]
-    sampling = sampling_of(np.array([min(ends), max(ends)], dtype=np.float32), options.step, options.extend)
-    cycle = bake.settings.cycle
     if function is not None:
-        return sample_count(own, sampling, function, options.output)
-    # Curves have few keys unless there are many cycles.
-    count = _curve_keys if options.output == "CURVES" else samples_of_channel
-    return sum(number * count(sampling, frames, cycle) for frames, number in zip(keyed_at, alike.values(), strict=True))
+        return sample_count(own, options, function)
+    timings = tuple([channel.timing for channel in own.values()])
+    return _count_at(timings, bake.settings.cycle, options.output, options.step, options.extend)
 
 
 @memoized
+def _count_at(
+    timings: tuple[bytes, ...], cycle: Cycle, output: Output, step: float, extend: tuple[float, float] | None
+) -> float:
+    """Return the approximate number of samples for channels with keys at these frames, each given as bytes."""
+    keyed_at = [np.frombuffer(frames, np.float32) for frames in timings]
+    ends = [float(end) for frames in keyed_at for end in (frames[0], frames[-1])]
+    sampling = sampling_of(np.array([min(ends), max(ends)], dtype=np.float32), step, extend)
+    # Curves have few keys unless there are many cycles.
+    count = _curve_keys if output == "CURVES" else samples_of_channel
+    return sum(count(sampling, frames, cycle) for frames in keyed_at)
+
+
 def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
     """Return the approximate number of samples for a channel with these keys. Return 0 if a frame is not finite."""
     if not np.isfinite(keys).all():
@@ -59,7 +66,6 @@ def samples_of_channel(sampling: Sampling, keys: Float32Array, cycle: str) -> fl
     return (last - first + outside) / sampling.step + 2 * outside / (last - first)
 
 
-@memoized
 def _curve_keys(sampling: Sampling, keys: Float32Array, cycle: str) -> float:
     """Return the approximate number of Bezier keys in the cycles outside the keys, including one per jump back."""
     first, last = float(keys[0]), float(keys[-1])

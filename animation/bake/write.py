@@ -289,7 +289,13 @@ def count_track(report: Report, bake: TrackBake) -> None:
 
 def _largest(bake: TrackBake) -> float:
     """Return the largest absolute value of the animator's keys."""
-    return max(float(np.abs(own.values).max(initial=0.0)) for own in bake.own.values())
+    return max(abs(end) for ends in _value_ranges(bake) for end in ends)
+
+
+def _value_ranges(bake: TrackBake) -> list[tuple[float, float]]:
+    """Return the lowest and the highest value of the animator's keys in each channel."""
+    channels = [own.values for own in bake.own.values()]
+    return [(float(np.minimum.reduce(values)), float(np.maximum.reduce(values))) for values in channels]
 
 
 def _modifier_notes(track: Track) -> list[Finding]:
@@ -313,7 +319,7 @@ def _handle_error(bake: TrackBake) -> HandleError:
         track.path,
         baked.error,
         baked.error_frame,
-        max((float(np.ptp(own.values)) for own in bake.own.values() if own.count), default=0.0),
+        0.0 if track.is_rotation else max(high - low for low, high in _value_ranges(bake)),
         is_rotation=track.is_rotation,
         is_approximate=baked.is_approximate,
     )

@@ -21,6 +21,7 @@ from ...fcurves.frames import is_among, union
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.frame_functions import FrameFunction
+from ...store.table.track_records import Options
 from ...store.tracks import Track
 from .component_keys import ComponentKeys, by_own_frames, united_channel_keys
 from .composed_keys import ComposedKeys
@@ -28,7 +29,7 @@ from .function_jumps import frames_around_jumps, frames_at_keys
 from .own_motion import OwnChannels
 from .protocol import Evaluation, Plan, Results, Scope
 from .rotation_channels import LARGEST_STEP, Unwrapping
-from .sample_frames import Sampling, are_near, away_from
+from .sample_frames import Sampling, are_near, away_from, sampling_of
 from .track_splines import TrackSpline
 
 _FINEST = 1 / 64
@@ -63,13 +64,13 @@ def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFu
     return [RetimedCurvePlan(scope, sampled, np.isin(frames, before_jumps), scope.tolerance(splines))]
 
 
-def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
+def sample_count(own: OwnChannels, options: Options, function: FrameFunction) -> float:
     """Return the approximate number of samples of the retimed track. Curves are also fitted to samples."""
     keys = union([channel.keys.frames for channel in own.values()])
     if not np.isfinite(keys).all():
         return 0.0
-    low, high = _range_to_bake(keys, sampling, function)
-    return len(own) * (high - low) / (_CLOSE if output == "CURVES" else sampling.step)
+    low, high = _range_to_bake(keys, sampling_of(keys, options.step, options.extend), function)
+    return len(own) * (high - low) / (_CLOSE if options.output == "CURVES" else options.step)
 
 
 def _range_to_bake(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:

@@ -21,7 +21,7 @@ import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 from typing import Any, cast
 
@@ -409,8 +409,8 @@ def update(
     The action must be editable, its table must not have an error, and the session must know the rows.
     """
     before = read_table(action)
-    table = before.with_tracks(states, removed)
-    return write(action, before, replace(table, rows=rows_.merge(before.rows, rows)))
+    tracks = before.with_tracks(states, removed).tracks
+    return write(action, before, Table(rows_.merge(before.rows, rows), tracks))
 
 
 def write(action: Any, before: Table, table: Table) -> Table:
@@ -438,7 +438,7 @@ def write(action: Any, before: Table, table: Table) -> Table:
     stored["tracks"] = index
     stored["plays"] = max((track.plays for track in table.tracks.values()), default=0)
     stored["stamp"] = stamp = _stamp(table.rows.view(np.uint8).data, index)
-    table = replace(table, stamp=stamp)
+    table = Table(table.rows, table.tracks, stamp)
     session.remember(action.session_uid, table)
     return table
 
