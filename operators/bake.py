@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from functools import partial
 from typing import Any
 
 import bpy
@@ -12,24 +11,19 @@ from bpy.app.translations import pgettext_tip
 from bpy.props import BoolProperty
 
 from .. import animation
-from ..animation import AnimationError, Options, Report, bake_in_world, bake_many
-from ..animation.fcurves.channels import channels_of
-from ..animation.fcurves.frames import union
+from ..animation import Report, bake_in_world, bake_many
 from ..animation.options import BAKE, ENABLE, FREE
-from ..animation.store.find_tracks import find_tracks
 from ..animation.store.live_switch import is_live
-from ..animation.store.own_keys import read_own_keys
-from ..animation.store.parameters import read_parameters
-from ..animation.store.tracks import Track
 from ..animation.translation import counted, n_, rpt_
-from ..ui import option_properties, selection
-from ..ui.live import attempts_to_edit_baked, handlers
-from ..ui.live.scenes import is_editing
-from ..ui.operator_results import Status, errors_in, finish, for_each, poll_selection, refuse
+from ..ui import selection
+from ..ui.layouts import draw_properties, layout_of
+from ..ui.live import locked_message, switch, updates
+from ..ui.live.modal_operators import is_editing
+from ..ui.operator_results import Status, errors_in, finish, refuse
 from ..ui.option_properties import BakeOptions, property_of
-from ..ui.redraw import draw_properties, layout_of
+from ..ui.scene import defaults_of
 from .in_steps import Progress
-from .on_selection import NOTHING_IS_TCB, OnSelection
+from .on_selection import NOTHING_IS_TCB, OnSelection, poll_selection
 
 
 class TCB_OT_enable(OnSelection, bpy.types.Operator):
@@ -55,10 +49,10 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
-        first = handlers.without_tcb(selected) if self.live else []
-        defaults = selection.defaults_of(context.scene)
-        report = animation.enable_many(selected, None, self.keep_look, defaults)
-        played = handlers.go_live(first)
+        actions_to_play = switch.without_tcb(selected) if self.live else []
+        defaults = defaults_of(context.scene)
+        report = animation.enable_many(selected, keep_look=self.keep_look, defaults=defaults)
+        played = switch.go_live(actions_to_play)
         # A track that handles cannot play is still enabled. Its note describes the solution.
         report.notes += [*played.notes, *played.refused]
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
@@ -102,13 +96,13 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
 
     def draw(self, _context: bpy.types.Context) -> None:
         limits = () if self.output == "HANDLES" else ("sample_limit",)
-        draw_properties(layout_of(self), self, (*option_properties.used(self), "keep_look", "use_data", *limits))
+        draw_properties(layout_of(self), self, (*self.used_options(), "keep_look", "use_data", *limits))
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
-        defaults = selection.defaults_of(context.scene)
+        defaults = defaults_of(context.scene)
         try:
-            options = option_properties.options(self, context.scene, defaults, sample_limit=self.sample_limit)
+            options = self.bake_options(context.scene, defaults, sample_limit=self.sample_limit)
         except ValueError as error:
             return refuse(self, error)
         with closing(Progress(context.window_manager)) as progress:
@@ -131,7 +125,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         report = Report()
-        defaults = selection.defaults_of(context.scene)
+        defaults = defaults_of(context.scene)
         for obj, bones in _selected(context).items():
             try:
                 with errors_in(report):
@@ -156,47 +150,6 @@ def _depth(obj: bpy.types.Object) -> int:
     return 0 if obj.parent is None else 1 + _depth(obj.parent)
 
 
-def wrong_in_gltf(scene: Any) -> dict[bpy.types.ID, list[str]]:
-    """Return the objects in the scene, with the paths of tracks that the glTF exporter needs to sample.
-
-    The exporter assumes that each handle spans a third of the segment. Handles of rotations and eased tracks have
-    other lengths.
-    """
-    found: dict[bpy.types.ID, list[str]] = {}
-    for item in scene.objects:
-        try:
-            tracks = [t for t in find_tracks(item, channels_of(item)) if t.in_use and t.is_played_by_handles]
-            paths = [track.path for track in tracks if track.is_rotation or _is_eased(track, scene)]
-        except AnimationError:
-            continue
-        if paths:
-            found[item] = paths
-    return found
-
-
-def _is_eased(track: Track, scene: Any) -> bool:
-    own = read_own_keys(track)
-    frames = union([each.keys.frames for each in own.values()])
-    parameters = read_parameters(track, own, frames, selection.defaults_of(scene))
-    return bool(parameters["ease_to"].any() or parameters["ease_from"].any())
-
-
-class TCB_OT_bake_for_gltf(bpy.types.Operator):
-    """Bake rotations and eased tracks that handles play, so exports need no sampling"""
-
-    bl_idname = "tcb.bake_for_gltf"
-    bl_label = "Bake Rotations and Eases as Curves"
-    bl_options = {"REGISTER", "UNDO"}
-
-    def execute(self, context: bpy.types.Context) -> Status:
-        options = Options(output="CURVES", defaults=selection.defaults_of(context.scene))
-        tracks = wrong_in_gltf(context.scene)
-        report = bake_many(tracks, options)
-        return finish(
-            self, report, rpt_("Baked {:s}", report.counts), rpt_("No rotations or eases are played by handles")
-        )
-
-
 class TCB_OT_free(OnSelection, bpy.types.Operator):
     """Replace baked curves of the selection with your own keys, unlocked"""
 
@@ -205,7 +158,6 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
 
     discard_edits: property_of(FREE["discard_edits"], options={"SKIP_SAVE"})
 
-    done = n_("Freed {:s}")
     works_on = "BAKED"
     nothing = n_("No selected track is baked")
 
@@ -213,12 +165,11 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
         draw_properties(layout_of(self), self, ("discard_edits", "use_data"))
 
     def execute(self, context: bpy.types.Context) -> Status:
-        work = partial(animation.free, discard_edits=self.discard_edits)
         selected = selection.selected_datablocks(context, self.use_data)
-        report = for_each(selected, work)
+        report = animation.free_many(selected, discard_edits=self.discard_edits)
         if report.tracks:
-            attempts_to_edit_baked.forget_freed(selected)
-        return finish(self, report, rpt_(self.done, report.counts))
+            locked_message.forget_freed(selected)
+        return finish(self, report, rpt_("Freed {:s}", report.counts))
 
 
 class TCB_OT_restore(OnSelection, bpy.types.Operator):
@@ -227,15 +178,13 @@ class TCB_OT_restore(OnSelection, bpy.types.Operator):
     bl_idname = "tcb.restore"
     bl_label = "Restore"
 
-    work = staticmethod(animation.restore)
-    done = n_("Restored {:s}")
     works_on = "PLAYED"
     nothing = n_("No selected track plays TCB motion")
 
     def execute(self, context: bpy.types.Context) -> Status:
-        live = [action for action in bpy.data.actions if is_live(action)]
-        report = for_each(selection.selected_datablocks(context, self.use_data), self.work)
-        done = self.done if all(map(is_live, live)) else n_("Restored {:s}. Live is now off")
+        live_actions = [action for action in bpy.data.actions if is_live(action)]
+        report = animation.restore_many(selection.selected_datablocks(context, self.use_data))
+        done = n_("Restored {:s}") if all(map(is_live, live_actions)) else n_("Restored {:s}. Live is now off")
         return finish(self, report, rpt_(done, report.counts))
 
 
@@ -245,7 +194,7 @@ class TCB_OT_apply(OnSelection, bpy.types.Operator):
     bl_idname = "tcb.apply"
     bl_label = "Apply TCB"
 
-    work = staticmethod(animation.apply)
+    work = staticmethod(animation.apply_many)
     done = n_("Applied {:s}")
     works_on = "TCB"
     nothing = NOTHING_IS_TCB
@@ -257,7 +206,7 @@ class TCB_OT_remove(OnSelection, bpy.types.Operator):
     bl_idname = "tcb.remove"
     bl_label = "Remove TCB"
 
-    work = staticmethod(animation.remove)
+    work = staticmethod(animation.remove_many)
     done = n_("Removed TCB from {:s}")
     works_on = "TCB"
     nothing = NOTHING_IS_TCB
@@ -273,6 +222,6 @@ class TCB_OT_sync(bpy.types.Operator):
     def execute(self, _context: bpy.types.Context) -> Status:
         if is_editing():
             return refuse(self, rpt_("Keys are being moved. Finish moving them first"))
-        report = handlers.flush_all()
+        report = updates.flush_all()
         finish(self, report, rpt_("Synced {:s}", report.counts), n_("All live actions are up to date"))
         return {"FINISHED"} if report.tracks else {"CANCELLED"}

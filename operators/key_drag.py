@@ -18,13 +18,14 @@ from ..animation.number_text import number_text
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import iface_, rpt_
-from ..ui import preferences, selection
+from ..ui import preferences
 from ..ui.chosen_keys import chosen_keys
-from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, for_each_of, refuse
-from ..ui.redraw import show_in_headers
-from ..ui.sliders.key_fields import DESCRIPTIONS, from_50, of_50
-from ..ui.sliders.slider_drag import split_by_track, typed_after
-from .on_selection import OnKeys
+from ..ui.mouse_drag import show_in_headers, typed_after
+from ..ui.operator_results import Status, finish, for_each_track, refuse
+from ..ui.parameter_properties import DESCRIPTIONS, from_50, of_50
+from ..ui.scene import defaults_of
+from ..ui.sliders.slider_drag import split_by_track
+from .on_selection import NO_OWN_KEY_SELECTED, OnKeys
 
 _PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
 _PIXELS_OF_RANGE = 400.0
@@ -56,7 +57,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         if not self._start(context):
             return {"CANCELLED"}
-        report = for_each_of(self._chosen, self._set)
+        report = for_each_track(self._chosen, self._set)
         return finish(self, report, rpt_("Set {:s}", report.counts))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
@@ -100,7 +101,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
     def _start(self, context: bpy.types.Context) -> bool:
         """Find the keys and their values. Return False if there are no keys or they cannot be read, and report why."""
         self._chosen = chosen_keys(context)
-        self._defaults = selection.defaults_of(context.scene)
+        self._defaults = defaults_of(context.scene)
         try:
             self._before = [keys.parameters(self._defaults)[self.parameter] for keys in self._chosen]
         except AnimationError as refusal:

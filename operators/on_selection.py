@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base classes for operators on selected objects, bones or keys."""
+"""Base classes and polls for operators on selected objects, bones or keys."""
 
 from __future__ import annotations
 
@@ -10,11 +10,39 @@ from bpy.props import BoolProperty
 
 from ..animation.translation import n_, rpt_
 from ..ui import selection
-from ..ui.chosen_keys import shown_and_selected_keys
-from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, for_each, for_each_of, poll_keys, poll_selection
+from ..ui.chosen_keys import reason_no_key_is_chosen, shown_and_selected_keys
+from ..ui.operator_results import Status, finish, for_each_track
 
 NOTHING_IS_TCB = n_("No selected track is TCB")
 """Message of grayed-out buttons that need TCB tracks."""
+NO_OWN_KEY_SELECTED = n_("Generated keys have no parameters. Select your own keys")
+
+
+def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Return whether the selection can be used. Otherwise, the grayed-out button shows the reason."""
+    reason = selection.reason_nothing_is_selected(context)
+    if reason:
+        operator.poll_message_set(reason)
+    return not reason
+
+
+def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Return whether there is a key to use: a selected key in an animation editor, or else the sidebar's key."""
+    reason = reason_no_key_is_chosen(context)
+    if reason:
+        operator.poll_message_set(reason)
+    return not reason
+
+
+def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Return whether there is an active object, or an active bone in Pose Mode."""
+    if context.object is None:
+        operator.poll_message_set("No active object")
+        return False
+    if context.mode == "POSE" and selection.active_bone(context) is None:
+        operator.poll_message_set("No active bone. Click a bone")
+        return False
+    return True
 
 
 class WithData:
@@ -28,7 +56,7 @@ class WithData:
 
 
 class OnSelection(WithData):
-    """Base class for operators that apply a function of `animation` to each selected datablock.
+    """Base class for operators that call a function of `animation` with the selected datablocks.
 
     This class is not an operator, because Blender's translation tools look only at registered operators and their
     subclasses.
@@ -37,15 +65,15 @@ class OnSelection(WithData):
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     work: ClassVar[Any]
-    """Static function that takes a datablock and an iterable of path prefixes, or None, and returns a Report."""
+    """Static function that takes a mapping from datablocks to path prefixes, or None, and returns a Report."""
     done: ClassVar[str]
     """Message on success, with a placeholder for the counts."""
     otherwise: ClassVar[str] = ""
     """Message if there was nothing to do and no error occurred."""
     works_on: ClassVar[str] = ""
-    """Required state of tracks: "TCB", "PLAYED" (with handles or baked), "BAKED", or "" for any."""
+    """Required tracks, as for `selection.has_tracks`."""
     nothing: ClassVar[str] = ""
-    """Tooltip of the grayed-out button if no selected track has this state."""
+    """Tooltip of the grayed-out button if the selection has no such tracks."""
 
     @classmethod
     def poll(cls: Any, context: bpy.types.Context) -> bool:
@@ -57,7 +85,7 @@ class OnSelection(WithData):
         return False
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
-        report = for_each(selection.selected_datablocks(context, self.use_data), type(self).work)
+        report = type(self).work(selection.selected_datablocks(context, self.use_data))
         return finish(self, report, rpt_(self.done, report.counts), self.otherwise)
 
 
@@ -78,5 +106,5 @@ class OnShownAndSelectedKeys(OnKeys):
     """Message on success, with a placeholder for the counts."""
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
-        report = for_each_of(shown_and_selected_keys(context), type(self).work)
+        report = for_each_track(shown_and_selected_keys(context), type(self).work)
         return finish(self, report, rpt_(self.done, report.counts), NO_OWN_KEY_SELECTED)

@@ -13,12 +13,12 @@ from bpy.props import StringProperty
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import rpt_, translated
 from ..formats import preset
-from ..ui.chosen_keys import chosen_parameters
-from ..ui.operator_results import NO_OWN_KEY_SELECTED, Status, finish, refuse
+from ..ui.chosen_values import chosen_parameters
+from ..ui.operator_results import Status, finish, refuse
 from ..ui.presets import SUBFOLDER, apply_preset, label_of, presets
-from ..ui.sliders.slider_drag import is_mixed
+from ..ui.sliders.shared_slider import is_mixed
 from .files import path_of, read_file
-from .on_selection import OnKeys
+from .on_selection import NO_OWN_KEY_SELECTED, OnKeys
 
 
 class TCB_OT_preset_apply(OnKeys, bpy.types.Operator):

@@ -16,12 +16,13 @@ from ..animation.steps import Steps
 from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.chosen_keys import editable_fcurves, in_animation_editor, selected_paths
-from ..ui.live import handlers
-from ..ui.operator_results import Status, keep_result_notes, poll_selection, refuse, report_notes
-from ..ui.properties import ReduceOptions
-from ..ui.redraw import draw_properties, layout_of, redraw_editors
+from ..ui.layouts import draw_properties, layout_of
+from ..ui.live import switch
+from ..ui.operator_results import Status, keep_result_notes, refuse, report_notes
+from ..ui.option_properties import ReduceOptions
+from ..ui.redraw import redraw_editors
 from .in_steps import InSteps, Progress
-from .on_selection import WithData
+from .on_selection import WithData, poll_selection
 
 if TYPE_CHECKING:
     from ..animation import KeyCount, Reduction
@@ -46,7 +47,7 @@ class _ReduceBase(ReduceOptions, WithData, InSteps):
         return any_selected(fcurves) or poll_selection(cls, context)
 
     def draw(self: Any, context: bpy.types.Context) -> None:
-        draw_properties(layout_of(self), self, (*self.used(context), *self.own_options))
+        draw_properties(layout_of(self), self, (*self.used_options(context), *self.own_options))
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         self._is_by_hand = True
@@ -115,7 +116,7 @@ class TCB_OT_reduce(_ReduceBase, bpy.types.Operator):
             self.report({"INFO"} if reduction.is_within else {"WARNING"}, str(reduction))
         if self.live:
             reduced = [reduction.action for reduction in reductions if not reduction.is_minimal]
-            handlers.go_live([bpy.data.actions[name] for name in reduced])
+            switch.go_live([bpy.data.actions[name] for name in reduced])
         keep_result_notes(note for reduction in reductions for note in reduction.notes)
         self.report_errors(errors, has_results=bool(reductions))
         redraw_editors()

@@ -14,9 +14,9 @@ from ..animation import AnimationError, restore_curves
 from ..animation.options import RESTORE_CURVES
 from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import rpt_
+from ..ui.layouts import draw_properties, layout_of
 from ..ui.operator_results import Status, finish, refuse
 from ..ui.option_properties import property_of
-from ..ui.redraw import draw_properties, layout_of
 from .files import path_of
 from .in_steps import Progress
 

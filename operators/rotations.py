@@ -14,10 +14,10 @@ from ..animation.options import FIX_ROTATIONS
 from ..animation.track_names import track_name
 from ..animation.translation import counted, n_, rpt_
 from ..ui import selection
-from ..ui.operator_results import Status, errors_in, finish, poll_selection, result_notes
+from ..ui.operator_results import Status, errors_in, finish, result_notes
 from ..ui.option_properties import property_of
 from ..ui.properties import show_findings
-from .on_selection import OnSelection
+from .on_selection import OnSelection, poll_selection
 
 
 class TCB_OT_fix_rotations(bpy.types.Operator):
@@ -77,7 +77,7 @@ class TCB_OT_key_whole(OnSelection, bpy.types.Operator):
     bl_idname = "tcb.key_whole"
     bl_label = "Key All Rotation Channels"
 
-    work = staticmethod(animation.key_whole)
+    work = staticmethod(animation.key_whole_many)
     done = n_("Keyed all rotation channels of {:s}")
     otherwise = n_("All rotation channels are already keyed at the same frames")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that import and export tables of keys, and write velocities."""
+"""Operators that import and export tables of keys."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from bpy.props import StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..animation import AnimationError, TableKeys, export_table, import_table
-from ..animation.edit.velocities import Velocities, has_velocities, write_velocities
-from ..animation.options import IMPORT_TABLE, VELOCITIES
+from ..animation.options import IMPORT_TABLE
 from ..animation.scene_time import frame_rate
 from ..animation.steps import IMPORT_STEPS
 from ..animation.store.paths import bone_path
-from ..animation.translation import n_, rpt_, translated
+from ..animation.translation import rpt_, translated
 from ..formats import table
 from ..ui import selection
-from ..ui.operator_results import Status, finish, for_each, poll_active, refuse
+from ..ui.operator_results import Status, finish, refuse
 from ..ui.option_properties import property_of
-from ..ui.redraw import draw_properties, layout_of
 from .files import path_of, read_file, write_file
 from .in_steps import Progress
-from .on_selection import NOTHING_IS_TCB, OnSelection
+from .on_selection import poll_active
 
 
 class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
@@ -88,43 +86,3 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
         except (AnimationError, ValueError, OSError) as error:
             return refuse(self, error)
         return finish(self, report, rpt_("Exported {:s}", report.counts))
-
-
-class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
-    """Write velocities of TCB tracks as animated custom properties, or remove these properties"""
-
-    bl_idname = "tcb.velocities_write"
-    bl_label = "Write Velocities"
-
-    works_on = "TCB"
-    nothing = NOTHING_IS_TCB
-
-    quantities: property_of(VELOCITIES["quantities"])
-    unit: property_of(VELOCITIES["unit"])
-    step: property_of(VELOCITIES["step"])
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Allow objects without TCB tracks, because velocities written earlier can still be removed."""
-        selected = selection.selected_datablocks(context, use_data=True)
-        return super().poll(context) or any(
-            has_velocities(datablock, prefixes) for datablock, prefixes in selected.items()
-        )
-
-    def draw(self, _context: bpy.types.Context) -> None:
-        draw_properties(layout_of(self), self, ("quantities", "unit", "step", "use_data"))
-
-    def execute(self: Any, context: bpy.types.Context) -> Status:
-        defaults = selection.defaults_of(context.scene)
-        try:
-            velocities = Velocities(
-                frozenset(self.quantities), self.step, self.unit, frame_rate(context.scene), defaults
-            )
-        except ValueError as error:
-            return refuse(self, error)
-        report = for_each(
-            selection.selected_datablocks(context, self.use_data),
-            lambda datablock, prefixes: write_velocities(datablock, prefixes, velocities),
-        )
-        result = n_("Wrote velocities of {:s}") if velocities.quantities else n_("Removed velocities of {:s}")
-        return finish(self, report, rpt_(result, report.counts))

@@ -16,9 +16,10 @@ from ..animation.steps import IMPORT_STEPS
 from ..animation.translation import n_, rpt_, translated
 from ..exchange.options import EXPORT, IMPORT
 from ..ui import selection
+from ..ui.layouts import draw_properties
 from ..ui.operator_results import Status, keep_result_notes, refuse, report_notes
 from ..ui.option_properties import property_of
-from ..ui.redraw import draw_properties, frame_selected, redraw_editors
+from ..ui.redraw import redraw_editors
 from .files import path_of, read_file, write_file
 from .in_steps import InSteps, Progress
 
@@ -129,7 +130,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
                 datablock.animation_data.action.tcb_live = True
         _select(context, report.items)
         if self._is_by_hand and self.target == "CREATE":
-            frame_selected(context)
+            _frame_selected(context)
         report_exchange(self, report)
         redraw_editors()
         return {"FINISHED"}
@@ -169,6 +170,17 @@ def _select(context: bpy.types.Context, objects: Sequence[bpy.types.Object]) -> 
     layer: Any = context.view_layer
     if selected and layer.objects.active not in selected:
         layer.objects.active = selected[0]
+
+
+def _frame_selected(context: bpy.types.Context) -> None:
+    """Frame the selection in the 3D Viewports of the context's window."""
+    screen = context.screen
+    for area in screen.areas if screen is not None else ():
+        if area.type == "VIEW_3D":
+            region = next(region for region in area.regions if region.type == "WINDOW")
+            override: Any = context.temp_override(area=area, region=region)
+            with override:
+                bpy.ops.view3d.view_selected()
 
 
 def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[str]) -> None:

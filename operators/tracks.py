@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that show a track, set its method, cycle and turns, and edit its frame function."""
+"""Operators that show a track, and set its method, cycle and turns."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import bpy
-from bpy.app.translations import contexts, pgettext_tip
-from bpy.props import EnumProperty, StringProperty
+from bpy.app.translations import pgettext_tip
+from bpy.props import StringProperty
 
-from ..animation import AnimationError, Report, remove_retiming, retime
+from ..animation import Report
 from ..animation.edit.track_settings import choose_settings
-from ..animation.options import RETIME, TRACK
+from ..animation.options import TRACK
 from ..animation.store.table.track_records import CHOICES
-from ..animation.translation import n_, rpt_
-from ..ui import selection
-from ..ui.operator_results import Status, finish, for_each_track, poll_selection, refuse
+from ..animation.translation import rpt_
+from ..ui import selection, sidebar_tracks
+from ..ui.operator_results import Status, finish, for_named_track, refuse
 from ..ui.option_properties import property_of
-from ..ui.redraw import draw_properties, layout_of, redraw_editors
+from ..ui.scene import defaults_of
 from ..ui.track_text import shown_state
+from .on_selection import poll_selection
 
 
 class TCB_OT_track_select(bpy.types.Operator):
@@ -33,8 +34,8 @@ class TCB_OT_track_select(bpy.types.Operator):
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
         """Return the state of the track as the tooltip."""
-        for datablock, track in selection.active_tracks(context):
-            if selection.track_identifier(datablock, track.path) == properties.track:
+        for datablock, track in sidebar_tracks.active_tracks(context):
+            if sidebar_tracks.track_identifier(datablock, track.path) == properties.track:
                 return shown_state(datablock, track).tooltip
         return str(pgettext_tip(cls.__doc__ or ""))
 
@@ -70,108 +71,11 @@ class TCB_OT_track_choose(bpy.types.Operator):
             names = ", ".join(CHOICES)
             return refuse(self, rpt_("Nothing to set. Give one of {:s}", names))
 
-        defaults = selection.defaults_of(context.scene)
+        defaults = defaults_of(context.scene)
 
         def set_on_track(datablock: bpy.types.ID, path: str) -> Report:
             return choose_settings(datablock, path, settings, defaults)
 
         owners = selection.owners_of(context, self.track)
-        report = for_each_track(owners, self.track, set_on_track, keys=0)
+        report = for_named_track(owners, self.track, set_on_track, keys=0)
         return finish(self, report, rpt_("Changed the settings of {:s}", report.counts))
-
-
-LEVEL_ITEMS = (
-    ("TRACK", "Track", "Track shown in the sidebar"),
-    ("OBJECT", "Object", "All tracks of the object or object data that owns this track"),
-    ("SCENE", "Scene", "All tracks of the scene's objects and their data"),
-)
-
-
-class _FrameFunctionBase:
-    """Base class for operators on the frame function of the active track, object or scene."""
-
-    bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
-
-    level: EnumProperty(
-        name="For",
-        description="Motion to retime",
-        items=LEVEL_ITEMS,
-        translation_context=contexts.id_action,
-    )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.scene is None:
-            operator: Any = cls
-            operator.poll_message_set("No scene")
-            return False
-        return True
-
-    def execute(self: Any, context: bpy.types.Context) -> Status:
-        scene: Any = context.scene
-        active = selection.active_track(context)
-        if self.level == "SCENE":
-            datablock, path = scene, ""
-        elif active is None:
-            return refuse(self, selection.reason_for_no_track(context))
-        else:
-            datablock, path = active[0], active[1].path if self.level == "TRACK" else ""
-        try:
-            self.work(context, datablock, path)
-        except (AnimationError, ValueError) as error:
-            return refuse(self, error)
-        redraw_editors()
-        return {"FINISHED"}
-
-    def work(self, context: bpy.types.Context, datablock: bpy.types.ID, path: str) -> None:
-        """Apply the operator to a track of the datablock, or to all tracks if the path is empty.
-
-        Raises AnimationError or ValueError.
-        """
-        raise NotImplementedError
-
-
-class TCB_OT_frame_function(_FrameFunctionBase, bpy.types.Operator):
-    """Add a curve that maps scene frames to frames of the motion"""
-
-    bl_idname = "tcb.frame_function"
-    bl_label = "Frame Function"
-
-    shape: property_of(RETIME["shape"])
-    scale: property_of(RETIME["scale"])
-    length: property_of(RETIME["length"])
-
-    def draw(self, _context: bpy.types.Context) -> None:
-        shape_options = {"SCALE": ("scale",), "HOLD": ("length",)}.get(self.shape, ())
-        draw_properties(layout_of(self), self, ("level", "shape", *shape_options))
-
-    def work(self, context: bpy.types.Context, datablock: bpy.types.ID, path: str) -> None:
-        active = selection.active_track(context)
-        timing = retime(
-            datablock,
-            self.shape,
-            track=path,
-            by=active[1].path if active is not None else "",
-            of=active[0] if active is not None else None,
-            scale=self.scale,
-            frame=selection.action_frame(context, datablock) if self.shape == "HOLD" else None,
-            length=self.length,
-            defaults=selection.defaults_of(context.scene),
-        )
-        count = len(timing.curve.keyframe_points)
-        if timing.speed_change is None:
-            self.report({"INFO"}, rpt_("Frame function with {:d} keys. Bake to play it", count))
-        else:
-            change = 100 * timing.speed_change
-            text = n_("Frame function with {:d} keys. The speed varies by {:.2g}% between frames. Bake to play it")
-            self.report({"INFO"}, rpt_(text, count, change))
-
-
-class TCB_OT_frame_function_remove(_FrameFunctionBase, bpy.types.Operator):
-    """Remove the frame function and restore the original timing"""
-
-    bl_idname = "tcb.frame_function_remove"
-    bl_label = "Remove Frame Function"
-
-    def work(self, _context: bpy.types.Context, datablock: bpy.types.ID, path: str) -> None:
-        remove_retiming(datablock, path)

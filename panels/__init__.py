@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import advanced, header, menus, pictures, tab
+from . import advanced, gltf_export, header, menus, pictures, tab
 
 _CLASSES = (
-    *classes_in((menus, header)),
+    *classes_in((menus, gltf_export, header)),
     *tab.PANELS,
     *classes_in((tab, advanced)),
 )

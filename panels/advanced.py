@@ -15,8 +15,9 @@ from ..animation.store.frame_functions import curve_of, function_of
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..interp.continuity import Jump
-from ..ui import preferences, redraw, selection
-from ..ui.redraw import layout_of
+from ..ui import preferences, redraw, sidebar_tracks
+from ..ui.layouts import layout_of
+from ..ui.scene import action_frame, defaults_of
 from .widgets import draw_parameters, draw_text, sidebar_settings
 
 
@@ -50,13 +51,13 @@ class TCB_PT_timing(Advanced, bpy.types.Panel):
     @classmethod
     def is_in_use(cls, context: bpy.types.Context) -> bool:
         scene: Any = context.scene
-        active = selection.active_track(context)
+        active = sidebar_tracks.active_track(context)
         return (active is not None and function_of(active[1]) is not None) or curve_of(scene) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
         scene: Any = context.scene
-        active = selection.active_track(context)
+        active = sidebar_tracks.active_track(context)
         curves = {"SCENE": curve_of(scene)}
         if active is not None:
             _, track = active
@@ -74,7 +75,7 @@ def _draw_played_frame(
     """Draw the frame of the motion that the track plays at the current frame, if a function times it."""
     function = function_of(track)
     if function is not None:
-        frame = selection.action_frame(context, datablock)
+        frame = action_frame(context, datablock)
         text = iface_("Frame {:g} plays frame {:.4g}", frame, float(function([frame])[0]))
         layout.label(text=text, icon="TIME", translate=False)
 
@@ -122,16 +123,16 @@ class TCB_PT_motion(Advanced, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and selection.active_track(context) is not None
+        return super().poll(context) and sidebar_tracks.active_track(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
-        active = selection.active_track(context)
+        active = sidebar_tracks.active_track(context)
         assert active is not None
         _, track = active
         box = layout.box().column(align=True)
         try:
-            measured = smoothness(track, selection.defaults_of(context.scene))
+            measured = smoothness(track, defaults_of(context.scene))
         except AnimationError as error:
             box.label(text=error.message, icon="ERROR", translate=False)
         else:
@@ -177,7 +178,7 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False
-        for name in settings.used(context):
+        for name in settings.used_options(context):
             zero = "" if getattr(settings, name) else _ZERO.get(name, "")
             prop = settings.bl_rna.properties[name]
             label = iface_(prop.name, msgctxt=prop.translation_context)
@@ -277,7 +278,7 @@ class TCB_PT_defaults(Advanced, bpy.types.Panel):
 
     @classmethod
     def is_in_use(cls, context: bpy.types.Context) -> bool:
-        return bool(selection.defaults_of(context.scene))
+        return bool(defaults_of(context.scene))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)

@@ -20,12 +20,12 @@ from ..animation.store.own_keys import read_own_keys
 from ..animation.store.tracks import Track
 from ..animation.track_names import owner_name
 from ..animation.translation import counted, iface_, listed, n_
-from ..ui import redraw, selection
+from ..ui import redraw, selection, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys
-from ..ui.live import handlers
+from ..ui.layouts import layout_of
 from ..ui.live.messages import note_seen, notes_of
 from ..ui.operator_results import result_notes
-from ..ui.redraw import layout_of
+from ..ui.scene import defaults_of
 from ..ui.sliders.frame_field import reason_not_moved
 from ..ui.track_text import ShownState, settings_error, shown_state, track_label
 from .widgets import cut_text, draw_text
@@ -92,7 +92,7 @@ def _draw_button(layout: bpy.types.UILayout, button: str) -> None:
 def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw Live next to the state or Enable TCB, and the first message. Both rows are always visible."""
     redraw.begin()
-    actions = selection.active_actions(context)
+    actions = sidebar_tracks.active_actions(context)
     row = layout.split(factor=_LIVE_FACTOR, align=True)
     if len(actions) == 1:
         row.prop(actions[0], "tcb_live", text="Live", toggle=True, icon="PLAY")
@@ -125,13 +125,15 @@ def _draw_state(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row.alert = worst_state.name in {"EDITED_OUTSIDE", "BLOCKED"}
     icon: Any = worst_state.icon
     show_track = row.operator("tcb.track_select", text=worst_state.label, icon=icon, emboss=False, translate=False)
-    show_track.track = selection.track_identifier(datablock, track.path)
+    show_track.track = sidebar_tracks.track_identifier(datablock, track.path)
 
 
 @redraw.once
 def shown_states(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track, ShownState]]:
     """Return the tracks listed in the tab, with their states."""
-    return [(datablock, track, shown_state(datablock, track)) for datablock, track in selection.active_tracks(context)]
+    return [
+        (datablock, track, shown_state(datablock, track)) for datablock, track in sidebar_tracks.active_tracks(context)
+    ]
 
 
 @redraw.once
@@ -151,7 +153,7 @@ def _refusals(context: bpy.types.Context) -> Iterator[_Message]:
     reason = reason_not_moved(chosen_keys(context))
     if reason:
         yield _Message(reason, is_refusal=True)
-    edited_count = selection.count_edited_outside(context)
+    edited_count = sidebar_tracks.count_edited_outside(context)
     if edited_count:
         one, more = n_("{:,} track was edited outside TCB. "), n_("{:,} tracks were edited outside TCB. ")
         text = counted(edited_count, one, more) + iface_("To keep the edits, use Finish > Apply")
@@ -159,9 +161,9 @@ def _refusals(context: bpy.types.Context) -> Iterator[_Message]:
 
 
 def _messages_about_rotations(context: bpy.types.Context) -> Iterator[_Message]:
-    if any(_needs_whole_keys(track) for _, track in selection.active_tracks(context)):
+    if any(_needs_whole_keys(track) for _, track in sidebar_tracks.active_tracks(context)):
         yield _Message(iface_("Rotation channels are keyed at different frames"), button="WHOLE")
-    if selection.unused_tracks(context):
+    if sidebar_tracks.unused_tracks(context):
         yield _Message(iface_("Keys for another rotation mode do not play. Choose their rotation mode in the list"))
 
 
@@ -173,7 +175,7 @@ def _messages_of_last_operator() -> Iterator[_Message]:
 
 
 def _messages_about_bakes(context: bpy.types.Context) -> Iterator[_Message]:
-    baked, tcb = selection.baked_of_tcb(context)
+    baked, tcb = sidebar_tracks.baked_and_tcb_counts(context)
     if 0 < baked < tcb:
         yield _Message(iface_("{:,} of {:,} tracks are baked. Bake TCB bakes the others", baked, tcb))
     mixed_states = _state_beside_plain(context)
@@ -188,7 +190,7 @@ def _messages_from_live(context: bpy.types.Context) -> Iterator[_Message]:
     """Yield the messages from Live that the last operator has not reported."""
     reported = result_notes()
     live_notes = one_of_each(
-        note for action in selection.active_actions(context) for note in notes_of(action) if note not in reported
+        note for action in sidebar_tracks.active_actions(context) for note in notes_of(action) if note not in reported
     )
     for text, notes in live_notes.items():
         asks_to_free = any(note.code in ASK_TO_FREE for note in notes)
@@ -198,7 +200,7 @@ def _messages_from_live(context: bpy.types.Context) -> Iterator[_Message]:
 
 def _how_to_edit_baked(context: bpy.types.Context) -> list[_Message]:
     """Return the message that is shown if all TCB tracks are baked and there is no other message."""
-    baked, tcb = selection.baked_of_tcb(context)
+    baked, tcb = sidebar_tracks.baked_and_tcb_counts(context)
     if not baked or baked < tcb:
         return []
     text = iface_("Baked: edit in the TCB tab, or Free Bake")
@@ -246,9 +248,10 @@ def baked_otherwise(context: bpy.types.Context, only_live: bool = False) -> str:
 
     With `only_live`, only live tracks count. Return an empty string if there are none.
     """
-    options = handlers.sidebar_options(context.scene)
+    scene: Any = context.scene
+    options = scene.tcb.bake_options(scene, defaults_of(scene)).as_kept()
     names = []
-    for datablock, track in selection.active_tracks(context):
+    for datablock, track in sidebar_tracks.active_tracks(context):
         animation: Any = animation_data(datablock)
         if track.is_played and (is_live(animation.action) or not only_live) and not settings_error(track):
             saved_options = track.settings.options

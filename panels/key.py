@@ -22,26 +22,14 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..interp.splines import METHODS
-from ..ui import preferences, selection
-from ..ui.chosen_keys import (
-    chosen_keys,
-    chosen_parameters,
-    chosen_played,
-    chosen_sides,
-    chosen_velocities,
-    in_animation_editor,
-    is_valley,
-)
-from ..ui.sliders.frame_field import playhead
-from ..ui.sliders.key_fields import (
-    DESCRIPTIONS,
-    SLIDERS_OF_VALUE,
-    SLIDERS_OF_VELOCITY,
-    of_50,
-    value_component,
-    velocity_component,
-)
-from ..ui.sliders.slider_drag import is_mixed, once_a_drag
+from ..ui import preferences, selection, sidebar_tracks
+from ..ui.chosen_keys import chosen_keys, in_animation_editor
+from ..ui.chosen_values import chosen_parameters, chosen_played, chosen_sides, chosen_velocities, is_valley
+from ..ui.parameter_properties import DESCRIPTIONS, of_50
+from ..ui.scene import action_frame, defaults_of, playhead
+from ..ui.sliders.key_fields import MAX_COMPONENTS, value_component, velocity_component
+from ..ui.sliders.shared_slider import is_mixed
+from ..ui.sliders.slider_drag import once_a_drag
 from ..ui.track_text import component_label, editing_blocked_by, settings_error
 from .pictures.diagram import draw_diagram
 from .pictures.preset_pictures import draw_presets
@@ -91,13 +79,13 @@ def draw_frame_and_values(layout: bpy.types.UILayout, context: bpy.types.Context
     """Draw frame and value fields of the chosen keys, and in the viewport the motion at the current frame."""
     column = layout.column(align=True)
     column.enabled = not all(editing_blocked_by(keys.datablock, keys.track) for keys in chosen_keys(context))
-    active = None if in_animation_editor(context) else selection.active_key(context)
+    active = None if in_animation_editor(context) else sidebar_tracks.active_key(context)
     if active is None:
         _draw_fields(column, context, {})
         return
     datablock, track, key = active
     shows_values = key.where != "AT" and not track.is_rotation
-    values = values_now(track, selection.action_frame(context, datablock)) if shows_values else {}
+    values = values_now(track, action_frame(context, datablock)) if shows_values else {}
     _draw_fields(column, context, values)
     if track.is_rotation:
         _draw_turn(layout, context, datablock, track)
@@ -106,9 +94,9 @@ def draw_frame_and_values(layout: bpy.types.UILayout, context: bpy.types.Context
 def _draw_turn(layout: bpy.types.UILayout, context: bpy.types.Context, datablock: bpy.types.ID, track: Track) -> None:
     """Draw the turn of a rotation from the last key to the current frame, as in Key Info of 3D Studio."""
     box = layout.box().column(align=True)
-    frame = selection.action_frame(context, datablock)
+    frame = action_frame(context, datablock)
     try:
-        turn = turn_now(track, frame, selection.defaults_of(context.scene))
+        turn = turn_now(track, frame, defaults_of(context.scene))
     except AnimationError as error:
         box.label(text=error.message, icon="ERROR", translate=False)
         return
@@ -230,7 +218,7 @@ def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bo
     layout.label(text="Velocity per frame:")
     is_any_mixed = False
     component_count = max(velocity_size(track) for _, track in tracks)
-    for component in range(min(SLIDERS_OF_VELOCITY, component_count)):
+    for component in range(min(MAX_COMPONENTS, component_count)):
         _, numbers = velocity_component(context, component)
         text = _value_range(context, numbers)
         is_any_mixed = is_any_mixed or bool(text)
@@ -272,7 +260,7 @@ def _draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context, current
         field.prop(settings, "whole_column", text="", icon="ACTION")
     tracks = [keys.track for keys in chosen_keys(context)]
     if len({(track.kind, track.path.rpartition(".")[2], len(track.rest)) for track in tracks}) == 1:
-        for component in range(min(SLIDERS_OF_VALUE, len(tracks[0].rest))):
+        for component in range(min(MAX_COMPONENTS, len(tracks[0].rest))):
             _draw_value_field(layout, context, component, current_values)
 
 

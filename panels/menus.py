@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""TCB menus of the editors, preset menus, entries in the File menu, and a warning in the glTF exporter.
+"""TCB menus of the editors, preset menus, and entries in the File menu.
 
 3D Studio files can also be dropped on the 3D viewport and on the Outliner.
 """
@@ -10,10 +10,9 @@ from typing import Any
 
 import bpy
 
-from ..operators.bake import wrong_in_gltf
 from ..ui import preferences
-from ..ui.presets import label_of, own_presets, presets
-from ..ui.redraw import layout_of
+from ..ui.layouts import layout_of
+from ..ui.presets import label_of, presets, user_presets
 from .widgets import sidebar_settings
 
 _KEY_MENUS = ("DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key", "GRAPH_MT_context_menu")
@@ -30,7 +29,7 @@ class TCB_MT_presets(bpy.types.Menu):
         for name in presets():
             layout.operator("tcb.preset_apply", text=label_of(name), translate=False).preset = name
         layout.separator()
-        if own_presets():
+        if user_presets():
             layout.menu("TCB_MT_presets_of_yours", icon="REMOVE")
         layout.operator_context = "INVOKE_DEFAULT"
         layout.operator("tcb.preset_add", text="Save as Preset…", icon="ADD")
@@ -44,7 +43,7 @@ class TCB_MT_presets_of_yours(bpy.types.Menu):
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)
-        for name in own_presets():
+        for name in user_presets():
             remove = layout.operator("tcb.preset_add", text=bpy.path.display_name(name), translate=False)
             remove.name, remove.remove_name = name, True
 
@@ -137,35 +136,6 @@ def _draw_import(menu: Any, _context: bpy.types.Context) -> None:
 def _draw_export(menu: Any, _context: bpy.types.Context) -> None:
     menu.layout.operator("export_anim.tcb_3ds", text="3D Studio Animation (.3ds)")
     menu.layout.operator("export_anim.tcb_table", text="Table of Keys (.csv)")
-
-
-class TCB_PT_gltf_export(bpy.types.Panel):
-    """Rotations and eased tracks that need Always Sample Animations or a bake"""
-
-    bl_label = "TCB"
-    bl_space_type = "FILE_BROWSER"
-    bl_region_type = "TOOL_PROPS"
-    bl_parent_id = "FILE_PT_operator"
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        space: Any = context.space_data
-        exporter = space.active_operator
-        return (
-            exporter is not None
-            and exporter.bl_idname == "EXPORT_SCENE_OT_gltf"
-            and exporter.export_animations
-            and not exporter.export_force_sampling
-            # The other modes always sample.
-            and exporter.export_animation_mode not in {"NLA_TRACKS", "SCENE"}
-            and bool(wrong_in_gltf(context.scene))
-        )
-
-    def draw(self, _context: bpy.types.Context) -> None:
-        column = layout_of(self).column()
-        column.label(text="Handles play rotations or eases:", icon="ERROR")
-        column.label(text="exported incorrectly unless sampled", icon="BLANK1")
-        column.operator("tcb.bake_for_gltf")
 
 
 _ENTRIES = (

@@ -19,9 +19,9 @@ from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.store.table.track_records import Settings
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
-from ..ui import option_properties, preferences, redraw, selection
+from ..ui import preferences, redraw, selection, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys, chosen_tracks, reason_no_key_is_chosen
-from ..ui.redraw import draw_properties, layout_of
+from ..ui.layouts import draw_properties, layout_of
 from ..ui.track_text import ShownState, labels_of, property_label, settings_error
 from .header import baked_otherwise, draw_header, shown_states
 from .key import draw_chosen_diagram, draw_chosen_keys, draw_frame_and_values, draw_key_heading, has_diagram
@@ -43,17 +43,21 @@ class TracksPanel:
         layout = self.layout
         draw_header(layout, context)
         _draw_tracks(context, layout)
-        active = selection.active_key(context)
+        active = sidebar_tracks.active_key(context)
         if active is not None:
             _, _, key = active
             _draw_key(context, layout, key)
-        elif selection.active_track(context) is not None:
+        elif sidebar_tracks.active_track(context) is not None:
             layout.label(text="This track has no keys", icon="INFO")
 
 
 def _draw_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
     """Draw the tracks of the active object or bone, or the reason why there are none."""
-    tracks, lost, unused = shown_states(context), selection.lost_tracks(context), selection.unused_tracks(context)
+    tracks, lost, unused = (
+        shown_states(context),
+        sidebar_tracks.lost_tracks(context),
+        sidebar_tracks.unused_tracks(context),
+    )
     has_bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
     if not (tracks or has_bones or lost or unused):
         _draw_reason_for_no_tracks(context, layout)
@@ -83,7 +87,7 @@ def _draw_key(context: bpy.types.Context, layout: bpy.types.UILayout, key: Shown
         # Blender's tool for translations joins all texts in one call.
         text = n_("key {:d} of {:d}") if key.where == "AT" else n_("{:d} of {:d}")
         count_text = iface_(text, key.number, key.count)
-    can_make = key.where != "AT" and any(track.enabled for _, track in selection.active_tracks(context))
+    can_make = key.where != "AT" and any(track.enabled for _, track in sidebar_tracks.active_tracks(context))
     draw_key_heading(layout, iface_(_HEADINGS[key.where], key.frame, count_text), can_make)
     draw_chosen_keys(layout, context)
 
@@ -92,7 +96,7 @@ def _draw_list(
     context: bpy.types.Context, column: bpy.types.UILayout, tracks: list[tuple[bpy.types.ID, Track, ShownState]]
 ) -> None:
     """Draw a button for each track, with its maximum error if it exceeds the tolerance."""
-    active = selection.active_track(context)
+    active = sidebar_tracks.active_track(context)
     has_several_owners = len({datablock for datablock, _, _ in tracks}) > 1
     for datablock, track, state in tracks:
         row = column.row(align=True)
@@ -102,7 +106,7 @@ def _draw_list(
         is_active = active is not None and track.path == active[1].path and datablock == active[0]
         icon: Any = state.icon
         select = row.operator("tcb.track_select", text=label, icon=icon, depress=is_active, translate=False)
-        select.track = selection.track_identifier(datablock, track.path)
+        select.track = sidebar_tracks.track_identifier(datablock, track.path)
         if state.name == "APPROXIMATE":
             error_column = row.row()
             error_column.alignment = "RIGHT"
@@ -111,8 +115,8 @@ def _draw_list(
 
 def _draw_reason_for_no_tracks(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
     """Draw the reason why no track is listed, and a solution."""
-    refusals = [refusal for action in selection.active_actions(context) for refusal in layered_refusals(action)]
-    animations_in_strips = selection.in_strips_only(context)
+    refusals = [refusal for action in sidebar_tracks.active_actions(context) for refusal in layered_refusals(action)]
+    animations_in_strips = sidebar_tracks.in_strips_only(context)
     if refusals:
         draw_text(layout, context, str(refusals[0]))
     elif animations_in_strips:
@@ -261,16 +265,16 @@ class BakePanel:
         redraw.begin()
         settings = sidebar_settings(context)
         column = self.layout.column(align=True)
-        baked, tcb = selection.baked_of_tcb(context)
+        baked, tcb = sidebar_tracks.baked_and_tcb_counts(context)
         # Only the operator examines the actions of strips.
-        if selection.in_strips_only(context) and selection.has_tracks(context, "BAKED"):
+        if sidebar_tracks.in_strips_only(context) and selection.has_tracks(context, "BAKED"):
             baked, tcb = 1, 1
         row = column.row(align=True)
         if baked and baked == tcb:
             row.operator("tcb.free", icon="UNLOCKED", depress=True)
-            option_properties.copy(settings, row.operator("tcb.bake", text="", icon="FILE_REFRESH"))
+            settings.copy_to(row.operator("tcb.bake", text="", icon="FILE_REFRESH"))
         else:
-            option_properties.copy(settings, row.operator("tcb.bake", icon="LOCKED"))
+            settings.copy_to(row.operator("tcb.bake", icon="LOCKED"))
             # Always visible, so that the layout does not shift under the mouse.
             free = row.row(align=True)
             free.enabled = bool(baked)
@@ -295,7 +299,7 @@ class TCB_PT_bake_options(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = layout_of(self), sidebar_settings(context)
-        draw_properties(layout, settings, option_properties.used(settings))
+        draw_properties(layout, settings, settings.used_options())
         track_names = baked_otherwise(context)
         if track_names:
             text = iface_("Baked with different options or defaults: Bake Again changes {:s}", track_names)

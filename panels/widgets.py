@@ -15,7 +15,7 @@ import bpy
 
 from ..animation.number_text import number_text
 from ..animation.store.table.rows import PARAMETERS
-from ..ui.sliders.key_fields import shown_names
+from ..ui.parameter_properties import slider_names
 
 _CHARACTER_WIDTH = 6.4
 """Mean width of a character, in pixels at a resolution scale of 1."""
@@ -130,7 +130,7 @@ def draw_parameters(
 
     `played`: parameters that affect the motion. The other sliders are gray.
     """
-    for name, slider in shown_names(context).items():
+    for name, slider in slider_names(context).items():
         row = layout.row()
         row.active = name in played
         slider_row(row, (ranges or {}).get(name, "")).prop(owner, slider, slider=True)

@@ -155,17 +155,17 @@ OPERATORS = {
     "operators_bake": Outline(
         "Operators: bake, check and reduce",
         "Operators on the selection.",
-        ("bake", "checks", "messages", "reduce"),
+        ("bake", "checks", "gltf", "messages", "reduce", "relax"),
     ),
     "operators_keys": Outline(
         "Operators: keys and tracks",
         "Operators on keys, tracks, rotations and timing.",
-        ("key_drag", "keys", "preset", "rotations", "tracks"),
+        ("frame_function", "key_copy_paste", "key_drag", "key_set", "keys", "preset", "rotations", "tracks"),
     ),
     "operators_files": Outline(
         "Operators: files and velocities",
         "Operators that import, export and write velocities.",
-        ("restore_curves", "tables", "three_ds"),
+        ("restore_curves", "tables", "three_ds", "velocities"),
     ),
 }
 """Pages of docs/reference/api on operators, by file name."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -13,32 +13,21 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, of_object
-from ..animation.checks.key_info import PlayedParameters, Sides, kinds_beside, played_parameters, sides_in_common
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
-from ..animation.edit.track_keys import TrackKeys, keys_of, keys_on_paths, uses_velocities
+from ..animation.edit.track_keys import TrackKeys, keys_of, keys_on_paths
 from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
 from ..animation.fcurves.linked_data import check_editable
 from ..animation.scene_time import action_time, scene_frame
-from ..animation.store.own_keys import OwnKeys
-from ..animation.store.parameters import Numbers
 from ..animation.store.paths import bone_path, split
-from ..animation.store.table.rows import PARAMETERS, velocity_of
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
-from .selection import (
-    active_bone,
-    active_key,
-    active_track,
-    defaults_of,
-    path_starts,
-    reason_for_no_track,
-    selected_datablocks,
-)
-from .sliders.slider_drag import once_a_drag, shown_in
+from .selection import active_bone, path_starts, selected_datablocks
+from .sidebar_tracks import active_key, active_track, reason_for_no_track
+from .sliders.slider_drag import shown_in
 
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
@@ -59,144 +48,12 @@ def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
     return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else _sidebar_keys(context)
 
 
-def _sidebar_keys(context: bpy.types.Context) -> list[TrackKeys]:
-    shown = active_key(context)
-    if shown is None:
-        return []
-    datablock, track, key = shown
-    keys_of_track = keys_of(datablock, track)
-    frame = scene_frame(datablock, key.frame)
-    # Several objects may share an action.
-    seen = {_identity(channels_of(datablock), track)}
-    chosen = [keys_of_track.take(keys_of_track.frames == key.frame)]
-    for owner, paths in _same_property(context, datablock, track).items():
-        try:
-            channels = channels_of(owner)
-        except AnimationError:
-            continue
-        for keys in _keys_at_frame(owner, channels, paths, frame, seen):
-            if keys.track.in_use:
-                seen.add(_identity(channels, keys.track))
-                chosen.append(keys)
-    return chosen
-
-
-def column_of(context: bpy.types.Context, chosen: list[TrackKeys]) -> list[TrackKeys]:
-    """Return the chosen keys and all keys of the selection at their frame, like a column of the Dope Sheet.
-
-    Tracks that cannot be edited are skipped, as when Blender moves a column.
-    """
-    column = list(chosen)
-    frame = scene_frame(chosen[0].datablock, float(chosen[0].frames[0]))
-    seen = {_identity(channels_of(keys.datablock), keys.track) for keys in chosen}
-    for owner, prefixes in selected_datablocks(context, use_data=True).items():
-        try:
-            channels = check_editable(owner)
-        except AnimationError:
-            continue
-        starts = path_starts(prefixes)
-        paths = {fcurve.data_path for fcurve in channels if fcurve.data_path.startswith(starts)}
-        for keys in _keys_at_frame(owner, channels, paths, frame, seen):
-            if not blocking_reason(keys.track):
-                seen.add(_identity(channels, keys.track))
-                column.append(keys)
-    return column
-
-
-_TrackIdentity = tuple[Hashable, str]
-
-
-def _identity(channels: Channels, track: Track) -> _TrackIdentity:
-    return channels.identity, track.path
-
-
-def _keys_at_frame(
-    owner: bpy.types.ID, channels: Channels, paths: Collection[str], frame: float, seen: Collection[_TrackIdentity]
-) -> list[TrackKeys]:
-    """Return the keys at a scene frame for each track on the paths that is not in `seen`."""
-    new_paths = {path for path in paths if (channels.identity, path) not in seen}
-    if not new_paths:
-        return []
-    action_frame = np.float32(action_time(owner, frame))
-    keys_by_track = [
-        keys.take(np.abs(keys.frames - action_frame) <= SAME_FRAME)
-        for keys in keys_on_paths(owner, channels, new_paths)
-    ]
-    return [keys for keys in keys_by_track if len(keys)]
-
-
-def _same_property(context: bpy.types.Context, datablock: bpy.types.ID, track: Track) -> dict[bpy.types.ID, set[str]]:
-    """Return the paths of the track's property, or of the used rotation, for all selected bones or objects."""
-    paths: dict[bpy.types.ID, set[str]] = {}
-    active = active_bone(context)
-    if active is not None:
-        property_suffix = track.path.removeprefix(bone_path(active))
-        for bone in context.selected_pose_bones or ():
-            armature: Any = bone.id_data
-            suffix = f".{rotation_property(bone.rotation_mode)}" if track.is_rotation else property_suffix
-            paths.setdefault(armature, set()).add(bone_path(bone) + suffix)
-    elif isinstance(datablock, bpy.types.Object):
-        delta = "delta_" if split(track.path)[1].startswith("delta_") else ""
-        for obj in context.selected_objects:
-            paths[obj] = {delta + rotation_property(obj.rotation_mode) if track.is_rotation else track.path}
-    else:
-        owners = (owner for obj in context.selected_objects for owner in of_object(obj))
-        paths = {owner: {track.path} for owner in owners if type(owner) is type(datablock)}
-    return paths
-
-
-def selected_paths(
-    context: bpy.types.Context, use_data: bool
-) -> tuple[dict[bpy.types.ID, list[str] | None], dict[bpy.types.ID, tuple[float, float]]]:
-    """Return, by datablock, the paths of tracks with selected keys, and the first and last frames of these keys.
-
-    The keys are from an animation editor, or else from the selected objects or bones.
-    """
+def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """Return the tracks of the selected keys in an animation editor, or else the active track."""
     if in_animation_editor(context):
-        selected = chosen_keys(context)
-    else:
-        selected = _selected_keys_of(selected_datablocks(context, use_data))
-    paths: dict[bpy.types.ID, list[str] | None] = {}
-    ranges: dict[bpy.types.ID, tuple[float, float]] = {}
-    for keys in selected:
-        datablock = keys.datablock
-        first, last = ranges.get(datablock, (math.inf, -math.inf))
-        ranges[datablock] = min(first, float(keys.frames[0])), max(last, float(keys.frames[-1]))
-        paths[datablock] = [*(paths.get(datablock) or ()), keys.track.path]
-    return paths, ranges
-
-
-def _selected_keys_of(datablocks: dict[bpy.types.ID, list[str] | None]) -> list[TrackKeys]:
-    """Return the keys that are selected in animation editors, for all tracks of these datablocks and prefixes."""
-    selected = []
-    for datablock, prefixes in datablocks.items():
-        with suppress(AnimationError):
-            starts = path_starts(prefixes)
-            fcurves = [fcurve for fcurve in channels_of(datablock) if fcurve.data_path.startswith(starts)]
-            selected += [replace(keys, datablock=datablock) for keys in selected_keys(fcurves)]
-    return selected
-
-
-def shown_and_selected_keys(context: bpy.types.Context) -> list[TrackKeys]:
-    """Return the chosen keys and, in the viewport, also the selected keys of all TCB tracks of the selection."""
-    chosen = chosen_keys(context)
-    if in_animation_editor(context):
-        return chosen
-    selected = [
-        keys
-        for keys in _selected_keys_of(selected_datablocks(context, use_data=True))
-        if keys.track.enabled and keys.track.in_use
-    ]
-    keys_by_track: dict[_TrackIdentity, list[TrackKeys]] = {}
-    for keys in (*chosen, *selected):
-        keys_by_track.setdefault(_identity(channels_of(keys.datablock), keys.track), []).append(keys)
-    return [_united(keys_of_track) for keys_of_track in keys_by_track.values()]
-
-
-def _united(keys_of_track: Sequence[TrackKeys]) -> TrackKeys:
-    """Return all given keys of one track, each once."""
-    all_keys = keys_of(keys_of_track[0].datablock, keys_of_track[0].track)
-    return all_keys.take(is_among(all_keys.frames, union([keys.frames for keys in keys_of_track])))
+        return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
+    active = active_track(context)
+    return [] if active is None else [active]
 
 
 def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
@@ -205,14 +62,6 @@ def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
         return list(keys_among(editable_fcurves(context)))
     active = active_track(context)
     return [] if active is None else [keys_of(*active)]
-
-
-def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the tracks of the selected keys in an animation editor, or else the active track."""
-    if in_animation_editor(context):
-        return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
-    active = active_track(context)
-    return [] if active is None else [active]
 
 
 def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
@@ -244,90 +93,129 @@ def _reason_for_layers(fcurves: Iterable[bpy.types.FCurve]) -> str:
     return str(refusals[0][0]) if refusals and all(refusals) else ""
 
 
-@redraw.once
-def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
-    """Return the values of each parameter for all chosen keys in order, with NaN for unreadable values."""
-    values_by_name, drag = dict(_parameters_before_drag(context)), shown_in(context)
-    if drag is not None:
-        dragged_values = {name: values for name, (_, values) in drag.numbers.items() if name in values_by_name}
-        values_by_name |= dragged_values
-    return values_by_name
+def _sidebar_keys(context: bpy.types.Context) -> list[TrackKeys]:
+    active = active_key(context)
+    if active is None:
+        return []
+    datablock, track, key = active
+    keys_of_track = keys_of(datablock, track)
+    shown = keys_of_track.take(keys_of_track.frames == key.frame)
+    return _with_keys_at_frame([shown], _same_property(context, datablock, track), lambda keys: keys.track.in_use)
 
 
-@once_a_drag
-def _parameters_before_drag(context: bpy.types.Context) -> dict[str, Numbers]:
-    """Return the values of each parameter, without changes by a slider's current drag."""
-    defaults = defaults_of(context.scene)
-    parameters_by_track = [_parameters_or_nan(keys, defaults) for keys in chosen_keys(context)]
-    return {
-        name: np.concatenate([np.empty(0), *(parameters[name] for parameters in parameters_by_track)])
-        for name in PARAMETERS
-    }
+def _same_property(context: bpy.types.Context, datablock: bpy.types.ID, track: Track) -> dict[bpy.types.ID, set[str]]:
+    """Return the paths of the track's property, or of the used rotation, for all selected bones or objects."""
+    paths: dict[bpy.types.ID, set[str]] = {}
+    active = active_bone(context)
+    if active is not None:
+        property_suffix = track.path.removeprefix(bone_path(active))
+        for bone in context.selected_pose_bones or ():
+            armature: Any = bone.id_data
+            suffix = f".{rotation_property(bone.rotation_mode)}" if track.is_rotation else property_suffix
+            paths.setdefault(armature, set()).add(bone_path(bone) + suffix)
+    elif isinstance(datablock, bpy.types.Object):
+        delta = "delta_" if split(track.path)[1].startswith("delta_") else ""
+        for obj in context.selected_objects:
+            paths[obj] = {delta + rotation_property(obj.rotation_mode) if track.is_rotation else track.path}
+    else:
+        owners = (owner for obj in context.selected_objects for owner in of_object(obj))
+        paths = {owner: {track.path} for owner in owners if type(owner) is type(datablock)}
+    return paths
 
 
-def _parameters_or_nan(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]:
-    try:
-        return keys.parameters(defaults)
-    except AnimationError:
-        return {name: np.full(len(keys), np.nan) for name in PARAMETERS}
+def column_of(context: bpy.types.Context, chosen: list[TrackKeys]) -> list[TrackKeys]:
+    """Return the chosen keys and all keys of the selection at their frame, like a column of the Dope Sheet.
+
+    Tracks that cannot be edited are skipped, as when Blender moves a column.
+    """
+    paths: dict[bpy.types.ID, set[str]] = {}
+    for datablock, prefixes in selected_datablocks(context, use_data=True).items():
+        with suppress(AnimationError):
+            starts = path_starts(prefixes)
+            all_paths = {fcurve.data_path for fcurve in check_editable(datablock)}
+            paths[datablock] = {path for path in all_paths if path.startswith(starts)}
+    return _with_keys_at_frame(chosen, paths, lambda keys: not blocking_reason(keys.track))
 
 
-@redraw.once
-def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
-    """Return the chosen keys whose method uses velocities, with one row of velocity components per key."""
-    before_drag, drag = _velocities_before_drag(context), shown_in(context)
-    if drag is None:
-        return before_drag
-    velocities_by_track = [(keys, velocities.copy()) for keys, velocities in before_drag]
-    for keys, velocities in velocities_by_track:
-        for component in range(velocities.shape[1]):
-            dragged_values = drag.numbers_of(keys, velocity_of(component))
-            if dragged_values is not None:
-                velocities[:, component] = dragged_values
-    return velocities_by_track
+_TrackIdentity = tuple[Hashable, str]
+"""Identity of an F-curve container, which several objects may share, and a path."""
 
 
-@once_a_drag
-def _velocities_before_drag(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
-    """Return the keys and velocities, without changes by a slider's current drag."""
-    return [(keys, keys.velocities()) for keys in chosen_keys(context) if uses_velocities(keys.track)]
+def _identity(channels: Channels, track: Track) -> _TrackIdentity:
+    return channels.identity, track.path
 
 
-@once_a_drag
-def chosen_played(context: bpy.types.Context) -> PlayedParameters:
-    """Return the parameters that affect the motion at the chosen keys, and the reasons why other parameters do not."""
-    return played_parameters(chosen_keys(context))
+def _with_keys_at_frame(
+    chosen: Sequence[TrackKeys], paths: Mapping[bpy.types.ID, set[str]], is_wanted: Callable[[TrackKeys], bool]
+) -> list[TrackKeys]:
+    """Return the chosen keys, and the wanted keys at their scene frame on other tracks with the given paths."""
+    keys_at_frame = list(chosen)
+    frame = scene_frame(chosen[0].datablock, float(chosen[0].frames[0]))
+    seen = {_identity(channels_of(keys.datablock), keys.track) for keys in chosen}
+    for datablock, paths_of_datablock in paths.items():
+        try:
+            channels = channels_of(datablock)
+        except AnimationError:
+            continue
+        new_paths = {path for path in paths_of_datablock if (channels.identity, path) not in seen}
+        action_frame = np.float32(action_time(datablock, frame))
+        for keys_of_track in keys_on_paths(datablock, channels, new_paths) if new_paths else ():
+            keys = keys_of_track.take(np.abs(keys_of_track.frames - action_frame) <= SAME_FRAME)
+            if len(keys) and is_wanted(keys):
+                seen.add(_identity(channels, keys.track))
+                keys_at_frame.append(keys)
+    return keys_at_frame
 
 
-@once_a_drag
-def chosen_sides(context: bpy.types.Context) -> Sides | None:
-    """Return the interpolation on both sides of the chosen keys, or None if they differ or none is chosen."""
-    kinds_by_track = [kinds_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
-    return sides_in_common(np.concatenate(kinds_by_track)) if kinds_by_track else None
+def selected_paths(
+    context: bpy.types.Context, use_data: bool
+) -> tuple[dict[bpy.types.ID, list[str] | None], dict[bpy.types.ID, tuple[float, float]]]:
+    """Return, by datablock, the paths of tracks with selected keys, and the first and last frames of these keys.
+
+    The keys are from an animation editor, or else from the selected objects or bones.
+    """
+    if in_animation_editor(context):
+        selected = chosen_keys(context)
+    else:
+        selected = _selected_keys_of(selected_datablocks(context, use_data))
+    paths: dict[bpy.types.ID, list[str] | None] = {}
+    ranges: dict[bpy.types.ID, tuple[float, float]] = {}
+    for keys in selected:
+        datablock = keys.datablock
+        first, last = ranges.get(datablock, (math.inf, -math.inf))
+        ranges[datablock] = min(first, float(keys.frames[0])), max(last, float(keys.frames[-1]))
+        paths[datablock] = [*(paths.get(datablock) or ()), keys.track.path]
+    return paths, ranges
 
 
-@once_a_drag
-def is_valley(context: bpy.types.Context) -> bool:
-    """Return whether the first chosen key is below its neighbors, in the component that bends most."""
+def shown_and_selected_keys(context: bpy.types.Context) -> list[TrackKeys]:
+    """Return the chosen keys and, in the viewport, also the selected keys of all TCB tracks of the selection."""
     chosen = chosen_keys(context)
-    if not chosen or (chosen[0].track.is_rotation and chosen[0].track.kind != "EULER"):
-        return False
-    keys = chosen[0]
-    depths, heights = [], [0.0]
-    for own in keys.own.values():
-        neighbors = _with_neighbors(own, keys.frames[0])
-        if neighbors is not None:
-            previous, value, following = neighbors
-            depths.append(float(min(previous, following) - value))
-            heights.append(float(value - max(previous, following)))
-    return max(depths, default=0.0) > max(heights)
+    if in_animation_editor(context):
+        return chosen
+    selected = [
+        keys
+        for keys in _selected_keys_of(selected_datablocks(context, use_data=True))
+        if keys.track.enabled and keys.track.in_use
+    ]
+    keys_by_track: dict[_TrackIdentity, list[TrackKeys]] = {}
+    for keys in (*chosen, *selected):
+        keys_by_track.setdefault(_identity(channels_of(keys.datablock), keys.track), []).append(keys)
+    return [_united(keys_of_track) for keys_of_track in keys_by_track.values()]
 
 
-def _with_neighbors(own: OwnKeys, frame: np.float32) -> Numbers | None:
-    """Return the values of the previous key, the key at the frame and the next key, or None if one is missing."""
-    frames = own.keys.frames
-    row = int(np.searchsorted(frames, frame - np.float32(SAME_FRAME)))
-    if not 0 < row < len(frames) - 1 or abs(frames[row] - frame) > SAME_FRAME:
-        return None
-    values: Numbers = own.values[row - 1 : row + 2]
-    return values
+def _united(keys_of_track: Sequence[TrackKeys]) -> TrackKeys:
+    """Return all given keys of one track, each once."""
+    all_keys = keys_of(keys_of_track[0].datablock, keys_of_track[0].track)
+    return all_keys.take(is_among(all_keys.frames, union([keys.frames for keys in keys_of_track])))
+
+
+def _selected_keys_of(datablocks: dict[bpy.types.ID, list[str] | None]) -> list[TrackKeys]:
+    """Return the keys that are selected in animation editors, for all tracks of these datablocks and prefixes."""
+    selected = []
+    for datablock, prefixes in datablocks.items():
+        with suppress(AnimationError):
+            starts = path_starts(prefixes)
+            fcurves = [fcurve for fcurve in channels_of(datablock) if fcurve.data_path.startswith(starts)]
+            selected += [replace(keys, datablock=datablock) for keys in selected_keys(fcurves)]
+    return selected

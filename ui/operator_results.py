@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finish operators: report the result, return a value and add an undo step."""
+"""Results of operators: the reports of each track, the notes of the last operator, and the messages to the user."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import Finding
 from ..animation.report import one_of_each
 from ..animation.translation import counted, n_, translated
-from . import selection
-from .chosen_keys import reason_no_key_is_chosen
 from .redraw import redraw_editors
 
 if TYPE_CHECKING:
@@ -25,87 +23,8 @@ if TYPE_CHECKING:
 else:
     Status = set
 
-
-_IMPORTANT = ("FLIP_NOT_KEPT", "LOOK_CHANGED", "LINEAR_CURVED", "TURNS_KEPT")
-"""Codes of the most important notes, in order."""
-
-_notes: list[Finding] = []
-
-
-def result_notes() -> list[Finding]:
-    """Return the notes of the last operator, with visible changes of the motion first."""
-    return list(_notes)
-
-
-def keep_result_notes(notes: Iterable[Finding]) -> None:
-    """Replace the notes of the last operator."""
-    order = {code: rank for rank, code in enumerate(_IMPORTANT)}
-    _notes[:] = sorted(dict.fromkeys(notes), key=lambda note: order.get(note.code, len(order)))
-
-
 SHOWN_NOTES = 5
 """Maximum number of notes to show. The remaining notes are counted."""
-
-NO_OWN_KEY_SELECTED = n_("Generated keys have no parameters. Select your own keys")
-
-Selected = dict[bpy.types.ID, list[str] | None]
-
-
-@contextmanager
-def errors_in(report: Report) -> Iterator[None]:
-    """Add the findings of an AnimationError to the report instead of raising the error."""
-    try:
-        yield
-    except AnimationError as error:
-        report.errors += error.findings
-
-
-def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | None], Report]) -> Report:
-    """Apply the function to each datablock and add up the reports.
-
-    An error in one datablock does not affect the others.
-    """
-    report = Report()
-    for datablock, prefixes in selected.items():
-        with errors_in(report):
-            report.add(work(datablock, prefixes))
-    return report
-
-
-def for_each_track(
-    selected: Selected, track: str, work: Callable[[bpy.types.ID, str], Report | None], keys: int
-) -> Report:
-    """Apply the function to the named track of each datablock or bone (see `for_each`).
-
-    Each call sets `keys` keys, and may return a report on the preserved motion.
-    """
-    report = Report()
-    for datablock, bones in selected.items():
-        tracks_before = report.tracks
-        for path in [f"{bone}.{track}" for bone in bones] if bones else [track]:
-            with errors_in(report):
-                result = work(datablock, path)
-                report.tracks += 1
-                report.changed_keys += keys
-                if result is not None:
-                    report.looks_of(result)
-        if report.tracks > tracks_before:
-            report.add(Report.on([datablock]))
-    return report
-
-
-def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) -> Report:
-    """Apply the function to keys of several tracks (see `for_each`)."""
-    report = Report()
-    datablocks = {}
-    for keys in chosen:
-        with errors_in(report):
-            work(keys)
-            report.tracks += 1
-            report.changed_keys += len(keys)
-            datablocks[keys.datablock.as_pointer()] = keys.datablock
-    report.add(Report.on(list(datablocks.values())))
-    return report
 
 
 def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: str = "") -> Status:
@@ -123,9 +42,9 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
     elif otherwise and not refused:
         operator.report({"INFO"}, otherwise)
     if refused:
-        kinds = one_of_each(refused)
-        operator.report({"ERROR"}, "\n".join(kinds))
-        if len(kinds) < len(refused):
+        lines = one_of_each(refused)
+        operator.report({"ERROR"}, "\n".join(lines))
+        if len(lines) < len(refused):
             _print(refused)
     redraw_editors()
     return {"FINISHED"} if report.tracks else {"CANCELLED"}
@@ -141,50 +60,81 @@ def report_notes(
     operator: bpy.types.Operator, notes: Sequence[Finding], level: Literal["INFO", "WARNING"] = "INFO"
 ) -> None:
     """Show one note of each kind. If there are more, print all notes to the console."""
-    kinds = list(one_of_each(notes))
-    for note in kinds[:SHOWN_NOTES]:
-        operator.report({level}, note)
-    if len(kinds) > SHOWN_NOTES:
-        rest = len(kinds) - SHOWN_NOTES
-        one, more = (
-            n_("… and {:d} more note in the console"),
-            n_("… and {:d} more notes in the console"),
-        )
-        operator.report({level}, counted(rest, one, more))
-    if kinds[:SHOWN_NOTES] != list(map(str, notes)):
+    lines = list(one_of_each(notes))
+    for line in lines[:SHOWN_NOTES]:
+        operator.report({level}, line)
+    remaining = len(lines) - SHOWN_NOTES
+    if remaining > 0:
+        one, more = n_("… and {:d} more note in the console"), n_("… and {:d} more notes in the console")
+        operator.report({level}, counted(remaining, one, more))
+    if lines[:SHOWN_NOTES] != list(map(str, notes)):
         _print(notes)
 
 
-def _print(lines: Iterable[Finding]) -> None:
-    for line in lines:
-        print(f"TCB: {line}")
+def _print(findings: Iterable[Finding]) -> None:
+    for finding in findings:
+        print(f"TCB: {finding}")
 
 
-def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Return whether the selection can be used. Otherwise, the grayed-out button shows the reason."""
-    reason = selection.reason_nothing_is_selected(context)
-    if reason:
-        operator.poll_message_set(reason)
-    return not reason
+_IMPORTANT = ("FLIP_NOT_KEPT", "LOOK_CHANGED", "LINEAR_CURVED", "TURNS_KEPT")
+"""Codes of the most important notes, in order."""
+_notes: list[Finding] = []
 
 
-def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Return whether there is a key to use: a selected key in an animation editor, or else the sidebar's key."""
-    reason = reason_no_key_is_chosen(context)
-    if reason:
-        operator.poll_message_set(reason)
-    return not reason
+def result_notes() -> list[Finding]:
+    """Return the notes of the last operator, with visible changes of the motion first."""
+    return list(_notes)
 
 
-def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Return whether there is an active object, or an active bone in Pose Mode.
+def keep_result_notes(notes: Iterable[Finding]) -> None:
+    """Replace the notes of the last operator."""
+    order = {code: rank for rank, code in enumerate(_IMPORTANT)}
+    _notes[:] = sorted(dict.fromkeys(notes), key=lambda note: order.get(note.code, len(order)))
 
-    Otherwise, the grayed-out button shows the reason.
+
+@contextmanager
+def errors_in(report: Report) -> Iterator[None]:
+    """Add the findings of an AnimationError to the report instead of raising the error."""
+    try:
+        yield
+    except AnimationError as error:
+        report.errors += error.findings
+
+
+def for_each_track(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) -> Report:
+    """Apply the function to the chosen keys of each track, and add up the results and errors."""
+    report = Report()
+    datablocks = {}
+    for keys in chosen:
+        with errors_in(report):
+            work(keys)
+            report.tracks += 1
+            report.changed_keys += len(keys)
+            datablocks[keys.datablock.as_pointer()] = keys.datablock
+    report.add(Report.on(list(datablocks.values())))
+    return report
+
+
+def for_named_track(
+    selected: dict[bpy.types.ID, list[str] | None],
+    track: str,
+    work: Callable[[bpy.types.ID, str], Report | None],
+    keys: int,
+) -> Report:
+    """Apply the function to the named track of each datablock or bone, and add up the results and errors.
+
+    The function may return a report on the preserved motion. `keys`: number of keys that each call changes.
     """
-    if context.object is None:
-        operator.poll_message_set("No active object")
-        return False
-    if context.mode == "POSE" and selection.active_bone(context) is None:
-        operator.poll_message_set("No active bone. Click a bone")
-        return False
-    return True
+    report = Report()
+    for datablock, bones in selected.items():
+        tracks_before = report.tracks
+        for path in [f"{bone}.{track}" for bone in bones] if bones else [track]:
+            with errors_in(report):
+                result = work(datablock, path)
+                report.tracks += 1
+                report.changed_keys += keys
+                if result is not None:
+                    report.looks_of(result)
+        if report.tracks > tracks_before:
+            report.add(Report.on([datablock]))
+    return report

@@ -12,9 +12,9 @@ from bpy.app.translations import contexts
 from ..animation.edit.set_parameters import set_parameters
 from ..animation.report import Report
 from ..animation.translation import iface_, n_
-from . import selection
 from .chosen_keys import chosen_keys
-from .operator_results import for_each_of
+from .operator_results import for_each_track
+from .scene import defaults_of
 
 SUBFOLDER = "tcb_animation/key"
 """Subfolder of Blender's preset folders."""
@@ -46,7 +46,7 @@ def label_of(name: str) -> str:
     return iface_(label, msgctxt=contexts.id_action) if label in _BUILT_IN else label
 
 
-def own_presets() -> list[str]:
+def user_presets() -> list[str]:
     """Return the names of the user's presets."""
     user_folder = Path(bpy.utils.user_resource("SCRIPTS")).resolve()
     return [name for name, file in presets().items() if user_folder in file.resolve().parents]
@@ -54,5 +54,5 @@ def own_presets() -> list[str]:
 
 def apply_preset(context: bpy.types.Context, parameters: Mapping[str, float]) -> Report:
     """Apply the parameters of a preset to the chosen keys."""
-    defaults = selection.defaults_of(context.scene)
-    return for_each_of(chosen_keys(context), lambda keys: set_parameters(keys, parameters, defaults))
+    defaults = defaults_of(context.scene)
+    return for_each_track(chosen_keys(context), lambda keys: set_parameters(keys, parameters, defaults))

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Properties for the sidebar, some of which are saved in the .blend file.
-
-`ID.tcb_tracks` and `PoseBone.tcb_tracks` exist only as properties for the F-curves of frame functions (see
-animation/store/paths.py). In the Dope Sheet, the rows of these F-curves are then named "Frame Function" rather than by
-their paths. The data is in the F-curves.
-"""
+"""Properties that the extension adds to Blender's types: the sidebar's fields, results, and frame functions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy.props import (
@@ -25,173 +20,17 @@ from bpy.props import (
 )
 
 from ..animation import AnimationError, choose
-from ..animation.options import BAKE, REDUCE, TRACK
+from ..animation.options import BAKE, TRACK
 from ..animation.store.table.track_records import CHOICES
 from ..interp.splines import METHODS
 from . import preferences
 from .chosen_keys import chosen_tracks
 from .operator_results import keep_result_notes
-from .option_properties import BakeOptions, CustomRange, property_of
+from .option_properties import BakeOptions, ReduceOptions, property_of
+from .parameter_properties import Of50, parameter
 from .sliders.frame_field import key_frame
-from .sliders.key_fields import Of50, key_parameter, key_value, key_velocity, parameter
+from .sliders.key_fields import key_parameter, key_value, key_velocity
 from .track_text import settings_error
-
-if TYPE_CHECKING:
-    from ..animation.reduction.report import ReduceRequest
-
-_COMPARISON_METHODS = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
-"""Methods that are visible if the Advanced preference is on."""
-
-
-def _track_choice(name: str) -> Any:
-    """Return the property for one setting of the tracks in the tab."""
-
-    def get(_self: object) -> int:
-        tracks = chosen_tracks(bpy.context)
-        return CHOICES[name].index(getattr(tracks[0][1].settings, name)) if tracks else 0
-
-    def set_(_self: object, value: int) -> None:
-        keep_result_notes(())
-        for datablock, track in chosen_tracks(bpy.context):
-            # The panel shows the reason if the track cannot be changed.
-            with suppress(AnimationError):
-                choose(datablock, track.path, **{name: CHOICES[name][value]})
-
-    option = TRACK[name]
-    if name == "method":
-        return EnumProperty(
-            name=option.name, description=option.description, items=_methods, get=get, set=set_, options=set()
-        )
-    return property_of(option, get=get, set=set_, options=set())
-
-
-def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
-    """Return the methods that all tracks in the tab support."""
-    context = context or bpy.context
-    tracks = [track for _, track in chosen_tracks(context)]
-    kinds = sorted({"rotations" if track.is_rotation else "values" for track in tracks})
-    if preferences.shows_advanced(context):
-        return _methods_of(tuple(kinds), _COMPARISON_METHODS)
-    # The settings in a damaged table cannot be read. The panel shows the reason.
-    methods_in_use = frozenset(track.settings.method for track in tracks if not settings_error(track))
-    return _methods_of(tuple(kinds), methods_in_use & _COMPARISON_METHODS)
-
-
-@lru_cache
-def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str, str, str, int]]:
-    """Return the enum items of methods for these kinds of tracks: "values", "rotations" or both.
-
-    Comparison methods that are not in `shown` are left out. The items are cached, because Blender keeps no reference to
-    items from callbacks.
-    """
-    return [
-        (name, *texts, number)
-        for number, (name, texts) in enumerate(TRACK["method"].choices.items())
-        if all(getattr(METHODS[name], kind) for kind in kinds) and (name not in _COMPARISON_METHODS or name in shown)
-    ]
-
-
-_FRAME_DESCRIPTION = "Frame of the motion to play, if animated"
-
-
-class TCBTrack(bpy.types.PropertyGroup):
-    """Owner of a track's frame function, which gives the function its name in the Dope Sheet."""
-
-    frame: FloatProperty(name="Frame Function", description=_FRAME_DESCRIPTION)
-
-
-class TCBParameters(Of50, bpy.types.PropertyGroup):
-    """The five parameters of new keys, or of a preset."""
-
-    tension: parameter("tension", options=set())
-    continuity: parameter("continuity", options=set())
-    bias: parameter("bias", options=set())
-    ease_to: parameter("ease_to", options=set())
-    ease_from: parameter("ease_from", options=set())
-
-
-_REDUCE_FRAMES = [
-    ("KEYS", "All Keys", "All keys of selected objects, or of selected bones in Pose Mode"),
-    (
-        "SELECTED",
-        "Selected Keys",
-        "Keys between the first and last selected keys, in properties with selected keys",
-    ),
-    ("SCENE", "Scene Range", "Keys in the scene frame range. Motion outside the range is unchanged"),
-    ("CUSTOM", "Custom Range", "Keys in a custom frame range. Motion outside the range is unchanged"),
-]
-
-
-class ReduceOptions(CustomRange):
-    """Options of Reduce, for the panel and the operator."""
-
-    error: property_of(REDUCE["error"], options=set())
-    angle: property_of(REDUCE["angle"], options=set())
-    key_count: property_of(REDUCE["key_count"], options=set())
-    still: property_of(REDUCE["still"], options=set())
-    period: property_of(REDUCE["period"], options=set())
-    together: property_of(REDUCE["together"], options=set())
-    frames: EnumProperty(name="Frames", description="Keys to reduce", items=_REDUCE_FRAMES, options=set())
-    method: property_of(REDUCE["method"], default="TCB", options=set())
-
-    def used(self, context: bpy.types.Context) -> list[str]:
-        """Return the options that apply to this mode and these frames, in drawing order."""
-        names = ["method", "error", "angle", "still", "period", "together", "key_count", "frames"]
-        if context.mode == "POSE":
-            names.remove("angle")
-        return [*names, *(CustomRange.__annotations__ if self.frames == "CUSTOM" else ())]
-
-    def request(self, scene: Any) -> ReduceRequest:
-        """Return the requested reduction. Raises ValueError for a period of 2 frames or less, or an empty range."""
-        from ..animation.reduction.report import ReduceRequest
-
-        names = [name for name in REDUCE if name in ReduceOptions.__annotations__]
-        arguments = {name: REDUCE[name].argument(getattr(self, name)) for name in names}
-        ranges = {
-            "SCENE": (float(scene.frame_start), float(scene.frame_end)),
-            "CUSTOM": (self.frame_start, self.frame_end),
-        }
-        return ReduceRequest(**arguments, frame_range=ranges.get(self.frames))
-
-    def copy_to(self, operator: object) -> None:
-        """Copy all options to an operator."""
-        for name in (*ReduceOptions.__annotations__, *CustomRange.__annotations__):
-            setattr(operator, name, getattr(self, name))
-
-
-class TCBReduction(ReduceOptions, bpy.types.PropertyGroup):
-    """Options of Reduce in the sidebar tab."""
-
-
-class TCBKeyCount(bpy.types.PropertyGroup):
-    """Number of keys that Reduce needs to stay within an error."""
-
-    error: FloatProperty()
-    key_count: IntProperty()
-    before: IntProperty()
-
-
-class TCBFinding(bpy.types.PropertyGroup):
-    """A finding in the list, with the error as its name."""
-
-    item: StringProperty(name="Object", options=set())
-    bone: StringProperty(name="Bone", options=set())
-    # Frame range as text.
-    place: StringProperty(name="Frames", options=set())
-    # Property or constraint. Empty if the error names it.
-    track: StringProperty(name="Track", options=set())
-    frame: FloatProperty(name="Frame", options=set())
-
-
-def show_findings(window_manager: Any, result: str, findings: Iterable[Mapping[str, Any]] = ()) -> None:
-    """Replace the findings in the list, given as properties of `TCBFinding`, and the result above the list."""
-    window_manager.tcb_findings.clear()
-    window_manager.tcb_result = result
-    window_manager.tcb_finding = 0
-    for finding in findings:
-        row = window_manager.tcb_findings.add()
-        for name, value in finding.items():
-            setattr(row, name, value)
 
 
 class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
@@ -230,12 +69,120 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     step: property_of(BAKE["step"], min=0.01)
 
 
+def _track_choice(name: str) -> Any:
+    """Return the property for one setting of the tracks in the tab."""
+
+    def get(_self: object) -> int:
+        tracks = chosen_tracks(bpy.context)
+        return CHOICES[name].index(getattr(tracks[0][1].settings, name)) if tracks else 0
+
+    def set_(_self: object, value: int) -> None:
+        keep_result_notes(())
+        for datablock, track in chosen_tracks(bpy.context):
+            # The panel shows the reason if the track cannot be changed.
+            with suppress(AnimationError):
+                choose(datablock, track.path, **{name: CHOICES[name][value]})
+
+    option = TRACK[name]
+    if name == "method":
+        return EnumProperty(
+            name=option.name, description=option.description, items=_methods, get=get, set=set_, options=set()
+        )
+    return property_of(option, get=get, set=set_, options=set())
+
+
+_COMPARISON_METHODS = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
+"""Methods that are visible if the Advanced preference is on."""
+
+
+def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
+    """Return the methods that all tracks in the tab support."""
+    context = context or bpy.context
+    tracks = [track for _, track in chosen_tracks(context)]
+    kinds = sorted({"rotations" if track.is_rotation else "values" for track in tracks})
+    if preferences.shows_advanced(context):
+        return _methods_of(tuple(kinds), _COMPARISON_METHODS)
+    # The settings in a damaged table cannot be read. The panel shows the reason.
+    methods_in_use = frozenset(track.settings.method for track in tracks if not settings_error(track))
+    return _methods_of(tuple(kinds), methods_in_use & _COMPARISON_METHODS)
+
+
+@lru_cache
+def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str, str, str, int]]:
+    """Return the enum items of methods for these kinds of tracks: "values", "rotations" or both.
+
+    Comparison methods that are not in `shown` are left out. The items are cached, because Blender keeps no reference to
+    items from callbacks.
+    """
+    return [
+        (name, *texts, number)
+        for number, (name, texts) in enumerate(TRACK["method"].choices.items())
+        if all(getattr(METHODS[name], kind) for kind in kinds) and (name not in _COMPARISON_METHODS or name in shown)
+    ]
+
+
+class TCBParameters(Of50, bpy.types.PropertyGroup):
+    """The five parameters of new keys, or of a preset."""
+
+    tension: parameter("tension", options=set())
+    continuity: parameter("continuity", options=set())
+    bias: parameter("bias", options=set())
+    ease_to: parameter("ease_to", options=set())
+    ease_from: parameter("ease_from", options=set())
+
+
+class TCBReduction(ReduceOptions, bpy.types.PropertyGroup):
+    """Options of Reduce in the sidebar tab."""
+
+
+_FRAME_DESCRIPTION = "Frame of the motion to play, if animated"
+
+
+class TCBTrack(bpy.types.PropertyGroup):
+    """Owner of a track's frame function, which gives the function its name in the Dope Sheet."""
+
+    frame: FloatProperty(name="Frame Function", description=_FRAME_DESCRIPTION)
+
+
+class TCBKeyCount(bpy.types.PropertyGroup):
+    """Number of keys that Reduce needs to stay within an error."""
+
+    error: FloatProperty()
+    key_count: IntProperty()
+    before: IntProperty()
+
+
+class TCBFinding(bpy.types.PropertyGroup):
+    """A finding in the list, with the error as its name."""
+
+    item: StringProperty(name="Object", options=set())
+    bone: StringProperty(name="Bone", options=set())
+    # Frame range as text.
+    place: StringProperty(name="Frames", options=set())
+    # Property or constraint. Empty if the error names it.
+    track: StringProperty(name="Track", options=set())
+    frame: FloatProperty(name="Frame", options=set())
+
+
+def show_findings(window_manager: Any, result: str, findings: Iterable[Mapping[str, Any]] = ()) -> None:
+    """Replace the findings in the list, given as properties of `TCBFinding`, and the result above the list."""
+    window_manager.tcb_findings.clear()
+    window_manager.tcb_result = result
+    window_manager.tcb_finding = 0
+    for finding in findings:
+        row = window_manager.tcb_findings.add()
+        for name, value in finding.items():
+            setattr(row, name, value)
+
+
 _CLASSES = (TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBFinding, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
     """Yield the properties to add to Blender's types: type, name and definition."""
     overridable: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+    # These collections stay empty. The F-curves of frame functions have their paths (see animation/store/paths.py), and
+    # get the name "Frame Function" in the Dope Sheet from the property.
     for owner in (bpy.types.ID, bpy.types.PoseBone):
         yield owner, "tcb_tracks", CollectionProperty(type=TCBTrack, override=overridable)
     yield (

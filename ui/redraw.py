@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Redraws of editors, and a cache of values that panels and sliders need several times per redraw."""
+"""Values that panels and sliders need several times per redraw, computed once, and redraws of editors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -11,44 +11,9 @@ import bpy
 
 Result = TypeVar("Result")
 
-_EDITORS = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D", "PROPERTIES")
-SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
-"""Editors with the sidebar tab."""
-
 _results: dict[tuple[object, int], Any] | None = None
 """Results since `begin`, by function and area, or None outside drawing. F-curves in the results are valid for only one
 redraw."""
-_handlers: list[tuple[Any, Any]] = []
-
-
-def layout_of(drawn: bpy.types.Panel | bpy.types.Menu | bpy.types.Operator) -> bpy.types.UILayout:
-    """Return the layout of a panel, menu or operator. The layout exists only during drawing."""
-    layout = drawn.layout
-    assert layout is not None
-    return layout
-
-
-def draw_properties(layout: bpy.types.UILayout, owner: Any, names: Iterable[str]) -> None:
-    """Draw properties of a group or an operator, one per row, with names to the left and without keyframe buttons."""
-    layout.use_property_split = True
-    layout.use_property_decorate = False
-    for name in names:
-        layout.prop(owner, name)
-
-
-def begin() -> None:
-    """Begin the redraw of a panel. Cached values do not change until the panel's region is drawn."""
-    global _results
-    # Without windows the end of a redraw is unknown.
-    if _results is None and not bpy.app.background:
-        _results = {}
-        if not bpy.app.timers.is_registered(_end):
-            bpy.app.timers.register(_end)
-
-
-def is_drawing() -> bool:
-    """Return whether a panel is being drawn."""
-    return _results is not None
 
 
 def once(function: Callable[[bpy.types.Context], Result]) -> Callable[[bpy.types.Context], Result]:
@@ -67,6 +32,30 @@ def once(function: Callable[[bpy.types.Context], Result]) -> Callable[[bpy.types
     return cached
 
 
+def begin() -> None:
+    """Begin the redraw of a panel. Cached values do not change until the panel's region is drawn."""
+    global _results
+    # Without windows the end of a redraw is unknown.
+    if _results is None and not bpy.app.background:
+        _results = {}
+        if not bpy.app.timers.is_registered(_end):
+            bpy.app.timers.register(_end)
+
+
+def is_drawing() -> bool:
+    """Return whether a panel is being drawn."""
+    return _results is not None
+
+
+def _end() -> None:
+    """End the redraw. A timer also calls this, because a popover has no region that reports the end of drawing."""
+    global _results
+    _results = None
+
+
+_EDITORS = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D", "PROPERTIES")
+
+
 def redraw_editors(kinds: Collection[str] = _EDITORS) -> None:
     """Redraw the editors that show keys and values, because Blender does not detect bulk changes of keys.
 
@@ -78,32 +67,10 @@ def redraw_editors(kinds: Collection[str] = _EDITORS) -> None:
                 area.tag_redraw()
 
 
-def frame_selected(context: bpy.types.Context) -> None:
-    """Frame the selection in the 3D Viewports of the context's window."""
-    screen = context.screen
-    for area in screen.areas if screen is not None else ():
-        if area.type == "VIEW_3D":
-            region = next(region for region in area.regions if region.type == "WINDOW")
-            override: Any = context.temp_override(area=area, region=region)
-            with override:
-                bpy.ops.view3d.view_selected()
+SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
+"""Editors with the sidebar tab."""
 
-
-def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
-    """Show texts in the area's header and the status bar during an operator, and redraw.
-
-    None restores Blender's own texts.
-    """
-    workspace: Any = context.workspace
-    area.header_text_set(header)
-    workspace.status_text_set(status)
-    redraw_editors()
-
-
-def _end() -> None:
-    """End the redraw. A timer also calls this, because a popover has no region that reports the end of drawing."""
-    global _results
-    _results = None
+_handlers: list[tuple[Any, Any]] = []
 
 
 def register() -> None:

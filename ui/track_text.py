@@ -113,7 +113,11 @@ _STATE_TEXTS = {
     "EDITED_OUTSIDE": ("ERROR", n_("Edited Outside TCB"), n_("Changed since the bake. Apply or discard the edits")),
     "BLOCKED": ("CANCEL", n_("Blocked"), ""),
     "OUT_OF_DATE": ("FILE_REFRESH", n_("Out of Date"), n_("Changed since the last update. Bake again")),
-    "OTHER_MODE": ("ORIENTATION_GIMBAL", n_("Other Rotation Mode"), n_("Up to date for another rotation mode")),
+    "OTHER_MODE": (
+        "ORIENTATION_GIMBAL",
+        n_("Other Rotation Mode"),
+        n_("Computed for another user of the action. Use its rotation mode, or separate actions"),
+    ),
     "APPROXIMATE": (
         "FORCE_HARMONIC",
         n_("Off by {:s}"),

@@ -22,7 +22,7 @@ from ...animation.fcurves.keyframes import KEY_TYPE
 from ...animation.fcurves.read_keys import read_coordinates, read_types
 from ...animation.store.table.custom_property import has_baked_tracks
 from ...ui import selection
-from ...ui.live import attempts_to_edit_baked
+from ...ui.live import locked_message
 from .diagram import KEY_COLOR
 
 _RADIUS = 5.0
@@ -83,7 +83,7 @@ _MARGIN = 20.0
 def draw_text() -> None:
     """Draw the text if the editor shows text. Blender calls this for each editor."""
     context = bpy.context
-    if not (_shows_text(context.space_data) and (attempts_to_edit_baked.is_fresh() or selection.any_baked(context))):
+    if not (_shows_text(context.space_data) and (locked_message.is_fresh() or selection.any_baked(context))):
         return
     preferences: Any = context.preferences
     theme = preferences.themes[0].view_3d.space.text_hi
@@ -94,7 +94,7 @@ def draw_text() -> None:
     blf.shadow(0, 5, 0.0, 0.0, 0.0, 0.8)
     blf.color(0, theme[0], theme[1], theme[2], 1.0)
     blf.position(0, x + _MARGIN * scale, y + _MARGIN * scale, 0.0)
-    blf.draw(0, attempts_to_edit_baked.text())
+    blf.draw(0, locked_message.text())
     blf.disable(0, blf.SHADOW)
 
 

@@ -14,7 +14,7 @@ from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.sampling.cameras import cameras_of, view_now
 from ...animation.translation import iface_
 from ...ui import preferences
-from ...ui.selection import defaults_of
+from ...ui.scene import defaults_of
 from . import path_cache
 from .draw_paths import PATH_COLOR, Color, PathBatches, PathStyle, draw, draw_numbers
 from .path_cache import CachedPath, Request

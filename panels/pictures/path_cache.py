@@ -24,7 +24,8 @@ from ...animation.sampling.cameras import Cameras, IsSteppedError
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
 from ...animation.translation import iface_
-from ...ui.live import handlers
+from ...ui.live import updates
+from ...ui.live.handlers import persistent
 from ...ui.redraw import redraw_editors
 from .draw_paths import PathBatches
 from .paths import Path, Plan, Trace, Views, plan_path, sampled_path
@@ -146,7 +147,7 @@ def _work() -> float | None:
         objects = _objects_by_uid()
         if state.requested:
             _compute_from_curves(objects, _SECONDS_PER_STEP)
-        elif handlers.is_busy():
+        elif updates.is_busy():
             return _RETRY
         elif state.cameras.is_stepping:
             scene: Any = bpy.context.scene
@@ -204,7 +205,7 @@ def _compute(request: Request, objects: dict[int, Any], samplers: dict[tuple[obj
         cached.is_stale = False
         return True
     planned = plan_path(obj, bone, trace)
-    if cached is not None and len(planned.key_frames) > len(cached.path.frames) and handlers.is_due():
+    if cached is not None and len(planned.key_frames) > len(cached.path.frames) and updates.is_due():
         return False
     try:
         views = _views(trace, planned, objects)
@@ -285,7 +286,7 @@ def _tail(obj: Any, bone: str) -> float:
     return float(obj.data.bones[bone].length) if bone else 0.0
 
 
-@handlers.persistent
+@persistent
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     state.fingerprints = Fingerprints()
     if not state.paths and state.sampler is None and not state.waiting_for_cameras:
@@ -322,7 +323,7 @@ def _mark_stale(changed: set[int], without_fingerprint: set[int]) -> None:
             _request(request)
 
 
-@handlers.persistent
+@persistent
 def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
     """Mark all paths as changed, because any data may have changed."""
     for cached in state.paths.values():
@@ -333,7 +334,7 @@ def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
     redraw_viewports()
 
 
-@handlers.persistent
+@persistent
 def _on_load(_path: str, _depsgraph: object = None) -> None:
     clear()
 

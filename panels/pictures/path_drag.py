@@ -21,11 +21,11 @@ from ...animation.on_path.points import Spot, Vector, moving_tracks
 from ...animation.sampling.cameras import View, view_now
 from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_
-from ...ui import selection
-from ...ui.live import handlers
+from ...ui import sidebar_tracks
+from ...ui.live import updates
+from ...ui.mouse_drag import show_in_headers, typed_after
 from ...ui.operator_results import Status, refuse
-from ...ui.redraw import show_in_headers
-from ...ui.sliders.slider_drag import typed_after
+from ...ui.scene import defaults_of, go_to
 from . import overlay
 from .path_pick import DrawnPath, Picked, frame_near, pick, picked_position, tangent_of
 from .paths import transformed
@@ -265,10 +265,10 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         if row is None:
             # A double-click inserts a key, so the first click must not select objects behind the path.
             return {"CANCELLED"}
-        handlers.flush()
+        updates.flush()
         self._scene: Any = context.scene
         self._spot = self._picked.spot(self._scene, self._drawn)
-        self._defaults = selection.defaults_of(context.scene)
+        self._defaults = defaults_of(context.scene)
         self._pointer = Pointer(context, start, self._drawn, row)
         self._pointer.is_shift_held, self._pointer.is_ctrl_held = event.shift, event.ctrl
         self._drag: _Drag | None = None
@@ -315,7 +315,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         """Restore the keys before the drag. Blender also calls this when it closes the window or loads a file."""
         if self._has_changed_keys:
             revert_tracks(self._recorded)
-            handlers.flush()
+            updates.flush()
         overlay.hover(None)
         show_in_headers(context, self._area, None, None)
 
@@ -359,7 +359,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
     def _confirm(self, context: bpy.types.Context) -> Status:
         show_in_headers(context, self._area, None, None)
         if self._has_changed_keys:
-            handlers.flush()
+            updates.flush()
             self._show_in_tab(context, self._drag.frame if self._drag is not None else self._picked.frame)
             return {"FINISHED"}
         if self._picked.part == "KEY":
@@ -378,11 +378,11 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         # This frame may have only rotation keys that move the bone's point.
         moving.sort(key=lambda track: float(np.abs(key_frames(track) - frame).min(initial=np.inf)) > SAME_FRAME)
         paths = [track.path for track in moving]
-        active = selection.active_track(context)
+        active = sidebar_tracks.active_track(context)
         if paths and (active is None or active[0] != spot.item or active[1].path not in paths):
             window_manager: Any = context.window_manager
-            window_manager.tcb_track = selection.track_identifier(spot.item, paths[0])
-        selection.go_to(self._scene, frame)
+            window_manager.tcb_track = sidebar_tracks.track_identifier(spot.item, paths[0])
+        go_to(self._scene, frame)
 
     def _show_state(self, context: bpy.types.Context, state: str) -> None:
         """Show the state of the drag in the headers, with typed numbers and the keys to press."""

@@ -10,7 +10,7 @@ from bpy.app.translations import contexts
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 
 from ...animation.sampling.cameras import cameras_of
-from ...ui.redraw import draw_properties, layout_of
+from ...ui.layouts import draw_properties, layout_of
 from . import overlay
 
 

@@ -12,7 +12,7 @@ from ...animation.errors import AnimationError
 from ...animation.on_path.keys import delete_key, insert_key
 from ...animation.on_path.points import Spot
 from ...animation.translation import rpt_
-from ...ui.live import handlers
+from ...ui.live import updates
 from ...ui.operator_results import Status, refuse
 from ...ui.redraw import redraw_editors
 from . import overlay
@@ -76,7 +76,7 @@ class _ChangesKey(InViewport, bpy.types.Operator):
             self.change(spot)
         except AnimationError as refusal:
             return refuse(self, refusal)
-        handlers.flush()
+        updates.flush()
         overlay.hover(None)
         redraw_editors()
         return {"FINISHED"}

@@ -19,10 +19,10 @@ from ...animation.translation import iface_
 from ...formats import preset
 from ...operators.files import read_file
 from ...ui import preferences
-from ...ui.chosen_keys import chosen_parameters
+from ...ui.chosen_values import chosen_parameters
+from ...ui.parameter_properties import DESCRIPTIONS, of_50
 from ...ui.presets import apply_preset, label_of, presets
-from ...ui.sliders.key_fields import DESCRIPTIONS, of_50
-from ...ui.sliders.slider_drag import is_mixed
+from ...ui.sliders.shared_slider import is_mixed
 from .diagram import icons_of
 
 _BUTTON_SIZE = 2.1

@@ -196,7 +196,7 @@ class Stage:
     def __init__(self, animation: Any, folder: Path) -> None:
         self.animation, self.folder = animation, folder
         package = animation.__name__.removesuffix(".animation")
-        self.handlers: Any = importlib.import_module(f"{package}.ui.live.handlers")
+        self.updates: Any = importlib.import_module(f"{package}.ui.live.updates")
         self.messages: Any = importlib.import_module(f"{package}.ui.live.messages")
         self.empty = str(folder / "empty.blend")
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -404,9 +404,9 @@ class EditSequence(Edits):
     def _settle(self) -> None:
         """Let Live process an edit."""
         bpy.context.view_layer.update()
-        self.stage.handlers.mark_all()
+        self.stage.updates.mark_all()
         for _ in range(50):
-            if self.stage.handlers.tick(at_once=True) is None:
+            if self.stage.updates.tick(at_once=True) is None:
                 return
         raise RuntimeError("Live never ends")
 

@@ -28,8 +28,8 @@ def removed(thing: bpy.types.Object) -> None:
     bpy.data.objects.remove(thing)
 
 
-def handlers_of(animation) -> Any:
-    return importlib.import_module(animation.__name__.replace(".animation", ".ui.live.handlers"))
+def updates_of(animation) -> Any:
+    return importlib.import_module(animation.__name__.replace(".animation", ".ui.live.updates"))
 
 
 def messages_of(animation) -> Any:
@@ -43,9 +43,9 @@ def said(animation, item: bpy.types.Object) -> list[str]:
 
 def let_time_pass(animation) -> None:
     """Run the timers that would run in a window after an edit. Without a window, no timer runs."""
-    handlers = handlers_of(animation)
+    updates = updates_of(animation)
     bpy.context.view_layer.update()
-    while handlers.tick(at_once=True) is not None:
+    while updates.tick(at_once=True) is not None:
         pass
 
 

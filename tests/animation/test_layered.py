@@ -131,11 +131,11 @@ def test_a_live_action_that_gets_a_layer_is_let_alone_and_says_it(tcb_animation,
     action = item.animation_data.action
     animation.enable(item, keep_look=False)
     action.tcb_live = True
-    tcb_animation.ui.live.handlers.flush_all()
+    tcb_animation.ui.live.updates.flush_all()
     layer(action)
     curve(item, "location").keyframe_points[1].co.y = 7.0
     before, rows = action_bits(action), table_of(item)
-    tcb_animation.ui.live.handlers.flush_all()
+    tcb_animation.ui.live.updates.flush_all()
     assert [is_said(str(line)) for line in tcb_animation.ui.live.messages.notes_of(action)] == [True]
     assert (action_bits(action), table_of(item)) == (before, rows)
 
@@ -181,4 +181,4 @@ def test_bake_in_world_space_says_it_of_a_parent(animation, layer) -> None:
 
 def test_an_editor_says_why_there_is_no_key(tcb_animation, animation, layer) -> None:
     layer(ball().animation_data.action)
-    assert is_said(tcb_animation.ui.selection.reason_for_no_track(bpy.context))
+    assert is_said(tcb_animation.ui.sidebar_tracks.reason_for_no_track(bpy.context))

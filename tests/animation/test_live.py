@@ -28,7 +28,7 @@ from tests.animation.curves import (
     snapshot,
 )
 from tests.animation.editors import editor
-from tests.animation.live import copied, handlers_of, let_time_pass, live_object, messages_of, removed, set_value
+from tests.animation.live import copied, let_time_pass, live_object, messages_of, removed, set_value, updates_of
 
 
 def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[list[float]]]:
@@ -92,17 +92,17 @@ def test_an_easing_that_all_keys_get_stays(animation, thing) -> None:
 def test_frame_changes_mark_nothing(animation, thing) -> None:
     for frame in range(5):
         bpy.context.scene.frame_set(frame)
-    assert not handlers_of(animation).is_pending()
+    assert not updates_of(animation).is_pending()
 
 
 def test_an_action_that_nothing_plays_any_more_is_not_waited_for(animation, thing) -> None:
-    handlers, action = handlers_of(animation), thing.animation_data.action
-    handlers.mark(action)
-    handlers.tick()
-    assert handlers.is_pending()
+    updates, action = updates_of(animation), thing.animation_data.action
+    updates.mark(action)
+    updates.tick()
+    assert updates.is_pending()
     thing.animation_data.action = None
-    assert any(handlers.tick(at_once=True) is None for _turn in range(10))
-    assert not handlers.is_pending()
+    assert any(updates.tick(at_once=True) is None for _turn in range(10))
+    assert not updates.is_pending()
 
 
 def call(present: Any) -> None:
@@ -112,13 +112,13 @@ def call(present: Any) -> None:
 
 
 def test_nothing_is_baked_while_rendering_and_an_edit_before_it_is(animation, thing, bakes) -> None:
-    handlers = handlers_of(animation)
+    updates = updates_of(animation)
     set_value(thing, 3.0)
     call(bpy.app.handlers.render_init)
     assert bakes == ["location"]
     set_value(thing, 4.0)
     bpy.context.view_layer.update()
-    assert handlers.tick() == pytest.approx(0.05)
+    assert updates.tick() == pytest.approx(0.05)
     assert bakes == ["location"]
     call(bpy.app.handlers.render_complete)
     let_time_pass(animation)
@@ -185,16 +185,16 @@ def our_handlers() -> list[Any]:
 
 
 def test_nothing_of_it_is_left_when_the_extension_is_switched_off(animation, tcb_animation, thing) -> None:
-    handlers = handlers_of(animation)
+    updates = updates_of(animation)
     assert our_handlers() != []
     set_value(thing, 3.0)
     tcb_animation.unregister()
     try:
         assert our_handlers() == []
-        assert not bpy.app.timers.is_registered(handlers.tick)
-        assert not bpy.app.timers.is_registered(handlers.start)
+        assert not bpy.app.timers.is_registered(updates.tick)
+        assert not bpy.app.timers.is_registered(tcb_animation.ui.live.handlers.start)
         assert not hasattr(bpy.types.Action, "tcb_live")
-        assert tcb_animation.ui.live.scenes.watches == {}
+        assert tcb_animation.ui.live.watched.watches == {}
         set_value(thing, 4.0)
         bpy.context.view_layer.update()
     finally:
@@ -216,7 +216,7 @@ def test_what_is_marked_may_be_deleted_or_renamed(animation, thing) -> None:
     bpy.data.objects.remove(thing)
     let_time_pass(animation)
     bpy.data.actions.remove(action)
-    handlers_of(animation).mark_all()
+    updates_of(animation).mark_all()
     let_time_pass(animation)
 
 

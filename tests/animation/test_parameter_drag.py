@@ -22,7 +22,7 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
-from tests.animation.live import handlers_of, let_time_pass
+from tests.animation.live import let_time_pass, updates_of
 
 FRAMES = (1, 9, 22, 30, 47)
 DRAGGED = 22
@@ -213,16 +213,16 @@ def test_keys_that_are_read_during_a_drag_have_its_parameters(animation):
 
 def test_live_leaves_a_drag_alone_and_saving_ends_it(animation):
     rig = rig_of(animation, "XYZ")
-    handlers = handlers_of(animation)
+    updates = updates_of(animation)
     chosen = keys_of(animation, rig)
     drag = drag_of(animation, chosen)
     drag.to(given(chosen, tension=0.75))
     shown = everything(rig)
     bpy.context.view_layer.update()
-    handlers.mark(rig.animation_data.action)
-    handlers.tick(at_once=True)
+    updates.mark(rig.animation_data.action)
+    updates.tick(at_once=True)
     assert everything(rig) == shown
-    handlers.flush_all()
+    updates.flush_all()
     assert not drag.is_shown
     assert {float(each.parameters({})["tension"][0]) for each in keys_of(animation, rig)} == {0.75}
     assert everything(rig)[1] != shown[1]

@@ -150,7 +150,7 @@ def test_a_locked_track_is_left_alone(animation, places, thing):
 def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
     animation, places, canceled_changes, tcb_animation, thing, output, live
 ):
-    handlers = tcb_animation.ui.live.handlers
+    updates = tcb_animation.ui.live.updates
     if output:
         animation.enable(thing, keep_look=False)
         animation.key_set(thing, PATH, 11, tension=0.3, bias=0.7)
@@ -158,7 +158,7 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
     if live and output:
         thing.animation_data.action.tcb_live = True
     bpy.context.view_layer.update()
-    handlers.flush_all()
+    updates.flush_all()
     before = snapshot(thing)
     kept = canceled_changes.record_tracks([(thing, animation.find_track(thing, PATH))])
     at = 11.0
@@ -167,13 +167,13 @@ def test_places_are_put_back_to_the_last_bit_baked_again_or_not(
         at = to
         places.set_value(chosen(animation, thing, at), 1, to)
         bpy.context.view_layer.update()
-        handlers.flush()
+        updates.flush()
         if live or not output:
             assert own(animation, thing) == {1.0, at, 31.0}
     canceled_changes.revert_tracks(kept)
     assert snapshot(thing) == before
     bpy.context.view_layer.update()
-    handlers.flush_all()
+    updates.flush_all()
     assert snapshot(thing) == before
     track = animation.find_track(thing, PATH)
     if output:

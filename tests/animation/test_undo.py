@@ -65,10 +65,10 @@ def everything() -> dict[str, Any]:
 
 def look(animation) -> None:
     """Check for edits, as happens in an idle window."""
-    handlers = importlib.import_module(f"{animation.__name__.removesuffix('.animation')}.ui.live.handlers")
+    updates = importlib.import_module(f"{animation.__name__.removesuffix('.animation')}.ui.live.updates")
     for action in bpy.data.actions:
-        handlers.mark(action)
-    handlers.flush()
+        updates.mark(action)
+    updates.flush()
 
 
 def check(animation, *steps: Step) -> None:

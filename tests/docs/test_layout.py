@@ -179,7 +179,7 @@ def test_the_order_names_what_is_there():
 # Tests
 
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-PRIVATE = re.compile(r"\b(?:handlers|messages)(?:_of\(\w+\))?\._")
+PRIVATE = re.compile(r"\b(?:handlers|updates|messages)(?:_of\(\w+\))?\._")
 
 
 def imported_by_test(file: Path) -> Iterator[str]:

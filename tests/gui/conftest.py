@@ -52,11 +52,11 @@ def turns(window: Any) -> None:
 SETTLE = """
 def steps():
     from bl_ext.user_default.tcb_animation.animation.bake.drags import is_dragged
-    from bl_ext.user_default.tcb_animation.ui.live import handlers
+    from bl_ext.user_default.tcb_animation.ui.live import updates
     yield from drawn()
     for _turn_of_blenders_loop in range(800):
         # Live waits until a drag ends.
-        if not handlers.is_pending() or is_dragged(0.0):
+        if not updates.is_pending() or is_dragged(0.0):
             return True
         yield 0.025
 """

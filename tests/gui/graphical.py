@@ -67,9 +67,9 @@ _DONE = """
 def steps():
     import sys
     yield from drawn()
-    handlers = sys.modules.get('bl_ext.user_default.tcb_animation.ui.live.handlers')
+    updates = sys.modules.get('bl_ext.user_default.tcb_animation.ui.live.updates')
     for _turn_of_blenders_loop in range(24):
-        if handlers is None or not handlers.is_pending():
+        if updates is None or not updates.is_pending():
             break
         yield 0.025
 """

@@ -170,8 +170,7 @@ def test_a_dragged_key_of_baked_tracks_alone_stays_and_the_editor_and_the_status
     # The text disappears after there was time to read it.
     wait_for(
         character,
-        "from bl_ext.user_default.tcb_animation.ui.live import attempts_to_edit_baked\n"
-        "result = attempts_to_edit_baked.text()",
+        "from bl_ext.user_default.tcb_animation.ui.live import locked_message\nresult = locked_message.text()",
         "Baked: edit in the TCB tab, or Free Bake",
     )
     character.run("""

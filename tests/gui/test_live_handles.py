@@ -111,7 +111,7 @@ def steps():
         for _frame in range(12):
             before = scene.frame_current
             yield from until(lambda: scene.frame_current != before)
-    from bl_ext.user_default.tcb_animation.ui.live import handlers
+    from bl_ext.user_default.tcb_animation.ui.live import updates
     before = slopes()
     bpy.ops.screen.animation_play()
     yield from next_frames()
@@ -122,7 +122,7 @@ def steps():
     while_playing = slopes()
     bpy.ops.screen.animation_cancel(restore_frame=False)
     yield from drawn()
-    yield from until(lambda: not handlers.is_pending())
+    yield from until(lambda: not updates.is_pending())
     return while_playing == before, slopes() != before
 """)
     assert waited == (True, True)
@@ -140,11 +140,11 @@ render_warning.show_warning = lambda lines: (render_warning.shown.append(lines),
 """)
     render = """
 def steps():
-    from bl_ext.user_default.tcb_animation.ui.live import handlers, render_warning
+    from bl_ext.user_default.tcb_animation.ui.live import render_warning, updates
     bpy.ops.render.render('INVOKE_DEFAULT')
     yield from drawn()
     for _turn_of_blenders_loop in range(2000):
-        if not bpy.app.is_job_running('RENDER') and not handlers.is_pending():
+        if not bpy.app.is_job_running('RENDER') and not updates.is_pending():
             return render_warning.shown
         yield 0.025
 """

@@ -113,7 +113,7 @@ def test_a_released_slider_is_one_undo_step_that_gives_every_bit_back(window):
     assert len(set(held.values())) == 1
     assert window.run(PLAYED) != played
     # The next bake by Live does not change anything.
-    window.run("from bl_ext.user_default.tcb_animation.ui.live import handlers\nhandlers.flush_all()")
+    window.run("from bl_ext.user_default.tcb_animation.ui.live import updates\nupdates.flush_all()")
     assert state(window) == after
     window.key("ctrl+z", at=centre)
     settle(window)

@@ -49,7 +49,7 @@ result = (r.x + x, win().height - r.y - y)
 WATCH = """
 import sys
 overlay = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures.overlay']
-handlers = sys.modules['bl_ext.user_default.tcb_animation.ui.live.handlers']
+updates = sys.modules['bl_ext.user_default.tcb_animation.ui.live.updates']
 wm = bpy.types.WindowManager
 off, drawn_paths = [], []
 def compare():

@@ -371,8 +371,10 @@ def test_a_bake_that_is_to_keep_the_look_leaves_parameters_of_tcb_tracks_alone(k
 def test_bake_shows_what_matters_to_its_output(tcb_animation, output, shown):
     drawn = []
     layout = SimpleNamespace(prop=lambda _owner, name: drawn.append(name))
+    bake = tcb_animation.operators.bake.TCB_OT_bake
     operator = SimpleNamespace(layout=layout, output=output)
-    tcb_animation.operators.bake.TCB_OT_bake.draw(operator, bpy.context)
+    operator.used_options = lambda: bake.used_options(operator)
+    bake.draw(operator, bpy.context)
     assert set(drawn) - {"output", "keep_look", "use_data"} == shown
 
 

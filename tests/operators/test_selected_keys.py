@@ -381,7 +381,7 @@ def test_a_preset_sets_all_five(keyed, choose, editor, preset, tcb_animation):
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.1, continuity=0.1, bias=0.1, ease_to=0.1, ease_from=0.1)
         bpy.ops.tcb.preset_apply(preset=preset)
-        chosen = tcb_animation.ui.chosen_keys.chosen_parameters(bpy.context)
+        chosen = tcb_animation.ui.chosen_values.chosen_parameters(bpy.context)
     expected = dict.fromkeys(("tension", "continuity", "bias", "ease_to", "ease_from"), 0.0) | PRESETS[preset]
     assert {name: own[0] for name, own in chosen.items()} == expected
 
@@ -589,7 +589,7 @@ def live_step(tcb_animation, keys, **given):
     for each in found:
         edit.set_parameters.set_parameters(each, given)
     bpy.context.view_layer.update()
-    tcb_animation.ui.live.handlers.flush()
+    tcb_animation.ui.live.updates.flush()
     return found
 
 
@@ -598,7 +598,7 @@ def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, n
     cube = keyed("Cube")
     bpy.ops.tcb.enable(keep_look=False)
     cube.animation_data.action.tcb_live = True
-    tcb_animation.ui.live.handlers.flush()
+    tcb_animation.ui.live.updates.flush()
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
@@ -620,7 +620,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     cube = keyed("Cube")
     tcb_animation.animation.enable(cube, ["rotation"], keep_look=False)
     cube.animation_data.action.tcb_live = True
-    tcb_animation.ui.live.handlers.flush()
+    tcb_animation.ui.live.updates.flush()
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
         keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
@@ -631,7 +631,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     assert tcb_animation.animation.find_track(cube, "location").is_played
     edit.recorded_tracks.revert_tracks(kept)
     bpy.context.view_layer.update()
-    tcb_animation.ui.live.handlers.flush()
+    tcb_animation.ui.live.updates.flush()
     assert snapshot(cube) == before
     assert not tcb_animation.animation.find_track(cube, "location").enabled
     assert cube.animation_data.action.tcb_live
@@ -645,7 +645,7 @@ def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_ani
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=1.0)
     bpy.context.view_layer.update()
-    tcb_animation.ui.live.handlers.flush()
+    tcb_animation.ui.live.updates.flush()
     # The value halfway, with tension 1 only at 11. See test_a_baked_value_is_the_hermite_splines.
     leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
     assert curve(cube, "location").evaluate(21) == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)

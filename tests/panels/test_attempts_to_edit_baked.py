@@ -92,11 +92,11 @@ def test_the_message_is_removed_from_a_workspace_that_the_user_has_left(live, cu
     shown = bpy.context.workspace
     left = next(workspace for workspace in bpy.data.workspaces if workspace != shown)
     # Without a main loop, Blender does not switch workspaces.
-    windows = [SimpleNamespace(workspace=left)]
-    monkeypatch.setattr(live.attempts_to_edit_baked, "windows", lambda: windows)
+    shown_workspaces: list[bpy.types.WorkSpace | None] = [left]
+    monkeypatch.setattr(live.locked_message, "shown_workspaces", lambda: shown_workspaces)
     live.attempts_to_edit_baked.explain_keying(bpy.context)
     assert list(texts) == [left]
     assert "Cube" in texts[left]
-    windows[0].workspace = shown
+    shown_workspaces[:] = [shown]
     live.attempts_to_edit_baked.clear()
     assert texts == {left: None}

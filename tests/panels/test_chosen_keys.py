@@ -58,7 +58,7 @@ def frames(thing, data_path="location"):
 
 
 def test_of_a_bone_the_rotation_is_shown_first(rig, tcb_animation):
-    _, track = tcb_animation.ui.selection.active_track(bpy.context)
+    _, track = tcb_animation.ui.sidebar_tracks.active_track(bpy.context)
     assert track.path == path(0)
 
 
@@ -188,18 +188,18 @@ def test_all_selected_bones_keys_are_moved_together(rig, scene, event):
 
 @pytest.mark.parametrize("live", [False, True])
 def test_escape_gives_the_key_and_the_playhead_back_to_the_last_bit(cube, scene, event, tcb_animation, live):
-    handlers = tcb_animation.ui.live.handlers
+    updates = tcb_animation.ui.live.updates
     if live:
         bpy.ops.tcb.enable()
         cube.animation_data.action.tcb_live = True
-        handlers.flush_all()
+        updates.flush_all()
     scene.frame_set(15)
     before = snapshot(cube)
     event(presses=True)
     for value, frame in ((12.3, 12.0), (19.8, 20.0), (31.2, 20.0), (40.0, 40.0), (7.0, 7.0)):
         scene.tcb.key_frame = value
         bpy.context.view_layer.update()
-        handlers.flush()
+        updates.flush()
         assert sorted(frames(cube)) == sorted([1.0, frame, 31.0])
         assert scene.frame_current_final == frame
     event(takes_back=True)
@@ -208,7 +208,7 @@ def test_escape_gives_the_key_and_the_playhead_back_to_the_last_bit(cube, scene,
     assert scene.frame_current_final == 15.0
     assert snapshot(cube) == before
     bpy.context.view_layer.update()
-    handlers.flush_all()
+    updates.flush_all()
     assert snapshot(cube) == before
 
 
@@ -420,23 +420,23 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
 
 
 def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, event, tcb_animation):
-    handlers, live = tcb_animation.ui.live.handlers, cube.animation_data
+    updates, live = tcb_animation.ui.live.updates, cube.animation_data
     tcb_animation.animation.enable(cube, keep_look=False)
     live.action.tcb_live = True
-    handlers.flush_all()
+    updates.flush_all()
     event(presses=True)
     played = []
     for tension in (0.25, -1.0, 0.5):
         scene.tcb.tension = tension
         bpy.context.view_layer.update()
-        handlers.mark(live.action)
+        updates.mark(live.action)
         # the delay until the next check while Live waits
-        assert handlers.tick() == pytest.approx(0.05)
+        assert updates.tick() == pytest.approx(0.05)
         played.append([curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)])
     event(presses=False)
     scene.tcb.tension = 0.5
-    handlers.mark(live.action)
-    assert handlers.tick() == pytest.approx(handlers.QUIET)
+    updates.mark(live.action)
+    assert updates.tick() == pytest.approx(updates.QUIET)
     for tension, values in zip((0.25, -1.0, 0.5), played, strict=True):
         tcb_animation.animation.key_set(cube, "location", 11, tension=tension)
         tcb_animation.animation.bake(cube, output="HANDLES")
@@ -450,7 +450,7 @@ def test_a_slider_that_is_read_after_the_release_ends_its_drag(cube, scene, even
     animation.enable(cube, keep_look=False)
     animation.bake(cube, output="HANDLES")
     cube.animation_data.action.tcb_live = True
-    tcb_animation.ui.live.handlers.flush_all()
+    tcb_animation.ui.live.updates.flush_all()
     event(presses=True)
     scene.tcb.tension = 0.25
     assert scene.tcb.tension == 0.25
@@ -469,7 +469,7 @@ def test_a_slider_moved_on_with_escape_at_hand_still_takes_back_to_the_last_bit(
         animation.key_set(rig, path(number), 21, tension=0.1 * number)
     animation.bake(rig, output="HANDLES")
     rig.animation_data.action.tcb_live = True
-    tcb_animation.ui.live.handlers.flush_all()
+    tcb_animation.ui.live.updates.flush_all()
     before, shown = snapshot(rig), scene.tcb.tension
     event(presses=True)
     scene.tcb.tension = 0.25

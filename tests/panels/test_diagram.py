@@ -343,7 +343,7 @@ def test_a_key_below_its_neighbors_is_a_valley(scene, tcb_animation, values, exp
     bpy.context.view_layer.objects.active = thing
     thing.select_set(True)
     scene.frame_set(11)
-    assert tcb_animation.ui.chosen_keys.is_valley(bpy.context) is expected
+    assert tcb_animation.ui.chosen_values.is_valley(bpy.context) is expected
 
 
 TANGENTS = list(product((-1.0, -0.3, 0.5, 1.0), repeat=3))

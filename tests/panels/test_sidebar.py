@@ -241,7 +241,7 @@ def test_a_flip_comes_before_the_change_that_it_causes(scene, tcb_animation):
 
 def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
     def tooltip(path):
-        track = tcb_animation.ui.selection.track_identifier(cube, path)
+        track = tcb_animation.ui.sidebar_tracks.track_identifier(cube, path)
         cls = tcb_animation.operators.tracks.TCB_OT_track_select
         return cls.description(bpy.context, SimpleNamespace(track=track))
 

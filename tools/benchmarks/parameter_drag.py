@@ -28,12 +28,12 @@ from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.scenes import fcurves
 from tools.benchmarks.timing import milliseconds_of
 
-handlers, key_fields, modifier_keys, set_parameters, track_keys, channels, drags, drag_pace = (
+updates, key_fields, last_event, set_parameters, track_keys, channels, drags, drag_pace = (
     module(name)
     for name in (
-        "ui.live.handlers",
+        "ui.live.updates",
         "ui.sliders.key_fields",
-        "ui.sliders.slider_drag",
+        "ui.sliders.last_event",
         "animation.edit.set_parameters",
         "animation.edit.track_keys",
         "animation.fcurves.channels",
@@ -84,7 +84,7 @@ class Slider:
         self._before = scene.tcb.tension
 
     def _event(self, **state: bool) -> None:
-        vars(key_fields)["last_event"] = lambda _context: modifier_keys.LastEvent(**state)
+        vars(key_fields)["last_event"] = lambda _context: last_event.LastEvent(**state)
 
     def to(self, number: float) -> None:
         self._scene.tcb.tension = number
@@ -136,7 +136,7 @@ def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
             if number == 0:
                 result["begun"] = steps.pop()
         result[end] = milliseconds_of(drag.esc) if end == "Esc" else milliseconds_of(partial(drag.release, 0.5))
-        handlers.flush_all()
+        updates.flush_all()
     result |= {"step": median(steps), "slowest": max(steps), "Blender": median(blender)}
     return result | {"step / Blender": median(steps) / median(blender), "step / co": median(steps) / median(reads)}
 
@@ -148,7 +148,7 @@ def give_eases(rig: Any) -> None:
     every = list(track_keys.keys_on_paths(rig, channels.channels_of(rig), paths))
     eases = [{name: dice.uniform(0.0, 0.5, len(keys)) for name in ("ease_to", "ease_from")} for keys in every]
     set_parameters.set_parameters_of_each(zip(every, eases, strict=True), {})
-    handlers.flush_all()
+    updates.flush_all()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -163,7 +163,7 @@ def run(options: argparse.Namespace) -> None:
     package.register()
     animation.bake(rig, output="HANDLES")
     rig.animation_data.action.tcb_live = True
-    handlers.flush_all()
+    updates.flush_all()
     context: Any = bpy.context
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")

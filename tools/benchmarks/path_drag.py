@@ -27,7 +27,7 @@ from tools.benchmarks.timing import milliseconds_of
 
 path_drags, points = module("animation.on_path.drag"), module("animation.on_path.points")
 canceled_changes = module("animation.edit.recorded_tracks")
-handlers, overlay = module("ui.live.handlers"), module("panels.pictures.overlay")
+updates, overlay = module("ui.live.updates"), module("panels.pictures.overlay")
 
 BONES, CHAIN = 100, 10
 DRAGGED, FRAME = "b45", 401
@@ -61,7 +61,7 @@ def character() -> Any:
     animation.enable(rig, keep_look=False)
     animation.bake(rig, output="HANDLES")
     rig.animation_data.action.tcb_live = True
-    handlers.flush_all()
+    updates.flush_all()
     return rig
 
 
@@ -78,7 +78,7 @@ def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
         step(1.0 + number / 5)
         looks.append(milliseconds_of(look_at(rig)))
     canceled_changes.revert_tracks(before)
-    handlers.flush()
+    updates.flush()
     rig.pose.bones[DRAGGED].lock_location = (False,) * 3
     return {"hold": held, "step": median(times), "look": median(looks)}
 
@@ -103,8 +103,8 @@ def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
 
 def look_at(rig: Any) -> Callable[[], object]:
     def look() -> None:
-        handlers.mark(rig.animation_data.action)
-        handlers.flush()
+        updates.mark(rig.animation_data.action)
+        updates.flush()
 
     return look
 

@@ -11,8 +11,7 @@ curves.
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,104 +22,11 @@ from ...animation.edit.selected_keys import baked_tracks_selected
 from ...animation.errors import Finding
 from ...animation.scene_time import action_time
 from ...animation.store.table.custom_property import has_baked_tracks
-from ...animation.translation import rpt_
-from .. import selection
 from ..chosen_keys import ANIMATION_EDITORS
-from ..redraw import redraw_editors
-from ..selection import BakedSelection
-from .messages import READING_TIME, forget_free_notes, keep_notes
-from .scenes import is_editing, shown_scenes
-
-
-class _Message:
-    """The last message."""
-
-    text = ""
-    shown_until = 0.0
-    """Time when editors stop showing the message, as in `time.monotonic`."""
-    workspaces: frozenset[int] = frozenset()
-    """Workspaces with the message in their status bar, by their `session_uid`."""
-
-
-_message = _Message()
-
-
-def text() -> str:
-    """Return the last message if it is fresh, or the general message on baked tracks."""
-    return _message.text if is_fresh() else rpt_("Baked: edit in the TCB tab, or Free Bake")
-
-
-def is_fresh() -> bool:
-    """Return whether the last message may still be unread."""
-    return time.monotonic() < _message.shown_until
-
-
-def explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
-    """Keep the note for the panels, and temporarily show it in editors and status bars."""
-    for action in actions:
-        keep_notes(action, [note])
-    remove()
-    _message.text, _message.shown_until = str(note), time.monotonic() + READING_TIME
-    _message.workspaces = frozenset(context.workspace.session_uid for context in windows())
-    _set_status_text(_message.text)
-    bpy.app.timers.register(_hide, first_interval=READING_TIME)
-
-
-def forget_freed(datablocks: Iterable[bpy.types.ID]) -> None:
-    """Remove the messages on datablocks whose bake was freed."""
-    for action in selection.actions_of(datablocks):
-        forget_free_notes(action)
-    remove()
-
-
-def remove() -> None:
-    """Remove the message from editors and status bars."""
-    if bpy.app.timers.is_registered(_hide):
-        bpy.app.timers.unregister(_hide)
-    _hide()
-
-
-def _hide() -> None:
-    _message.shown_until = 0.0
-    if _message.workspaces:
-        _set_status_text(None)
-        _message.workspaces = frozenset()
-
-
-def _set_status_text(status: str | None) -> None:
-    """Set the status text of the workspaces with the message, even if no window shows them. None restores the text."""
-    context: Any = bpy.context
-    for workspace in bpy.data.workspaces:
-        if workspace.session_uid in _message.workspaces:
-            # Blender sets the text of the context's workspace.
-            with context.temp_override(workspace=workspace):
-                workspace.status_text_set(status)
-    redraw_editors()
-
-
-def windows() -> Iterator[Any]:
-    """Yield the context of each window."""
-    context: Any = bpy.context
-    for window in context.window_manager.windows:
-        with context.temp_override(window=window):
-            yield context
-
-
-_POSE = re.compile(r'^(pose\.bones\["([^"\\]|\\.)*"\]\.)?(location|scale|rotation_(euler|quaternion|axis_angle))$')
-"""Paths of the location, rotation and scale of an object or bone."""
-_SAME_POSE = 1e-6
-"""Maximum difference between a property and its curve, relative to values above 1."""
-_KEY_EDITS = (
-    ("TRANSFORM_OT_", True, "DID_NOT_MOVE"),
-    ("ACTION_OT_", False, "DID_NOT_CHANGE"),
-    ("GRAPH_OT_", False, "DID_NOT_CHANGE"),
-)
-"""Operators that change keys: prefix, True if only keys that changed in a transform count, and code of the message."""
-_LEAVE_KEYS = ("select", "view", "copy", "marker", "preview", "jump", "cursor", "ghost")
-"""Name parts of animation editor operators that do not change keys."""
-
-_Tracks = dict[tuple[int, int, str], bpy.types.Action]
-"""Actions of baked tracks, by the action's `session_uid`, the slot and the path."""
+from ..selection import BakedSelection, baked_selection
+from . import locked_message
+from .modal_operators import is_editing
+from .scenes import shown_scenes
 
 
 class _Events:
@@ -152,7 +58,7 @@ _events = _Events()
 def clear() -> None:
     """Discard the record of attempts, and remove the message."""
     _events.clear()
-    remove()
+    locked_message.remove()
 
 
 def note_update(depsgraph: bpy.types.Depsgraph, is_transforming: bool) -> None:
@@ -173,6 +79,16 @@ def is_pending() -> bool:
     return _events.objects_changed or _events.keys_changed
 
 
+_KEY_EDITS = (
+    ("TRANSFORM_OT_", True, "DID_NOT_MOVE"),
+    ("ACTION_OT_", False, "DID_NOT_CHANGE"),
+    ("GRAPH_OT_", False, "DID_NOT_CHANGE"),
+)
+"""Operators that change keys: prefix, True if only keys that changed in a transform count, and code of the message."""
+_LEAVE_KEYS = ("select", "view", "copy", "marker", "preview", "jump", "cursor", "ghost")
+"""Name parts of animation editor operators that do not change keys."""
+
+
 def explain_attempts() -> None:
     """Find and explain attempts since the last check."""
     operator = _record_operator()
@@ -185,15 +101,19 @@ def explain_attempts() -> None:
             if operator.startswith(prefix) and (transformed or not in_transform):
                 _explain_keys(_baked_in_editors(), code)
     if operator.startswith("ANIM_OT_keyframe_insert"):
-        for context in windows():
+        for context in _window_contexts():
             explain_keying(context)
     if objects:
         _explain_poses()
 
 
+_Tracks = dict[tuple[int, int, str], bpy.types.Action]
+"""Actions of baked tracks, by the action's `session_uid`, the slot and the path."""
+
+
 def explain_keying(context: bpy.types.Context) -> None:
     """Explain that keys cannot be inserted into baked tracks of the selection."""
-    selected = selection.baked_selection(context)
+    selected = baked_selection(context)
     baked_parts = [(item, start) for item in selected for start in item.starts if item.is_baked(start)]
     _explain_parts(baked_parts, "KEYED_WHILE_BAKED")
 
@@ -218,14 +138,15 @@ def _explain_dragged(tracks: _Tracks) -> None:
 
 def _explain_keys(tracks: _Tracks, code: str) -> None:
     if tracks:
-        explain(set(tracks.values()), Finding(code, arguments=(len(tracks),)))
+        locked_message.show(set(tracks.values()), Finding(code, arguments=(len(tracks),)))
 
 
 def _explain_parts(parts: Sequence[tuple[BakedSelection, str]], code: str) -> None:
     """Explain an edit of baked objects or bones, each given with its path prefix. Do nothing if there are none."""
     if parts:
         names = dict.fromkeys(_name(item.datablock, start) for item, start in parts)
-        explain({item.channels.action for item, _ in parts}, Finding(code, arguments=(tuple(names),)))
+        actions = {item.channels.action for item, _ in parts}
+        locked_message.show(actions, Finding(code, arguments=(tuple(names),)))
 
 
 def _name(datablock: bpy.types.ID, start: str) -> str:
@@ -241,7 +162,7 @@ def _record_operator() -> str:
 
 def _baked_in_editors() -> _Tracks:
     tracks: _Tracks = {}
-    for context in windows():
+    for context in _window_contexts():
         for area in context.window.screen.areas:
             region = next((region for region in area.regions if region.type == "WINDOW"), None)
             if area.type in ANIMATION_EDITORS and region is not None:
@@ -258,12 +179,18 @@ def _tracks_shown(context: bpy.types.Context) -> _Tracks:
     }
 
 
+_POSE = re.compile(r'^(pose\.bones\["([^"\\]|\\.)*"\]\.)?(location|scale|rotation_(euler|quaternion|axis_angle))$')
+"""Paths of the location, rotation and scale of an object or bone."""
+_SAME_POSE = 1e-6
+"""Maximum difference between a property and its curve, relative to values above 1."""
+
+
 def _explain_poses() -> None:
     """For each new pose that differs from baked curves, explain that it will not last."""
     pose: set[tuple[int, str, int, float]] = set()
     parts: list[tuple[BakedSelection, str]] = []
-    for context in windows():
-        for item in selection.baked_selection(context):
+    for context in _window_contexts():
+        for item in baked_selection(context):
             differences = _differences_from_bake(context.scene, item)
             pose |= {(item.datablock.session_uid, *difference) for difference in differences}
             posed = [start for start in item.starts if any(path.startswith(start) for path, _, _ in differences)]
@@ -301,3 +228,11 @@ def _differences_from_bake(scene: Any, item: BakedSelection) -> list[tuple[str, 
 
 def _is_muted(fcurve: bpy.types.FCurve) -> bool:
     return fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
+
+
+def _window_contexts() -> Iterator[Any]:
+    """Yield the context of each window."""
+    context: Any = bpy.context
+    for window in context.window_manager.windows:
+        with context.temp_override(window=window):
+            yield context

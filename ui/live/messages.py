@@ -13,7 +13,7 @@ from ...animation.live.update import standing_of
 from ...animation.messages import ASK_TO_FREE
 from ...animation.store.table.custom_property import has_baked_tracks
 from ..operator_results import keep_result_notes
-from .scenes import watches
+from .watched import watches
 
 READING_TIME = 5.0
 """Seconds for which a note is kept after it was first drawn."""

@@ -16,14 +16,18 @@ from .scenes import scenes_with
 
 _MAX_LINES = 6
 """Maximum number of listed tracks. The remaining tracks are counted."""
-
 _warned: set[int] = set()
 """Actions for which a render has warned, by their `session_uid`."""
 
 
 def warn_of_render(scene: bpy.types.Scene) -> None:
     """Warn of approximate tracks in a rendered scene, once per action."""
-    lines = _new_lines(scene)
+    lines = []
+    for action in bpy.data.actions:
+        paths = [] if action.session_uid in _warned else read_table(action).approximate
+        if paths and scene in scenes_with(users_of(action)):
+            _warned.add(action.session_uid)
+            lines += [f'"{action.name}": {track_name(path)}' for path in paths]
     if lines:
         # This may run in the render thread.
         bpy.app.timers.register(partial(show_warning, lines), first_interval=0.0)
@@ -32,17 +36,6 @@ def warn_of_render(scene: bpy.types.Scene) -> None:
 def forget_warnings() -> None:
     """Make the next render warn of all actions again."""
     _warned.clear()
-
-
-def _new_lines(scene: bpy.types.Scene) -> list[str]:
-    """Return a line for each approximate track in the scene, except for actions with an earlier warning."""
-    lines = []
-    for action in bpy.data.actions:
-        paths = [] if action.session_uid in _warned else read_table(action).approximate
-        if paths and scene in scenes_with(users_of(action)):
-            _warned.add(action.session_uid)
-            lines += [f'"{action.name}": {track_name(path)}' for path in paths]
-    return lines
 
 
 def show_warning(lines: list[str]) -> None:

@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes, actions, settings of objects and running operators that Live watches."""
+"""The scenes that windows show, and the scene whose default parameters apply to a datablock."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import bpy
 
 from ...animation.datablocks import of_object
-from ...animation.live.update import Watch
-from ...animation.store.live_switch import is_live
-from ...animation.store.table.custom_property import has_baked_tracks
-from .. import selection
+from ..scene import defaults_of
 
 
 def default_parameters(datablocks: Sequence[bpy.types.ID]) -> dict[str, float]:
     """Return the default parameters of the first scene that contains the datablocks, or of the context's scene."""
-    return selection.defaults_of(next(scenes_with(datablocks), bpy.context.scene))
+    return defaults_of(next(scenes_with(datablocks), bpy.context.scene))
 
 
 def shown_scenes() -> list[Any]:
@@ -61,85 +58,3 @@ def _own_datablocks(scene: Any) -> Iterator[bpy.types.ID]:
         yield scene.world
         if scene.world.node_tree is not None:
             yield scene.world.node_tree
-
-
-watches: dict[tuple[int, int], Watch] = {}
-"""Tracks at their last update, by the `session_uid` of the action and the handle of its slot."""
-
-
-def watched_actions() -> list[bpy.types.Action]:
-    """Return the editable actions whose edits are watched."""
-    return [action for action in bpy.data.actions if action.is_editable and is_watched(action)]
-
-
-def is_watched(action: bpy.types.Action) -> bool:
-    """Return whether edits to an editable action are watched.
-
-    In a window, baked tracks that are not live are also watched.
-    """
-    return is_live(action) or (not bpy.app.background and has_baked_tracks(action))
-
-
-class _Settings(NamedTuple):
-    """Settings of an object that affect the playback of its keys."""
-
-    action: int
-    """The action's `session_uid`."""
-    slot: int
-    drivers: Sequence[tuple[str, int]]
-    rotation_modes: Sequence[str]
-    """Rotation modes of the object and its bones."""
-
-
-_UNWATCHED = _Settings(0, 0, (), ())
-_last_settings: dict[int, _Settings] = {}
-"""Settings at the last check, by the object's `session_uid`."""
-
-
-def actions_with_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
-    """Return the current and former actions of objects whose settings have changed since the last check.
-
-    Blender reports such a change as an update of the object, not of its action. Only editable watched actions are
-    returned.
-    """
-    changed: set[int] = set()
-    for obj in objects:
-        before, now = _last_settings.get(obj.session_uid, _UNWATCHED), _settings_of(obj)
-        if before != now:
-            _last_settings[obj.session_uid] = now
-            changed |= {before.action, now.action}
-    if not changed:
-        return []
-    actions = [action for action in bpy.data.actions if action.session_uid in changed]
-    return [action for action in actions if action.is_editable and is_watched(action)]
-
-
-def forget_settings() -> None:
-    """Forget the settings of all objects."""
-    _last_settings.clear()
-
-
-def _settings_of(obj: bpy.types.Object) -> _Settings:
-    animation: Any = obj.animation_data
-    action = animation.action if animation is not None else None
-    if action is None or not is_watched(action):
-        return _UNWATCHED
-    drivers = [(driver.data_path, driver.array_index) for driver in animation.drivers]
-    modes = [obj.rotation_mode, *(bone.rotation_mode for bone in (obj.pose.bones if obj.pose else ()))]
-    # Blender 4.2 has no slots.
-    return _Settings(action.session_uid, getattr(animation, "action_slot_handle", 0), drivers, modes)
-
-
-_KEY_EDITING_OPERATORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
-"""Prefixes of operators that may hold keys."""
-
-
-def is_editing() -> bool:
-    """Return whether a modal operator holds keys, which must then not be written."""
-    context: Any = bpy.context
-    windows = context.window_manager.windows
-    return any(
-        operator.bl_idname.startswith(_KEY_EDITING_OPERATORS)
-        for window in windows
-        for operator in window.modal_operators
-    )

@@ -23,9 +23,11 @@ from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.scene_time import action_time, scene_frame
 from ...animation.store.parameters import Numbers
-from .. import redraw, selection
+from .. import redraw
 from ..chosen_keys import chosen_keys, column_of, in_animation_editor
-from .slider_drag import identity_of, last_event, split_by_track
+from ..scene import go_to
+from .last_event import last_event
+from .slider_drag import identity_of, split_by_track
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def _set(group: Any, value: float) -> None:
     if event.takes_back and np.float32(value) == np.float32(drag.displayed):
         revert_tracks(drag.recorded)
         _drag = None
-        selection.go_to(context.scene, drag.playhead)
+        go_to(context.scene, drag.playhead)
         return
     _drag = drag
     shift = value - drag.displayed
@@ -85,7 +87,7 @@ def _set(group: Any, value: float) -> None:
     for keys, action_frames in moves:
         move_keys(keys, action_frames)
     if not in_animation_editor(context):
-        selection.go_to(context.scene, float(frames.min()))
+        go_to(context.scene, float(frames.min()))
     frames_now = _frames(_keys_to_move(context, chosen_keys(context), group.whole_column))
     _drag = replace(drag, after=frames_now) if event.presses or event.is_modifier else None
 

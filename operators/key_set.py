@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operator that sets parameters and the interpolation of keys, by a dialog or from a script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
+
+from ..animation import find_track
+from ..animation.edit.recorded_tracks import RecordedTrack, record_tracks, revert_tracks
+from ..animation.edit.set_parameters import set_parameters
+from ..animation.edit.track_keys import TrackKeys, interpolations_of, key_at, read_again
+from ..animation.store.parameters import velocity_size
+from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
+from ..animation.translation import rpt_
+from ..ui import selection
+from ..ui.chosen_keys import chosen_keys, in_animation_editor
+from ..ui.chosen_values import chosen_parameters
+from ..ui.layouts import layout_of
+from ..ui.operator_results import Status, finish, for_each_track, for_named_track, refuse
+from ..ui.parameter_properties import Of50, parameter, slider_names
+from ..ui.redraw import redraw_editors
+from ..ui.scene import action_frame, defaults_of
+from ..ui.sliders.shared_slider import is_mixed
+from .on_selection import NO_OWN_KEY_SELECTED, poll_keys, poll_selection
+
+
+class TCB_OT_key_set(Of50, bpy.types.Operator):
+    """Set TCB parameters and interpolation of the selected or shown keys"""
+
+    bl_idname = "tcb.key_set"
+    bl_label = "Set TCB Parameters"
+    bl_options = {"REGISTER", "UNDO"}
+
+    track: StringProperty(
+        name="Track",
+        description="Data path of the animated property, or 'rotation' for the current rotation mode",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+    frame: FloatProperty(
+        name="Frame",
+        description="Frame of the key, by default the current frame",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+    tension: parameter("tension", options={"SKIP_SAVE"})
+    continuity: parameter("continuity", options={"SKIP_SAVE"})
+    bias: parameter("bias", options={"SKIP_SAVE"})
+    ease_to: parameter("ease_to", options={"SKIP_SAVE"})
+    ease_from: parameter("ease_from", options={"SKIP_SAVE"})
+    velocity: FloatVectorProperty(
+        name="Velocity",
+        description="Velocity per frame, as three components. For rotations: in radians, about the parent's axes",
+        size=3,
+        options={"SKIP_SAVE"},
+    )
+    interpolation: EnumProperty(
+        name="Interpolation",
+        description="Interpolation after the keys. Bezier uses TCB, and other types work as usual",
+        items=[
+            (item.identifier, item.name, item.description, item.icon, item.value)
+            for item in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items
+        ],
+        default="BEZIER",
+        options={"SKIP_SAVE"},
+    )
+
+    _means: Mapping[str, float] = MappingProxyType({})
+    """Means of the mixed values when the dialog opened."""
+    _same_interpolation = ""
+    """Interpolation of all keys when the dialog opened, or an empty string if it differs."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context) if in_animation_editor(context) else poll_selection(cls, context)
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+        if self.track:
+            return self.execute(context)
+        self._chosen = chosen_keys(context)
+        if not self._chosen:
+            return refuse(self, NO_OWN_KEY_SELECTED)
+        self._recorded: list[RecordedTrack] = []
+        self._show_values_of_keys(context)
+        window_manager: Any = context.window_manager
+        status: Status = window_manager.invoke_props_dialog(self)
+        return status
+
+    def _show_values_of_keys(self, context: bpy.types.Context) -> None:
+        """Set the properties of the dialog to the values of the chosen keys.
+
+        As in the tab, mixed values show their mean. The mean is set only if the user changes it.
+        """
+        scene: Any = context.scene
+        numbers_by_name = chosen_parameters(context)
+        for name in numbers_by_name:
+            setattr(self, name, getattr(scene.tcb, name))
+        mixed = [name for name, numbers in numbers_by_name.items() if is_mixed(numbers)]
+        self._means = {name: getattr(self, name) for name in mixed}
+        interpolations = set().union(*map(interpolations_of, self._chosen))
+        self._same_interpolation = interpolations.pop() if len(interpolations) == 1 else ""
+        if self._same_interpolation:
+            self.interpolation = self._same_interpolation
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        layout.use_property_split = True
+        for name, slider in slider_names(context).items():
+            row = layout.row()
+            row.prop(self, slider)
+            if self._is_kept(name):
+                row.label(text="mixed, kept")
+        row = layout.row()
+        row.prop(self, "interpolation")
+        if not self.properties.is_property_set("interpolation"):
+            row.label(text="mixed, kept")
+
+    def check(self, context: bpy.types.Context) -> bool:
+        """Update the motion after each change in the dialog."""
+        chosen = read_again(self._chosen)
+        # If nothing was changed, there is nothing to restore, and an unkeyed pose remains.
+        self._recorded = self._recorded or record_tracks((keys.datablock, keys.track) for keys in chosen)
+        # Errors are reported on OK.
+        given, defaults = self._given(), defaults_of(context.scene)
+        for_each_track(chosen, lambda keys: set_parameters(keys, given, defaults))
+        redraw_editors()
+        return True
+
+    def cancel(self, _context: bpy.types.Context) -> None:
+        """Restore the keys. Blender calls this when the user closes the dialog without OK."""
+        revert_tracks(self._recorded)
+        redraw_editors()
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        properties = self.properties
+        for name in filter(self._is_kept, PARAMETERS):
+            properties.property_unset(name)
+        if self._same_interpolation and self.interpolation == self._same_interpolation:
+            properties.property_unset("interpolation")
+        if not self._given() and not any(map(properties.is_property_set, (VELOCITY, "interpolation"))):
+            names = ", ".join((*PARAMETERS, VELOCITY, "interpolation"))
+            return refuse(self, rpt_("Nothing to set. Give one of {:s}", names))
+        return self._set_named(context) if self.track else self._set_selected(context)
+
+    def _set_selected(self, context: bpy.types.Context) -> Status:
+        defaults = defaults_of(context.scene)
+        report = for_each_track(chosen_keys(context), lambda keys: self._set(keys, defaults))
+        return finish(self, report, rpt_("Set {:s}", report.counts), NO_OWN_KEY_SELECTED)
+
+    def _set_named(self, context: bpy.types.Context) -> Status:
+        """Set the key at the frame in the named track of each selected object or bone."""
+        defaults = defaults_of(context.scene)
+        has_frame = self.properties.is_property_set("frame")
+
+        def set_at_frame(datablock: bpy.types.ID, path: str) -> None:
+            frame = self.frame if has_frame else action_frame(context, datablock)
+            self._set(key_at(datablock, find_track(datablock, path), frame), defaults)
+
+        report = for_named_track(selection.owners_of(context, self.track), self.track, set_at_frame, keys=1)
+        return finish(self, report, rpt_("Set {:s}", report.counts))
+
+    def _set(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
+        """Set all given values on the keys."""
+        is_given = self.properties.is_property_set
+        velocity = self.velocity[: velocity_size(keys.track)] if is_given(VELOCITY) else ()
+        velocities = {velocity_of(component): number for component, number in enumerate(velocity)}
+        interpolation = self.interpolation if is_given("interpolation") else None
+        set_parameters(keys, {**self._given(), **velocities}, defaults, interpolation)
+
+    def _given(self) -> dict[str, float]:
+        """Return the parameters to set, except mixed values that are kept."""
+        names = [name for name in PARAMETERS if self.properties.is_property_set(name) and not self._is_kept(name)]
+        return {name: getattr(self, name) for name in names}
+
+    def _is_kept(self, name: str) -> bool:
+        """Return whether the keys keep their mixed values, that is, whether the dialog still shows the initial mean."""
+        return name in self._means and getattr(self, name) == self._means[name]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parameters and velocities of the chosen keys, including a drag in progress, and conditions of their effect."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..animation import AnimationError
+from ..animation.checks.key_info import PlayedParameters, Sides, kinds_beside, played_parameters, sides_in_common
+from ..animation.edit.track_keys import TrackKeys, uses_velocities
+from ..animation.fcurves.frames import SAME_FRAME
+from ..animation.store.own_keys import OwnKeys
+from ..animation.store.parameters import Numbers
+from ..animation.store.table.rows import PARAMETERS, velocity_of
+from . import redraw
+from .chosen_keys import chosen_keys
+from .scene import defaults_of
+from .sliders.slider_drag import once_a_drag, shown_in
+
+
+@redraw.once
+def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
+    """Return the values of each parameter for all chosen keys in order, with NaN for unreadable values."""
+    values_by_name, drag = dict(_parameters_before_drag(context)), shown_in(context)
+    if drag is not None:
+        dragged_values = {name: values for name, (_, values) in drag.numbers.items() if name in values_by_name}
+        values_by_name |= dragged_values
+    return values_by_name
+
+
+@once_a_drag
+def _parameters_before_drag(context: bpy.types.Context) -> dict[str, Numbers]:
+    """Return the values of each parameter, without changes by a slider's current drag."""
+    defaults = defaults_of(context.scene)
+    parameters_by_track = [_parameters_or_nan(keys, defaults) for keys in chosen_keys(context)]
+    return {
+        name: np.concatenate([np.empty(0), *(parameters[name] for parameters in parameters_by_track)])
+        for name in PARAMETERS
+    }
+
+
+def _parameters_or_nan(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]:
+    try:
+        return keys.parameters(defaults)
+    except AnimationError:
+        return {name: np.full(len(keys), np.nan) for name in PARAMETERS}
+
+
+@redraw.once
+def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
+    """Return the chosen keys whose method uses velocities, with one row of velocity components per key."""
+    before_drag, drag = _velocities_before_drag(context), shown_in(context)
+    if drag is None:
+        return before_drag
+    velocities_by_track = [(keys, velocities.copy()) for keys, velocities in before_drag]
+    for keys, velocities in velocities_by_track:
+        for component in range(velocities.shape[1]):
+            dragged_values = drag.numbers_of(keys, velocity_of(component))
+            if dragged_values is not None:
+                velocities[:, component] = dragged_values
+    return velocities_by_track
+
+
+@once_a_drag
+def _velocities_before_drag(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
+    """Return the keys and velocities, without changes by a slider's current drag."""
+    return [(keys, keys.velocities()) for keys in chosen_keys(context) if uses_velocities(keys.track)]
+
+
+@once_a_drag
+def chosen_played(context: bpy.types.Context) -> PlayedParameters:
+    """Return the parameters that affect the motion at the chosen keys, and the reasons why other parameters do not."""
+    return played_parameters(chosen_keys(context))
+
+
+@once_a_drag
+def chosen_sides(context: bpy.types.Context) -> Sides | None:
+    """Return the interpolation on both sides of the chosen keys, or None if they differ or none is chosen."""
+    kinds_by_track = [kinds_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
+    return sides_in_common(np.concatenate(kinds_by_track)) if kinds_by_track else None
+
+
+@once_a_drag
+def is_valley(context: bpy.types.Context) -> bool:
+    """Return whether the first chosen key is below its neighbors, in the component that bends most."""
+    chosen = chosen_keys(context)
+    if not chosen or (chosen[0].track.is_rotation and chosen[0].track.kind != "EULER"):
+        return False
+    keys = chosen[0]
+    depths, heights = [], [0.0]
+    for own in keys.own.values():
+        neighbors = _with_neighbors(own, keys.frames[0])
+        if neighbors is not None:
+            previous, value, following = neighbors
+            depths.append(float(min(previous, following) - value))
+            heights.append(float(value - max(previous, following)))
+    return max(depths, default=0.0) > max(heights)
+
+
+def _with_neighbors(own: OwnKeys, frame: np.float32) -> Numbers | None:
+    """Return the values of the previous key, the key at the frame and the next key, or None if one is missing."""
+    frames = own.keys.frames
+    row = int(np.searchsorted(frames, frame - np.float32(SAME_FRAME)))
+    if not 0 < row < len(frames) - 1 or abs(frames[row] - frame) > SAME_FRAME:
+        return None
+    values: Numbers = own.values[row - 1 : row + 2]
+    return values

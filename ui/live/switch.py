@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The switch `Action.tcb_live`, and turning it on for actions that are enabled, imported or reduced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+from bpy.props import BoolProperty
+
+from ...animation import Report
+from ...animation.bake.pipeline import bake
+from ...animation.checks.track_state import tracks_of
+from ...animation.datablocks import users_of
+from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
+from ...animation.store.live_switch import is_live, switch_off
+from ...animation.store.table.custom_property import read_table
+from ...animation.store.table_upkeep import play_restored
+from .. import selection
+from . import updates
+from .messages import forget_notes, keep_notes
+from .scenes import default_parameters
+from .watched import watches
+
+
+def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
+    """Return the datablocks' actions that have no TCB tracks yet."""
+    actions = selection.actions_of(datablocks)
+    return [action for action in actions if action.is_editable and not read_table(action).tracks]
+
+
+def go_live(actions: Iterable[bpy.types.Action]) -> Report:
+    """Turn Live on for actions with TCB tracks. Tracks that are not played yet are then played by handles."""
+    tcb_actions = [action for action in actions if read_table(action).tracks]
+    users = list(dict.fromkeys(user for action in tcb_actions for user in users_of(action)))
+    unplayed_paths = {user: paths for user in users if (paths := _unplayed_paths(user))}
+    report = bake(unplayed_paths, updates.handle_options(users), unplayed_paths)
+    for action in tcb_actions:
+        setattr(action, "tcb_live", True)  # noqa: B010  not in Blender's own types
+    updates.flush()
+    return report
+
+
+def _unplayed_paths(datablock: bpy.types.ID) -> list[str]:
+    return [track.path for track in tracks_of(datablock) if track.enabled and not track.is_played]
+
+
+def _on_switch(action: bpy.types.Action, _context: bpy.types.Context) -> None:
+    """Enable and update an action when Live is turned on. Turn Live off again for an action with several layers."""
+    for key in [key for key in watches if key[0] == action.session_uid]:
+        del watches[key]
+    forget_notes(action)
+    if is_live(action) and layered_reason(action):
+        switch_off(action)
+        keep_notes(action, layered_refusals(action))
+    elif is_live(action) and action.is_editable:
+        _enable_plain(action)
+        play_restored(action)
+        updates.mark(action)
+
+
+def _enable_plain(action: bpy.types.Action) -> None:
+    """If no track of an action is TCB, enable all tracks and preserve the motion, as the buttons do."""
+    if read_table(action).tracks:
+        return
+    # Imported here, because few sessions enable tracks by turning on Live.
+    from ...animation import enable_many
+
+    users = users_of(action)
+    report = enable_many(users, defaults=default_parameters(users))
+    keep_notes(action, [*report.refused, *report.notes])
+
+
+def register() -> None:
+    live = BoolProperty(
+        name="Live",
+        description="Update the motion after each edit to the keys or parameters of this action",
+        update=_on_switch,
+    )
+    setattr(bpy.types.Action, "tcb_live", live)  # noqa: B010
+
+
+def unregister() -> None:
+    delattr(bpy.types.Action, "tcb_live")

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Updates of live actions after edits.
+
+Handlers only mark actions, because a running transform holds pointers to the keys and stores its undo step at the end.
+A timer updates marked actions when no operator holds keys and neither playback nor rendering is running. It first
+compares only key frames with the last update, and compares tracks fully when there was no edit for some time.
+
+Without a window there are no timers and no modal operators. Edited actions are then updated at once.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Set
+from typing import Any
+
+import bpy
+
+from ...animation import Options, Report
+from ...animation.bake.drags import finish_preview, is_dragged
+from ...animation.errors import Finding
+from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all
+from ...animation.store.live_switch import is_live
+from ...animation.translation import translated
+from ..preferences import completes_rotations
+from ..redraw import redraw_editors
+from . import attempts_to_edit_baked
+from .messages import keep_notes
+from .modal_operators import is_editing
+from .scenes import default_parameters
+from .watched import watched_actions, watches
+
+QUIET = 0.3
+"""Seconds without an edit before a track is fully compared."""
+_SECONDS_PER_STEP = 0.008
+"""Seconds per step of the full comparison: half of a redraw."""
+_RETRY = 0.05
+"""Seconds until the next check whether Blender is busy."""
+
+
+class _State:
+    """State of live actions, by `session_uid`."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.marked: set[int] = set()
+        """Actions that may have been edited since the last update."""
+        self.unsure: set[int] = set()
+        """Actions that were updated but not fully compared."""
+        self.edited_at = 0.0
+        """Time of the last edit, as in `time.monotonic`."""
+        self.is_rendering = False
+
+
+state = _State()
+
+
+def mark(action: bpy.types.Action) -> None:
+    """Mark the action for an update."""
+    state.marked.add(action.session_uid)
+    state.edited_at = time.monotonic()
+    tick_soon()
+
+
+def mark_all() -> None:
+    """Mark all watched actions."""
+    for action in watched_actions():
+        mark(action)
+
+
+def tick_soon() -> None:
+    """Start the timer, if there is a window."""
+    if not bpy.app.background and not bpy.app.timers.is_registered(tick):
+        bpy.app.timers.register(tick, first_interval=0.0)
+
+
+def tick(at_once: bool = False) -> float | None:
+    """Do the next part of the pending work, and return the delay in seconds until the next part, or None.
+
+    A timer calls this in a window. `at_once`: do the full comparison immediately, without waiting for `QUIET` seconds.
+    """
+    if not is_pending():
+        return None
+    if is_busy() or is_dragged(QUIET):
+        return _RETRY
+    if attempts_to_edit_baked.is_pending():
+        attempts_to_edit_baked.explain_attempts()
+    if state.marked:
+        _flush_soon()
+        return QUIET
+    if not state.unsure:
+        return None
+    remaining = state.edited_at + QUIET - time.monotonic()
+    if remaining > _SECONDS_PER_STEP and not at_once:
+        return remaining
+    _continue_comparison()
+    return 0.0 if state.unsure else None
+
+
+def is_pending() -> bool:
+    """Return whether an update may be pending: actions are marked or not fully compared."""
+    return bool(state.marked or state.unsure or attempts_to_edit_baked.is_pending())
+
+
+def is_due() -> bool:
+    """Return whether marked actions will be updated right after the current events."""
+    return bool(state.marked) and not bpy.app.background and not (is_busy() or is_dragged(QUIET))
+
+
+def is_busy() -> bool:
+    """Return whether Blender is busy or keys must not be changed now."""
+    context: Any = bpy.context
+    windows = context.window_manager.windows
+    return state.is_rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
+
+
+def _flush_soon() -> None:
+    """Update marked actions after a fast comparison, and postpone the full comparison."""
+    uids, state.marked = state.marked, set()
+    state.unsure |= uids
+    _update_each(uids, lambda action: refresh(watches, action, *_options_if_live(action)))
+
+
+def _continue_comparison() -> None:
+    """Continue the full comparison for a short time, and update edited actions."""
+    _update_each(
+        state.unsure,
+        lambda action: check_remaining(watches, action, *_options_if_live(action), _SECONDS_PER_STEP),
+    )
+    state.unsure &= {action.session_uid for action in watched_actions() if is_unsure(watches, action)}
+
+
+def flush() -> Report:
+    """Update all marked actions that were edited, with a full comparison."""
+    uids, state.marked, state.unsure = state.marked | state.unsure, set(), set()
+    return _update_each(uids, lambda action: refresh_all(watches, action, *_options_if_live(action)))
+
+
+def flush_all() -> Report:
+    """Update all edited live actions, even if Blender has not reported the edits."""
+    finish_preview()
+    state.marked |= {action.session_uid for action in bpy.data.actions if is_live(action)}
+    return flush()
+
+
+def update_now(edited_actions: list[bpy.types.Action]) -> None:
+    """Update edited live actions without a window, and print the notes."""
+    uids = {action.session_uid for action in edited_actions if is_live(action)}
+    report = _update_each(uids, _compare_in_full)
+    for line in (*report.refused, *report.notes):
+        print(f"TCB: {line}")
+
+
+def _compare_in_full(action: bpy.types.Action) -> Report:
+    report = refresh(watches, action, *_options_if_live(action))
+    report.add(check_remaining(watches, action, *_options_if_live(action)))
+    return report
+
+
+def _update_each(uids: Set[int], update: Callable[[bpy.types.Action], Report]) -> Report:
+    """Apply the function to each editable action with one of these `session_uid`, and keep the notes."""
+    report = Report()
+    for action in bpy.data.actions:
+        if action.session_uid in uids and action.is_editable:
+            try:
+                action_report = update(action)
+            except Exception as error:
+                # An error in one action must not stop the timer or prevent other actions from being updated.
+                traceback.print_exc()
+                action_report = Report(errors=[Finding("LIVE_FAILED", action.name, arguments=(translated(error),))])
+                keep_notes(action, action_report.refused)
+            if action_report.tracks or action_report.notes:
+                keep_notes(action, action_report.notes)
+            report.add(action_report)
+    if uids and not bpy.app.background:
+        redraw_editors()
+    return report
+
+
+def _options_if_live(action: bpy.types.Action) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, bool]:
+    """Return the function that returns the options of unplayed tracks, or None if the action is not live.
+
+    Also return whether Live keys all channels of a rotation.
+    """
+    return handle_options if is_live(action) else None, completes_rotations()
+
+
+def handle_options(users: list[bpy.types.ID]) -> Options:
+    """Return the options for a TCB track that is not baked and is played by the handles of the animator's keys."""
+    return Options(output="HANDLES", defaults=default_parameters(users)).as_kept()

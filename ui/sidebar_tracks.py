@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tracks that the sidebar lists for the active object or bone, and the track and key that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+
+from ..animation import AnimationError, of_object
+from ..animation.checks.key_info import ShownKey, key_near
+from ..animation.checks.track_state import lost_tracks_of, tracks_of
+from ..animation.datablocks import animation_data, name_of
+from ..animation.fcurves.channels import channels_of
+from ..animation.store.edited_outside import edited_outside
+from ..animation.store.paths import bone_path
+from ..animation.store.table.custom_property import read_table
+from ..animation.store.tracks import Track
+from ..animation.translation import rpt_
+from . import redraw
+from .scene import action_frame
+from .selection import actions_of, active_bone, path_starts, selected_datablocks
+
+
+@redraw.once
+def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, ShownKey] | None:
+    """Return the active track's key at, before or after the current frame."""
+    active = active_track(context)
+    if active is None:
+        return None
+    datablock, track = active
+    key = key_near(track, action_frame(context, datablock))
+    return None if key is None else (datablock, track, key)
+
+
+@redraw.once
+def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
+    """Return the track chosen in the list. The default is the first track or, for a bone, its rotation."""
+    tracks = active_tracks(context)
+    identifier = getattr(context.window_manager, "tcb_track", "")
+    for datablock, track in tracks:
+        if track_identifier(datablock, track.path) == identifier:
+            return datablock, track
+    rotations = [(datablock, track) for datablock, track in tracks if track.is_rotation]
+    defaults = rotations if context.mode == "POSE" and rotations else tracks
+    return next(iter(defaults), None)
+
+
+def track_identifier(datablock: bpy.types.ID, path: str) -> str:
+    """Return the identifier of a track in `WindowManager.tcb_track`."""
+    return f"{type(datablock).__name__}/{name_of(datablock)}/{path}"
+
+
+def reason_for_no_track(context: bpy.types.Context) -> str:
+    """Return the reason why there is no active track."""
+    for datablock in _active_datablocks(context):
+        try:
+            channels_of(datablock)
+        except AnimationError as refusal:
+            return str(refusal)
+    return rpt_("The active object has no tracks")
+
+
+def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """Return the listed tracks of the active bone in Pose Mode, or of the active object and its data."""
+    return [(datablock, track) for datablock, track in _all_tracks(context) if track.in_use]
+
+
+def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """Return the tracks of unused rotation modes of the active bone or object."""
+    return [(datablock, track) for datablock, track in _all_tracks(context) if not track.in_use]
+
+
+@redraw.once
+def _all_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    return _found_by(tracks_of, context)
+
+
+@redraw.once
+def lost_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """Return the baked tracks of the active bone or object whose F-curves were deleted."""
+    return _found_by(lost_tracks_of, context)
+
+
+def _found_by(
+    tracks_in: Callable[[bpy.types.ID, str], list[Track]], context: bpy.types.Context
+) -> list[tuple[bpy.types.ID, Track]]:
+    """Return the tracks that the function returns for the active bone, or for the active object and its data.
+
+    `tracks_in`: function of a datablock and a path prefix.
+    """
+    if context.mode == "POSE":
+        bone = active_bone(context)
+        return [(bone.id_data, track) for track in tracks_in(bone.id_data, bone_path(bone))] if bone else []
+    return [(datablock, track) for datablock in _active_datablocks(context) for track in tracks_in(datablock, "")]
+
+
+@redraw.once
+def count_edited_outside(context: bpy.types.Context) -> int:
+    """Count the listed tracks whose baked curves have changed since the bake."""
+    baked = [track for _, track in active_tracks(context) if track.is_baked]
+    return sum(edited_outside(baked)) + len(lost_tracks(context))
+
+
+@redraw.once
+def baked_and_tcb_counts(context: bpy.types.Context) -> tuple[int, int]:
+    """Return the number of baked tracks, and of all TCB tracks, in the selection and in the list."""
+    prefixes_by_datablock = selected_datablocks(context, use_data=True)
+    for datablock, track in active_tracks(context):
+        prefixes = prefixes_by_datablock.setdefault(datablock, [])
+        if prefixes is not None:
+            prefixes.append(track.path)
+    baked_count = tcb_count = 0
+    for datablock, prefixes in prefixes_by_datablock.items():
+        try:
+            channels = channels_of(datablock)
+        except AnimationError:
+            continue
+        table, starts = read_table(channels.action), path_starts(prefixes)
+        baked_count += table.count_tracks(channels.slot_handle, starts, "BAKED")
+        tcb_count += table.count_tracks(channels.slot_handle, starts)
+    return baked_count, tcb_count
+
+
+def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
+    """Return the actions of the active object and its data, each once."""
+    return actions_of(_active_datablocks(context))
+
+
+def in_strips_only(context: bpy.types.Context) -> list[bpy.types.AnimData]:
+    """Return the animation data of the active object and its data that have NLA strips but no action."""
+    return [
+        animation
+        for animation in filter(None, map(animation_data, _active_datablocks(context)))
+        if animation.action is None and any(track.strips for track in animation.nla_tracks)
+    ]
+
+
+def _active_datablocks(context: bpy.types.Context) -> list[bpy.types.ID]:
+    """Return the animated datablocks of the active object: the object itself, and its data."""
+    return [] if context.object is None else list(of_object(context.object))
