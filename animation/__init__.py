@@ -33,13 +33,9 @@ if TYPE_CHECKING:
     # Type checkers treat a name that is imported as itself as public.
     from ..interp import __version__ as __version__  # noqa: I001 (one import per module)
     from ..interp.fitting.curves import ROTATION_TOLERANCE as ROTATION_TOLERANCE
-    from .checks.conditions import (
-        Checks as Checks,
-        Violation as Violation,
-        check as check,
-        check_many as check_many,
-    )
+    from .checks.conditions import Checks as Checks, check as check, check_many as check_many
     from .checks.joints import Gap as Gap, joint_gap as joint_gap
+    from .checks.violation import Violation as Violation
     from .datablocks import of_file as of_file, of_object as of_object
     from .edit.apply_and_remove import (
         apply as apply,
@@ -96,8 +92,9 @@ del bake, _package
 _MODULES = {
     "..interp": ("__version__",),
     "..interp.fitting.curves": ("ROTATION_TOLERANCE",),
-    ".checks.conditions": ("Checks", "Violation", "check", "check_many"),
+    ".checks.conditions": ("Checks", "check", "check_many"),
     ".checks.joints": ("Gap", "joint_gap"),
+    ".checks.violation": ("Violation",),
     ".datablocks": ("of_file", "of_object"),
     ".edit.apply_and_remove": ("apply", "apply_many", "remove", "remove_many"),
     ".edit.bake": ("bake", "bake_many"),

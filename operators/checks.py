@@ -9,7 +9,8 @@ import bpy
 from bpy.props import BoolProperty, IntProperty
 
 from ..animation import AnimationError, check_many, joint_gap
-from ..animation.checks.conditions import Checks, Violation
+from ..animation.checks.conditions import Checks
+from ..animation.checks.violation import Violation
 from ..animation.number_text import size_text
 from ..animation.track_names import track_name
 from ..animation.translation import rpt_

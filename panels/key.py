@@ -12,7 +12,8 @@ from bpy.app.translations import contexts
 
 from ..animation import AnimationError
 from ..animation.bake.plans.track_methods import bends_by_parameters
-from ..animation.checks.key_info import SPLINE, Obstacle, PlayedParameters, turn_now, values_now
+from ..animation.checks.key_info import turn_now, values_now
+from ..animation.checks.played_parameters import SPLINE, Obstacle, PlayedParameters
 from ..animation.checks.track_state import state
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.number_text import angle_text, number_text

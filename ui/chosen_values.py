@@ -7,7 +7,13 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError
-from ..animation.checks.key_info import PlayedParameters, Sides, kinds_beside, played_parameters, sides_in_common
+from ..animation.checks.played_parameters import (
+    PlayedParameters,
+    Sides,
+    interpolations_beside,
+    interpolations_in_common,
+    played_parameters,
+)
 from ..animation.edit.track_keys import TrackKeys, uses_velocities
 from ..animation.fcurves.frames import SAME_FRAME
 from ..animation.store.own_keys import OwnKeys
@@ -77,8 +83,8 @@ def chosen_played(context: bpy.types.Context) -> PlayedParameters:
 @once_a_drag
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
     """Return the interpolation on both sides of the chosen keys, or None if they differ or none is chosen."""
-    kinds_by_track = [kinds_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
-    return sides_in_common(np.concatenate(kinds_by_track)) if kinds_by_track else None
+    sides_by_track = [interpolations_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
+    return interpolations_in_common(np.concatenate(sides_by_track)) if sides_by_track else None
 
 
 @once_a_drag

@@ -20,7 +20,7 @@ import bpy.utils.previews
 import numpy as np
 import numpy.typing as npt
 
-from ...animation.checks.key_info import NOTHING, SPLINE, Sides
+from ...animation.checks.played_parameters import NOTHING, SPLINE, Sides
 from ...animation.fcurves.keyframes import INTERPOLATION
 from ...animation.store.table.rows import PARAMETERS
 from ...interp import Keys

@@ -59,11 +59,12 @@ def played(animation, sides_of, scene):
 def sides_of(animation):
     """A function sides_of(thing, path, *frames) that returns the interpolations that the keys have in common."""
 
-    def sides(thing, path, *frames):
-        info, keys = animation.checks.key_info, animation.track_keys(thing, path)
-        return info.sides_in_common(info.kinds_beside(keys.track, keys.own, np.array(frames, dtype=np.float32)))
+    def sides_in_common(thing, path, *frames):
+        played, keys = animation.checks.played_parameters, animation.track_keys(thing, path)
+        sides = played.interpolations_beside(keys.track, keys.own, np.array(frames, dtype=np.float32))
+        return played.interpolations_in_common(sides)
 
-    return sides
+    return sides_in_common
 
 
 def spacing(diagram, **given):
@@ -155,7 +156,7 @@ def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, s
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
     animation.enable(thing, keep_look=False)
     curve(thing, "rotation_euler", 1).keyframe_points[1].interpolation = "SINE"
-    spline, nothing = animation.checks.key_info.SPLINE, animation.checks.key_info.NOTHING
+    spline, nothing = animation.checks.played_parameters.SPLINE, animation.checks.played_parameters.NOTHING
     sine = animation.fcurves.keyframes.INTERPOLATION["SINE"]
     assert sides_of(thing, "rotation_euler", 0.0) == (nothing, spline)
     assert sides_of(thing, "rotation_euler", 10.0) == (spline, sine)
@@ -164,7 +165,7 @@ def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, s
 
 
 def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, animation):
-    spline, nothing = animation.checks.key_info.SPLINE, animation.checks.key_info.NOTHING
+    spline, nothing = animation.checks.played_parameters.SPLINE, animation.checks.played_parameters.NOTHING
     given, size = parameters(tension=0.3, bias=0.4), 160
 
     def pixels(sides, *every):
@@ -186,8 +187,8 @@ def test_the_ends_of_a_cycle_have_both_sides(animation, sides_of, scene):
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
     animation.enable(thing, keep_look=False)
-    spline = animation.checks.key_info.SPLINE
-    for cycle, beside in (("SINGLE", animation.checks.key_info.NOTHING), ("LOOP", spline)):
+    spline = animation.checks.played_parameters.SPLINE
+    for cycle, beside in (("SINGLE", animation.checks.played_parameters.NOTHING), ("LOOP", spline)):
         animation.choose(thing, track="location", cycle=cycle)
         assert sides_of(thing, "location", 0.0) == (beside, spline)
         assert sides_of(thing, "location", 20.0) == (spline, beside)
@@ -206,8 +207,8 @@ def test_values_show_the_first_channel_that_has_the_key(animation, sides_of, sce
     curve(thing, "location", 1).keyframe_points[1].interpolation = "LINEAR"
     curve(thing, "location", 2).keyframe_points[1].interpolation = "BACK"
     kinds = animation.fcurves.keyframes.INTERPOLATION
-    assert sides_of(thing, "location", 0.0) == (animation.checks.key_info.NOTHING, kinds["SINE"])
-    assert sides_of(thing, "location", 10.0) == (animation.checks.key_info.SPLINE, kinds["LINEAR"])
+    assert sides_of(thing, "location", 0.0) == (animation.checks.played_parameters.NOTHING, kinds["SINE"])
+    assert sides_of(thing, "location", 10.0) == (animation.checks.played_parameters.SPLINE, kinds["LINEAR"])
 
 
 def test_the_picture_holds_the_whole_curve_whatever_the_parameters(diagram, bitmap, monkeypatch):

@@ -113,13 +113,13 @@ def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.keyframe_points[0].interpolation = "CONSTANT"
     diagram()
-    info = tcb_animation.animation.checks.key_info
-    assert drawn.pop() == ([], (info.SPLINE, info.SPLINE), False)
+    played = tcb_animation.animation.checks.played_parameters
+    assert drawn.pop() == ([], (played.SPLINE, played.SPLINE), False)
     choose(1)
     diagram()
     (parameters,), sides, _ = drawn.pop()
     assert set(parameters) == {"tension", "continuity", "bias", "ease_to", "ease_from"}
-    assert sides == (info.NOTHING, tcb_animation.animation.fcurves.keyframes.INTERPOLATION["CONSTANT"])
+    assert sides == (played.NOTHING, tcb_animation.animation.fcurves.keyframes.INTERPOLATION["CONSTANT"])
 
 
 def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_panel):
