@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ...interp.fitting.tcb_from_tangents import Dialect, as_3ds, slopes_of_keys
+from ...interp.fitting.tcb_dialects import Dialect, as_3ds, slopes_of_keys
 from ...interp.keys import finite
 from ..arguments import LARGEST
 from ..bake.plans.sample_frames import APART

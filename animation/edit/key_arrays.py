@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...interp.fitting.tcb_from_tangents import Dialect
+from ...interp.fitting.tcb_dialects import Dialect
 from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.plans.refused_keys import LARGEST_VALUE

@@ -13,7 +13,7 @@ from ..key_batch import IndexArray
 from ..keys import Float32Array, Float64Array
 from .handle_shapes import CUBIC, EASED_DRAFT, SamplePoints
 from .handles import HandleFitting, SegmentFits, Segments, float32_handles
-from .requests import Request
+from .requests import Batch, Request
 
 _MANY = 400
 """A draft of at least this many columns takes no additional steps."""
@@ -43,7 +43,7 @@ class HandleDrafts(HandleFitting):
     """
 
     def __init__(self, requests: Sequence[Request]) -> None:
-        super().__init__(requests, None)
+        super().__init__(Batch.of(requests), None)
         self._splines = [request.spline for request in requests]
         plain = self._plain
         self._plain = plain if plain is CUBIC else SamplePoints(plain.at[plain.nodes], slice(None))

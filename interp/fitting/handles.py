@@ -42,7 +42,8 @@ from .handle_shapes import (
 )
 from .known_fits import KnownFits as KnownFits
 from .known_fits import row_bytes
-from .requests import Request, angles_apart, batch, highest_peaks, in_batches, maxima
+from .largest_errors import angles_apart, highest_peaks, maxima
+from .requests import Batch, Request, fit_in_batches
 
 _PROBES = slice(4, None, 9)
 """The samples that, with the ends, the end derivatives and the eases, identify a segment that was fitted before.
@@ -155,7 +156,7 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     """
     if not isinstance(known, KnownFits | None):
         raise TypeError(f"known must be KnownFits, not {known!r}")
-    return in_batches(requests, lambda group: HandleFitting(group, known).handles())
+    return fit_in_batches(requests, lambda batch: HandleFitting(batch, known).handles())
 
 
 class Segments(NamedTuple):
@@ -206,8 +207,9 @@ class SegmentFits(NamedTuple):
 class HandleFitting:
     """Requests with the same batch and representation."""
 
-    def __init__(self, requests: Sequence[Request], known: KnownFits | None) -> None:
-        self._representation, self._tracks, self._curve, self._numbers, self._begin = batch(requests)
+    def __init__(self, batch: Batch, known: KnownFits | None) -> None:
+        self._representation, self._tracks, self._curve = batch.representation, batch.tracks, batch.curve
+        self._numbers, self._begin, requests = batch.numbers, batch.segments, batch.requests
         representation, is_cubic = self._representation, requests[0].spline.is_cubic and self._representation is None
         is_smooth = representation is not None and representation.homogeneous
         self._plain = CUBIC if is_cubic else SMOOTH if is_smooth else PLAIN

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The input of fits: splines that channels should play, grouped in batches, and the largest errors."""
+"""The input of fits: splines that channels should play, grouped in batches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,6 @@ from ..key_batch import BoolArray, IndexArray, KeyBatch
 from ..keys import Float64Array, finite
 from ..keys import numbers as checked_numbers
 from ..piecewise import PiecewiseSpline
-from ..rotations import sphere
 from ..rotations.base_rotation_spline import OrientationSpline
 from ..rotations.representations import RotationRepresentation, rotation_representation
 
@@ -54,46 +53,6 @@ class Request:
     other_keys: npt.ArrayLike | None = None
 
 
-def angles_apart(representation: RotationRepresentation, channels: Float64Array, exact: Float64Array) -> Float64Array:
-    """Return the angles between the orientations of channel values (c, …) and unit quaternions (4, …)."""
-    q = representation.orientation(channels)
-    q = q / sphere.length(q)
-    # Chords keep the digits of small angles, which a dot product loses.
-    difference, total = sphere.length(q - exact), sphere.length(q + exact)
-    angles: Float64Array = 4.0 * np.arctan2(np.minimum(difference, total), np.maximum(difference, total))
-    return angles
-
-
-def highest_peaks(errors: Float64Array, count: int) -> IndexArray:
-    """Return the indices (c, count, N) of the highest peaks of errors (c, m, N), repeating the first if needed."""
-    before, after = (np.zeros_like(errors) for _ in range(2))
-    before[:, 1:], after[:, :-1] = errors[:, :-1], errors[:, 1:]
-    peaks = np.where((errors >= before) & (errors > after), errors, -1.0)
-    rows = [errors.argmax(axis=1)[:, np.newaxis]]
-    for _ in range(count - 1):
-        np.put_along_axis(peaks, rows[-1], -1.0, axis=1)
-        next_row = peaks.argmax(axis=1)[:, np.newaxis]
-        rows.append(np.where(np.take_along_axis(peaks, next_row, axis=1) > 0.0, next_row, rows[0]))
-    return np.concatenate(rows, axis=1)
-
-
-def maxima(errors: Float64Array, parameters: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the maxima (c, N) of parabolas through errors (c, m, N) at parameters (m,), and the parameters there."""
-    row = np.argmax(errors, axis=1)[:, np.newaxis]
-    inner = np.clip(row, 1, len(parameters) - 2)
-    before, largest, after = (np.take_along_axis(errors, inner + step, axis=1)[:, 0] for step in (-1, 0, 1))
-    at_row = np.take_along_axis(errors, row, axis=1)[:, 0]
-    row, inner = row[:, 0], inner[:, 0]
-    # At the first and last sample, the sample itself is the maximum.
-    is_inner = row == inner
-    rise, fall = parameters[inner] - parameters[inner - 1], parameters[inner + 1] - parameters[inner]
-    up, down = (largest - before) / rise, (after - largest) / fall
-    slope, curvature = (up * fall + down * rise) / (rise + fall), (up - down) / (rise + fall)
-    # The maximum of the parabola is slope / (2 curvature) after the largest error, and slope² / (4 curvature) above it.
-    ahead = np.divide(slope, 2.0 * curvature, out=np.zeros_like(slope), where=(curvature > 0.0) & is_inner)
-    return np.where(is_inner, largest + 0.5 * slope * ahead, at_row), parameters[row] + ahead
-
-
 _LARGEST_VALUE = 1e37
 """This limit leaves room in float32 for handles that are farther from 0 than their keys."""
 _LARGEST_OF_ROTATION = float(np.finfo(np.float32).max)
@@ -101,7 +60,7 @@ _LARGEST_OF_ROTATION = float(np.finfo(np.float32).max)
 _Result = TypeVar("_Result")
 
 
-def in_batches(requests: Sequence[Request], fit: Callable[[Sequence[Request]], Sequence[_Result]]) -> list[_Result]:
+def fit_in_batches(requests: Sequence[Request], fit: Callable[[Batch], Sequence[_Result]]) -> list[_Result]:
     """Return the fit of each request, with one call to `fit` per batch and representation."""
     results: dict[int, _Result] = {}
     groups: dict[Hashable, list[int]] = {}
@@ -110,68 +69,68 @@ def in_batches(requests: Sequence[Request], fit: Callable[[Sequence[Request]], S
             raise TypeError(f"requests must contain Request objects with splines, not {request!r}")
         groups.setdefault((request.spline.batch, request.representation), []).append(index)
     for indices in groups.values():
-        results.update(zip(indices, fit([requests[index] for index in indices]), strict=True))
+        fits = fit(Batch.of([requests[index] for index in indices]))
+        results.update(zip(indices, fits, strict=True))
     return [results[index] for index in range(len(requests))]
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Batch:
     """Requests with the same batch and representation, and the concatenated keys of their tracks."""
 
+    requests: Sequence[Request]
     representation: RotationRepresentation | None
+    """The representation of rotations, or None for values."""
     tracks: KeyBatch
+    """The keys of all requests."""
     curve: Curve
+    """The segments between all keys."""
     numbers: Float64Array
     """The channel values at all keys, shape (keys, channels)."""
     segments: IndexArray
     """The keys that begin the segments to fit, in ascending order."""
 
+    @classmethod
+    def of(cls, requests: Sequence[Request]) -> Batch:
+        """Return the batch for requests with the same representation.
 
-def batch(requests: Sequence[Request]) -> Batch:
-    """Return the batch for requests with the same representation.
+        Raises
+        ------
+        TypeError
+            If arguments are not numbers.
+        ValueError
+            If numbers do not match the shape of the keys, are not finite, are farther from 0 than the limit, are
+            missing for channels other than quaternions, or are quaternions of length 0. ValueError is also raised if
+            `segments` is not one bool per key, the representation of a rotation is missing or unknown, or values have a
+            representation.
+        """
+        splines = [request.spline for request in requests]
+        representation = _checked_representation(requests)
+        tracks = end_to_end(splines)
+        is_fitted = np.ones(len(tracks.frames), dtype=np.bool_)
+        for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):
+            if request.segments is not None:
+                is_fitted[first : last + 1] = _checked_segments(request.segments, last + 1 - first)
+            if isinstance(request.spline, PiecewiseSpline):
+                is_fitted[first : last + 1] &= ~request.spline.between
+        is_fitted[tracks.last] = False
+        numbers = np.concatenate([_key_numbers(request, representation) for request in requests])
+        _check_sizes(requests, representation, tracks, numbers)
+        curve = type(splines[0]).curve(splines, tracks)
+        return cls(requests, representation, tracks, curve, numbers, np.flatnonzero(is_fitted))
 
-    Raises
-    ------
-    TypeError
-        If arguments are not numbers.
-    ValueError
-        If numbers do not match the shape of the keys, are not finite, are farther from 0 than the limit, are missing
-        for channels other than quaternions, or are quaternions of length 0. ValueError is also raised if `segments` is
-        not one bool per key, the representation of a rotation is missing or unknown, or values have a representation.
-    """
-    splines, name = [request.spline for request in requests], requests[0].representation
-    representation = rotation_representation(name) if name is not None else None
-    if name is None and isinstance(splines[0], OrientationSpline):
-        raise ValueError("a rotation needs a representation: QUATERNION, AXIS_ANGLE or an Euler order")
-    if name is not None and any(spline.keys.values.shape[1] != 4 for spline in splines):
+
+def _checked_representation(requests: Sequence[Request]) -> RotationRepresentation | None:
+    """Return the representation that all requests share, or None for values."""
+    name = requests[0].representation
+    if name is None:
+        if isinstance(requests[0].spline, OrientationSpline):
+            raise ValueError("a rotation needs a representation: QUATERNION, AXIS_ANGLE or an Euler order")
+        return None
+    representation = rotation_representation(name)
+    if any(request.spline.keys.values.shape[1] != 4 for request in requests):
         raise ValueError("only rotations can have a representation, not values")
-    tracks = end_to_end(splines)
-    is_fitted = np.ones(len(tracks.frames), dtype=np.bool_)
-    for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):
-        if request.segments is not None:
-            is_fitted[first : last + 1] = _checked_segments(request.segments, last + 1 - first)
-        if isinstance(request.spline, PiecewiseSpline):
-            is_fitted[first : last + 1] &= ~request.spline.between
-    is_fitted[tracks.last] = False
-    numbers = np.concatenate([_key_numbers(request, representation) for request in requests])
-    largest = _LARGEST_VALUE if representation is None else _LARGEST_OF_ROTATION
-    if not np.abs(numbers).max() <= largest:
-        for request in requests:
-            _check_size(request.spline.keys.values if request.numbers is None else request.numbers, largest)
-    if representation is not None and representation.homogeneous and not numbers.any(axis=1).all():
-        key = int(np.argmin(numbers.any(axis=1)))
-        first = int(tracks.first[np.searchsorted(tracks.first, key, side="right") - 1])
-        raise ValueError(f"numbers must not contain quaternions of length 0, as at index {key - first}")
-    return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(is_fitted))
-
-
-def _check_size(numbers: npt.ArrayLike, largest: float) -> None:
-    """Raise a ValueError that names the first index whose number is not finite or is too large."""
-    array = finite("numbers", numbers)
-    if (is_too_large := np.abs(array) > largest).any():
-        index = tuple(np.argwhere(is_too_large)[0].tolist())
-        raise ValueError(
-            f"numbers must be at most {largest:.3g} in magnitude, but the number at index {index} is {array[index]:.3g}"
-        )
+    return representation
 
 
 def _checked_segments(segments: npt.ArrayLike, count: int) -> BoolArray:
@@ -192,3 +151,30 @@ def _key_numbers(request: Request, representation: RotationRepresentation | None
     if numbers.shape != (len(keys), channels):
         raise ValueError(f"numbers must have the shape {(len(keys), channels)}, not {numbers.shape}")
     return numbers
+
+
+def _check_sizes(
+    requests: Sequence[Request],
+    representation: RotationRepresentation | None,
+    tracks: KeyBatch,
+    numbers: Float64Array,
+) -> None:
+    """Raise a ValueError that names the first number that is too large, or the first quaternion of length 0."""
+    largest = _LARGEST_VALUE if representation is None else _LARGEST_OF_ROTATION
+    if not np.abs(numbers).max() <= largest:
+        for request in requests:
+            _check_size(request.spline.keys.values if request.numbers is None else request.numbers, largest)
+    if representation is not None and representation.homogeneous and not numbers.any(axis=1).all():
+        key = int(np.argmin(numbers.any(axis=1)))
+        first = int(tracks.first[np.searchsorted(tracks.first, key, side="right") - 1])
+        raise ValueError(f"numbers must not contain quaternions of length 0, as at index {key - first}")
+
+
+def _check_size(numbers: npt.ArrayLike, largest: float) -> None:
+    """Raise a ValueError that names the first index whose number is not finite or is too large."""
+    array = finite("numbers", numbers)
+    if (is_too_large := np.abs(array) > largest).any():
+        index = tuple(np.argwhere(is_too_large)[0].tolist())
+        raise ValueError(
+            f"numbers must be at most {largest:.3g} in magnitude, but the number at index {index} is {array[index]:.3g}"
+        )

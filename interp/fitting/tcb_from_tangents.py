@@ -5,12 +5,12 @@ With x = (1-T)(1+B) and y = (1-T)(1-B), both tangents of `tcb_tangents.tangents`
 is in the triangle x >= 0, y >= 0, x + y <= 4. For each value of continuity, the fit is a small quadratic problem. The
 best continuity is found by a search.
 
-Source: docs/formulas, "TCB tangents" and "Dialects of TCB".
+Source: docs/formulas, "TCB tangents".
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,6 +78,7 @@ def tcb_of_tangents(
         candidates = np.clip(best_continuity[:, np.newaxis] + np.linspace(-distance, distance, 41), -1.0, 1.0)
         x, best_continuity, y = _best(candidates, products, share, squares, current)
     total = x + y
+    # At tension 1, any bias gives the same tangents.
     best_bias = np.divide(x - y, total, out=bias.astype(np.float64), where=total > 1e-9)
     parameters = np.stack((1.0 - total / 2.0, best_continuity, best_bias))
     return np.where(is_flat, present, np.clip(parameters, -1.0, 1.0))
@@ -156,6 +157,7 @@ def _best(
     `squares` contains the squared weights of both tangents, shape (n, 2). `current` contains the current x, continuity
     and y.
     """
+    # Numbers of a key have the shape (n, 1), and numbers of a candidate (n, m).
     aa, bb, ab, ai, ao, bi, bo = (product[:, np.newaxis] for product in products)
     s, x0, c0, y0, i, o = (array[:, np.newaxis] for array in (share, *current, *squares.T))
     zeros = np.zeros_like(candidates)
@@ -169,161 +171,14 @@ def _best(
     # The minimum in the triangle is inside, or on one of its three sides.
     inside_x, inside_y = ((gx * yy - gy * xy), (gy * xx - gx * xy)) / (xx * yy - xy**2)
     on_slope = np.clip((gx - gy + _LARGEST_SUM * (yy - xy)) / (xx - 2.0 * xy + yy), 0.0, _LARGEST_SUM)
-    tries_x = np.stack((inside_x, zeros, np.clip(gx / xx, 0.0, _LARGEST_SUM), on_slope))
-    tries_y = np.stack((inside_y, np.clip(gy / yy, 0.0, _LARGEST_SUM), zeros, _LARGEST_SUM - on_slope))
+    minimum_x = np.stack((inside_x, zeros, np.clip(gx / xx, 0.0, _LARGEST_SUM), on_slope))
+    minimum_y = np.stack((inside_y, np.clip(gy / yy, 0.0, _LARGEST_SUM), zeros, _LARGEST_SUM - on_slope))
     # The sums of squares, without the terms that all candidates share.
-    cost = tries_x * (xx * tries_x + 2.0 * (xy * tries_y - gx)) + tries_y * (yy * tries_y - 2.0 * gy)
+    cost = minimum_x * (xx * minimum_x + 2.0 * (xy * minimum_y - gx)) + minimum_y * (yy * minimum_y - 2.0 * gy)
     cost += _CHANGE_WEIGHT**2 * (candidates - c0) ** 2
     is_outside = (inside_x < 0.0) | (inside_y < 0.0) | (inside_x + inside_y > _LARGEST_SUM)
     cost[0][is_outside] = np.inf
     rows = np.arange(len(candidates))
     best = np.argmin(cost.transpose(1, 0, 2).reshape(len(rows), -1), axis=1)
-    side, column = np.divmod(best, candidates.shape[1])
-    return tries_x[side, rows, column], candidates[rows, column], tries_y[side, rows, column]
-
-
-Dialect = Literal["3DS", "LIGHTWAVE", "FBX", "KB"]
-
-_ROUNDING = 1e-9
-"""Allowance for rounding in parameters."""
-_SAME_SLOPE = 1e-6
-"""Slopes that differ by less than this fraction of a track's steepest chord or tangent are equal in float32."""
-
-
-def slopes_of_keys(
-    dialect: Dialect, frames: Float64Array, values: Float64Array, parameters: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes per frame before and after each key, each of shape (n, d). Slopes beyond the ends are 0.
-
-    Parameters
-    ----------
-    dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
-        The dialects of 3D Studio and 3ds Max, LightWave 6 and later, FBX, and Kochanek and Bartels as in PyPI's
-        `splines`. The dialects agree at inner keys with evenly spaced frames, but differ at the ends and in their
-        treatment of uneven spacing.
-    frames : ndarray, shape (n,)
-        Frames in ascending order.
-    values : ndarray, shape (n, d)
-    parameters : ndarray, shape (3, n)
-        Tension, continuity and bias, of any size.
-    """
-    count = len(frames)
-    if count == 1:
-        return np.zeros_like(values), np.zeros_like(values)
-    length, chord = np.diff(frames), np.diff(values, axis=0)
-    no_chord = np.zeros((1, values.shape[1]))
-    before, after = np.concatenate((no_chord, chord)), np.concatenate((chord, no_chord))
-    factors = _factors(dialect, length, parameters)[:, :, np.newaxis]
-    arriving = factors[0] * before + factors[1] * after
-    leaving = factors[2] * before + factors[3] * after
-    start, end = chord[0] / length[0], chord[-1] / length[-1]
-    if dialect in ("LIGHTWAVE", "FBX"):
-        weights = _weights(parameters)
-        leaving[0], arriving[-1] = weights[3, 0] * start, weights[0, -1] * end
-    else:
-        slack = 1.0 - parameters[0, [0, -1]] if dialect == "3DS" else np.ones(2)
-        leaving[0] = slack[0] * _end_slope(start, arriving[1], count)
-        arriving[-1] = slack[1] * _end_slope(end, leaving[-2], count)
-    arriving[0] = leaving[-1] = 0.0
-    return arriving, leaving
-
-
-def as_3ds(
-    dialect: Dialect, frames: Float64Array, values: Float64Array, parameters: Float64Array
-) -> Float64Array | None:
-    """Return 3D Studio parameters (3, n) that give keys the same tangents, or None if no parameters in range do.
-
-    For inner keys with continuity 0, such parameters exist if the given parameters are moderate. Other values of
-    continuity have a different effect where frames are unevenly spaced.
-    """
-    if len(frames) == 1 or dialect == "3DS":
-        return parameters if (np.abs(parameters) <= 1.0).all() else None
-    if (np.abs(parameters[1, 1:-1]) > 1.0).any():
-        return None
-    slopes = slopes_of_keys(dialect, frames, values, parameters)
-    length, chord = np.diff(frames), np.diff(values, axis=0)
-    chord_slopes = chord / length[:, np.newaxis]
-    result = np.clip(parameters, -1.0, 1.0)
-    result[:, [0, -1]] = 0.0
-    if len(frames) > 2:
-        factors = _factors(dialect, length, parameters)[:, 1:-1]
-        result[:, 1:-1] = _inner_parameters(factors, length[:-1], length[1:], parameters[1, 1:-1])
-    # At the ends, only the tension has an effect.
-    arriving, leaving = slopes
-    result[0, 0] = _end_tension(leaving[0], _end_slope(chord_slopes[0], arriving[1], len(frames)))
-    result[0, -1] = _end_tension(arriving[-1], _end_slope(chord_slopes[-1], leaving[-2], len(frames)))
-    if not (np.abs(result) <= 1.0 + _ROUNDING).all():
-        return None
-    result = np.clip(result, -1.0, 1.0)
-    slopes_of_result = slopes_of_keys("3DS", frames, values, result)
-    steepest = max(np.abs(array).max() for array in (*slopes, chord_slopes))
-    error = max(np.abs(of_result - given).max() for of_result, given in zip(slopes_of_result, slopes, strict=True))
-    return result if error <= _SAME_SLOPE * steepest else None
-
-
-def _end_slope(chord_slope: Float64Array, inner_slope: Float64Array, count: int) -> Float64Array:
-    """Return the slope (d,) of an end key without tension, from the slope at the other end of its segment.
-
-    With more than two keys, the end is parabolic. See docs/formulas, "TCB tangents".
-    """
-    return chord_slope if count == 2 else 1.5 * chord_slope - 0.5 * inner_slope
-
-
-def _end_tension(slope: Float64Array, slope_without_tension: Float64Array) -> float:
-    """Return the tension of an end key with this slope, or 0 if tension has no effect."""
-    square = float(slope_without_tension @ slope_without_tension)
-    return 1.0 - float(slope @ slope_without_tension) / square if square > 0.0 else 0.0
-
-
-def _inner_parameters(
-    factors: Float64Array, d1: Float64Array, d2: Float64Array, continuity: Float64Array
-) -> Float64Array:
-    """Return 3D Studio parameters (3, n) for the given factors, if there are any with this continuity.
-
-    `d1` and `d2` contain the frames to the previous and to the next key.
-    """
-    level = (1.0 - np.abs(continuity)) * (d1 / (d1 + d2) - 0.5)
-    incoming, outgoing = (0.5 + level) / d1, (0.5 - level) / d2
-    less, more = 1.0 - continuity, 1.0 + continuity
-    # Each weight appears in two factors. The larger factor is more accurate. One factor may be 0, but not both.
-    less_is_larger = np.abs(less) > np.abs(more)
-    x = np.where(less_is_larger, factors[0], factors[2])
-    x = x / np.where(less_is_larger, incoming * less, outgoing * more)
-    y = np.where(less_is_larger, factors[3], factors[1])
-    y = y / np.where(less_is_larger, outgoing * less, incoming * more)
-    total = x + y
-    bias = np.divide(x - y, total, out=np.zeros_like(total), where=np.abs(total) > _ROUNDING)
-    return np.stack((1.0 - total / 2.0, continuity, bias))
-
-
-def _factors(dialect: Dialect, length: Float64Array, parameters: Float64Array) -> Float64Array:
-    """Return the weight of each chord in each slope, shape (4, n), in the order of `_weights`.
-
-    `length` contains the frames between keys, shape (n - 1,).
-    """
-    d1, d2 = np.append(0.0, length), np.append(length, 0.0)
-    whole = d1 + d2
-    # At the ends, one chord is 0, and its divisor has no effect.
-    divisor1, divisor2 = np.where(d1 > 0.0, d1, 1.0), np.where(d2 > 0.0, d2, 1.0)
-    weights = _weights(parameters)
-    if dialect == "3DS":
-        level = (1.0 - np.abs(parameters[1])) * (d1 / whole - 0.5)
-        incoming, outgoing = (0.5 + level) / divisor1, (0.5 - level) / divisor2
-        shares = np.stack((incoming, incoming, outgoing, outgoing))
-    elif dialect == "LIGHTWAVE":
-        shares = np.broadcast_to(1.0 / whole, weights.shape)
-    elif dialect == "FBX":
-        shares = np.stack((0.5 / divisor1, 0.5 / divisor2, 0.5 / divisor1, 0.5 / divisor2))
-    else:
-        first, second = d2 / (divisor1 * whole), d1 / (divisor2 * whole)
-        shares = np.stack((first, second, first, second))
-    factors: Float64Array = weights * shares
-    return factors
-
-
-def _weights(parameters: Float64Array) -> Float64Array:
-    """Return the weights (4, n) of the chords before and after a key, in its incoming and outgoing tangents."""
-    tension, continuity, bias = parameters
-    x, y = (1.0 - tension) * (1.0 + bias), (1.0 - tension) * (1.0 - bias)
-    less, more = 1.0 - continuity, 1.0 + continuity
-    return np.stack((x * less, y * more, x * more, y * less))
+    place, column = np.divmod(best, candidates.shape[1])
+    return minimum_x[place, rows, column], candidates[rows, column], minimum_y[place, rows, column]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from interp import Keys, tcb
-from interp.fitting.tcb_from_tangents import Dialect, as_3ds, slopes_of_keys
+from interp.fitting.tcb_dialects import Dialect, as_3ds, slopes_of_keys
 from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
 
 FRAMES = np.array([0.0, 4.0, 5.0, 11.0, 20.0])

@@ -16,7 +16,7 @@ from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations import sphere
 from ...rotations.representations import RotationRepresentation
-from ..requests import angles_apart, maxima
+from ..largest_errors import angles_apart, maxima
 from .strands import Pieces, Spans, Strands
 
 _FAST = 1.0
@@ -29,8 +29,6 @@ _AT_END = 1e-3
 """A jump in the acceleration that is closer to an end than this fraction of a piece counts as a jump at the end."""
 _NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
 """Chebyshev extrema of degree eight, without the ends and their neighbors. g requires dense nodes near the ends."""
-_BETWEEN = np.convolve(np.concatenate(([0.0], _NODES, [1.0])), [0.5, 0.5], mode="valid")
-"""The midpoints between the nodes, and between the nodes and the ends."""
 
 
 def _double_zeros(t: Float64Array) -> Float64Array:
@@ -50,10 +48,12 @@ _DENSE = bernstein_weights(np.arange(1, 64) / 64.0).T
 """Matrix from four Bezier points to values at parameters dense enough for the largest error, shape (63, 4)."""
 _TO_CHEBYSHEV = np.linalg.inv(_chebyshev(_NODES)) / _double_zeros(_NODES)
 """Matrix from the differences at the nodes to the Chebyshev coefficients of g, shape (nodes, nodes)."""
-_PARAMETERS = np.sort(np.concatenate(([0.0, 1.0], _NODES, _BETWEEN)))
-"""The nodes, the midpoints between them, and the ends."""
+_BETWEEN = np.convolve(np.concatenate(([0.0], _NODES, [1.0])), [0.5, 0.5], mode="valid")
+"""The midpoints between the nodes, and between the nodes and the ends."""
 _TO_BETWEEN = _double_zeros(_BETWEEN)[:, np.newaxis] * (_chebyshev(_BETWEEN) @ _TO_CHEBYSHEV)
 """Matrix from the differences at the nodes to the differences between them, shape (6, nodes)."""
+_PARAMETERS = np.sort(np.concatenate(([0.0, 1.0], _NODES, _BETWEEN)))
+"""The nodes, the midpoints between them, and the ends."""
 
 
 class Cubics:
@@ -61,29 +61,21 @@ class Cubics:
 
     def __init__(self, strands: Strands) -> None:
         self._strands = strands
-        self._representation = strands.representation
 
     def fit(self, spans: Spans) -> Pieces:
         """Return the cubic of each span, and its error from five samples."""
-        representation = self._representation
-        frames = _sample_frames(spans.frames, _AT_NODES)
+        frames = _applied(_AT_NODES, _point_frames(spans.frames))
         exact = self._exact(spans.strand, frames)
-        values, rates = spans.exact, spans.rates
-        if representation is not None:
-            values, rates = self._channel_values(representation, spans, frames, exact)
+        values, rates = self._channel_values(spans, frames, exact)
         played = _applied(_AT_NODES, _bezier_points(spans.frames, values, rates))
-        if representation is None:
-            differences = np.moveaxis(exact, 1, 0) - played
-        else:
-            differences = _rotation_vectors(representation, spans, values[0], played, exact)
-        pieces = Pieces(spans.strand, spans.frames, values, rates, _largest(differences))
-        pieces.error[self.has_jump(pieces)] *= _JUMP_MARGIN
-        return pieces
+        error = _largest(self._differences(spans, values[0], played, exact))
+        error[self.has_jump(spans)] *= _JUMP_MARGIN
+        return Pieces(spans.strand, spans.frames, values, rates, error)
 
-    def has_jump(self, pieces: Pieces) -> BoolArray:
-        """Return whether each piece contains the start or end of an ease, where the acceleration jumps."""
-        first, last = pieces.frames
-        jumps = self._strands.ease_ends[:, pieces.strand]
+    def has_jump(self, spans: Spans | Pieces) -> BoolArray:
+        """Return a mask of spans that contain the start or end of an ease, where the acceleration jumps."""
+        first, last = spans.frames
+        jumps = self._strands.ease_ends[:, spans.strand]
         edge = _AT_END * (last - first)
         is_within: BoolArray = ((jumps > first + edge) & (jumps < last - edge)).any(axis=0)
         return is_within
@@ -93,8 +85,8 @@ class Cubics:
         rows = np.flatnonzero(mask & (pieces.error > self._strands.goal[pieces.strand]))
         if not len(rows):
             return pieces
-        inaccurate, representation = pieces.take(rows), self._representation
-        exact = self._exact(inaccurate.strand, _sample_frames(inaccurate.frames, _DENSE))
+        inaccurate, representation = pieces.take(rows), self._strands.representation
+        exact = self._exact(inaccurate.strand, _applied(_DENSE, _point_frames(inaccurate.frames)))
         points = _bezier_points(inaccurate.frames, inaccurate.values, inaccurate.rates)
         played = np.moveaxis(_applied(_DENSE, points), 1, 0)
         errors = np.abs(played - exact)[0] if representation is None else angles_apart(representation, played, exact)
@@ -108,9 +100,15 @@ class Cubics:
         return exact.reshape(len(exact), *frames.shape)
 
     def _channel_values(
-        self, representation: RotationRepresentation, spans: Spans, frames: Float64Array, exact: Float64Array
+        self, spans: Spans, frames: Float64Array, exact: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
-        """Return the values and rates (2, c, n) of a rotation's channels at the ends of spans."""
+        """Return the values and rates (2, c, n) of the channels at the ends of spans.
+
+        `exact` contains the spline's values at the `frames` of the samples.
+        """
+        representation = self._strands.representation
+        if representation is None:
+            return spans.exact, spans.rates
         numbers = np.stack([spans.numbers, self._arriving(representation, spans, frames, exact)])
         lengths, length_change = self._strands.lengths(spans.strand, spans.frames)
         values, rates = np.empty_like(numbers), np.empty_like(numbers)
@@ -169,6 +167,25 @@ class Cubics:
             numbers, rates, frame = factors * local + terms, factors * local_rates, frames[row]
         return numbers
 
+    def _differences(
+        self, spans: Spans, start: Float64Array, played: Float64Array, exact: Float64Array
+    ) -> Float64Array:
+        """Return the differences (m, k, n) from the played values (m, c, n) to the spline's values (a, m, n).
+
+        For rotations, these are rotation vectors. They are not reduced to the shortest path, so that a missing turn
+        counts as an error. `start` contains the channel values (c, n) at the starts of spans.
+        """
+        representation = self._strands.representation
+        if representation is None:
+            return np.moveaxis(exact, 1, 0) - played
+        orientation = representation.orientation(np.moveaxis(played, 0, 1))
+        sign = np.where(sphere.dot(representation.orientation(start), spans.exact[0]) < 0.0, -1.0, 1.0)
+        turn = sphere.product(sphere.conjugate(orientation * sign), exact)
+        sine = sphere.length(turn[1:])
+        angle = 2.0 * np.arctan2(sine, turn[0])
+        vectors: Float64Array = turn[1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0.0)
+        return np.moveaxis(vectors, 1, 0)
+
 
 def _applied(matrix: Float64Array, samples: Float64Array) -> Float64Array:
     """Return a matrix times samples (m, …), over the first axis.
@@ -191,11 +208,6 @@ def _point_frames(frames: Float64Array) -> Float64Array:
     return np.stack([first, *handles, last])
 
 
-def _sample_frames(frames: Float64Array, basis: Float64Array) -> Float64Array:
-    """Return the frames (m, n) at which cubics are compared. `basis` maps Bezier points to samples."""
-    return _applied(basis, _point_frames(frames))
-
-
 def _bezier_points(frames: Float64Array, values: Float64Array, rates: Float64Array) -> Float64Array:
     """Return the float32 Bezier points (4, c, n) of cubics with values and rates (2, c, n) at start and end frames."""
     first, after_first, before_last, last = _point_frames(frames)
@@ -204,30 +216,15 @@ def _bezier_points(frames: Float64Array, values: Float64Array, rates: Float64Arr
     return points.astype(np.float32).astype(np.float64)
 
 
-def _rotation_vectors(
-    representation: RotationRepresentation, spans: Spans, start: Float64Array, played: Float64Array, exact: Float64Array
-) -> Float64Array:
-    """Return the rotation vectors (m, 3, n) from the played to the exact orientations.
-
-    The difference is not reduced to the shortest path, so that a missing turn counts as an error.
-    """
-    orientation = representation.orientation(np.moveaxis(played, 0, 1))
-    sign = np.where(sphere.dot(representation.orientation(start), spans.exact[0]) < 0.0, -1.0, 1.0)
-    turn = sphere.product(sphere.conjugate(orientation * sign), exact)
-    sine = sphere.length(turn[1:])
-    angle = 2.0 * np.arctan2(sine, turn[0])
-    vectors: Float64Array = turn[1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0.0)
-    return np.moveaxis(vectors, 1, 0)
-
-
 def _largest(differences: Float64Array) -> Float64Array:
     """Return the largest differences along whole spans (n,), from the differences at the nodes (nodes, k, n)."""
     size = np.zeros((len(_PARAMETERS), differences.shape[2]))
     size[1:-1:2] = _sizes(_applied(_TO_BETWEEN, differences))
     size[2:-1:2] = _sizes(differences)
     (largest,), _ = maxima(size[np.newaxis], _PARAMETERS)
-    last_term = _sizes(_applied(_TO_CHEBYSHEV[-1:], differences) / 8.0)[0]
-    error: Float64Array = (largest + last_term) * _MARGIN
+    # The factor t² (1-t)² is at most 1/16. Degrees that five samples cannot resolve may be as large as the last term.
+    twice_last_term = _sizes(_applied(_TO_CHEBYSHEV[-1:], differences) / 8.0)[0]
+    error: Float64Array = (largest + twice_last_term) * _MARGIN
     return error
 
 

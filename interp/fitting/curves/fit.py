@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fit Bezier keys to many splines at once: the entry point, its results, and handles at thirds of segments."""
+"""Fit Bezier keys to many splines at once: the entry point and its results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array, numbers
+from ...keys import Float64Array
 from ...rotations.representations import JUMP
-from ..requests import Request, in_batches
+from ..requests import Batch, Request, fit_in_batches
 from .search import fewest_pieces
 from .strands import LEAST_GOAL, Pieces, Strands
 
@@ -123,14 +122,14 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     -----
     Every piece is compared with the spline at five samples, with keys and handles rounded to float32. The difference
     has double zeros at the ends, so a polynomial of degree eight interpolates it. The polynomial's maximum is found at
-    eleven points and by a parabola between them. The error is this maximum, plus the size of the polynomial's last term
-    (for degrees that five samples cannot resolve), plus 1 %. This error equals the largest difference or exceeds it by
-    a few percent. If an ease ends within a piece, the error may be underestimated by a sixth or overestimated by a
-    factor of 2.7, which may add a knot. Knots are added until all pieces are within the tolerance, or pieces would be
-    shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows which segments are not within the
-    tolerance. A segment exceeds the tolerance if the key's numbers are one of many representations of its orientation
-    (no turn, gimbal lock), so that the axis or the Euler angles must change instantly. Segments at frames that float32
-    barely resolves can also exceed the tolerance.
+    eleven points and by a parabola between them. The error is this maximum, plus twice the size of the polynomial's
+    last term (for degrees that five samples cannot resolve), plus 1 %. This error equals the largest difference or
+    exceeds it by a few percent. If an ease ends within a piece, the error may be underestimated by a sixth or
+    overestimated by a factor of 2.7, which may add a knot. Knots are added until all pieces are within the tolerance,
+    or pieces would be shorter than 1/80 frame or twelve float32 steps of the frame. `Fit.errors` shows which segments
+    are not within the tolerance. A segment exceeds the tolerance if the key's numbers are one of many representations
+    of its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change instantly. Segments at
+    frames that float32 barely resolves can also exceed the tolerance.
 
     Knots are placed so that all pieces of a segment have equal errors. Knots stay half a frame away from keys, unless
     the error would then exceed the tolerance. For tracks of each kind, with and without ease, the number of knots was
@@ -153,42 +152,42 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     >>> len(fit.knots), len(fit.knots[0].frames), fit.error < curves.ROTATION_TOLERANCE
     (4, 2, True)
     """
-    return in_batches(requests, _fit_batch)
+    return fit_in_batches(requests, _fit_batch)
 
 
-def _fit_batch(requests: Sequence[Request]) -> list[Fit]:
-    """Return the fits of requests with the same batch and representation."""
-    strands = Strands(requests)
+def _fit_batch(batch: Batch) -> list[Fit]:
+    """Return the fit of each request."""
+    strands = Strands(batch)
     pieces = fewest_pieces(strands)
-    last = np.cumsum(np.bincount(pieces.strand, minlength=len(strands))) - 1
+    # The first and last piece of each strand.
     first = np.searchsorted(pieces.strand, np.arange(len(strands)))
-    values, rates = _continued(strands, pieces, first)
-    at_keys = _at_keys(strands, pieces, values, rates, first, last)
-    is_knot = np.diff(pieces.strand, prepend=-1) == 0
-    strand, frames = pieces.strand[is_knot], pieces.frames[0, is_knot]
-    knot_values, knot_rates = values[0][:, is_knot], rates[0][:, is_knot]
-    fits = []
-    for index, (low, high) in enumerate(zip(strands.tracks.first, strands.tracks.last + 1, strict=True)):
-        knots = []
-        for channel in range(strands.channels):
-            # Each channel of values has its own strands. The channels of a rotation share theirs.
-            row, component = (0, channel) if strands.representation is None else (channel, 0)
-            rows = np.arange(*np.searchsorted(strands.segment[strand], (low, high)))
-            rows = rows[strands.component[strand[rows]] == component]
-            knots.append(Knots(frames[rows], knot_values[row, rows], knot_rates[row, rows]))
-        key_arrays = {name: array[low:high] for name, array in at_keys.items()}
-        fits.append(Fit(tuple(knots), tolerance=float(strands.tolerance[index]), **key_arrays))
-    return fits
+    last = np.append(first[1:], len(pieces.strand)) - 1
+    pieces = _continued(strands, pieces, first)
+    knots = _knots(strands, pieces)
+    at_keys = _at_keys(strands, pieces, first, last)
+    return [
+        Fit(
+            knots[request],
+            at_keys.outgoing[keys],
+            at_keys.incoming[keys],
+            at_keys.arriving[keys],
+            at_keys.jumps[keys],
+            at_keys.errors[keys],
+            float(strands.tolerance[request]),
+            at_keys.rounding[keys],
+        )
+        for request, keys in enumerate(map(slice, strands.tracks.first, strands.tracks.last + 1))
+    ]
 
 
-def _continued(strands: Strands, pieces: Pieces, first: IndexArray) -> tuple[Float64Array, Float64Array]:
-    """Return values and rates (2, c, n) as channel values that continue from the previous key, piece by piece.
+def _continued(strands: Strands, pieces: Pieces, first: IndexArray) -> Pieces:
+    """Return the pieces with channel values that continue from the previous key, piece by piece.
 
     `first` contains the index of each strand's first piece.
     """
-    values, rates = pieces.values.copy(), pieces.rates.copy()
     if strands.representation is None:
-        return values, rates
+        return pieces
+    values, rates = pieces.values.copy(), pieces.rates.copy()
     counts = np.diff(first, append=len(pieces.strand))
     # Continue the second pieces of all strands, then the third pieces, and so on.
     for ordinal in range(1, int(counts.max(initial=0))):
@@ -197,22 +196,45 @@ def _continued(strands: Strands, pieces: Pieces, first: IndexArray) -> tuple[Flo
         for side in range(2):
             values[side][:, rows] = factors * values[side][:, rows] + terms
             rates[side][:, rows] *= factors
-    return values, rates
+    return replace(pieces, values=values, rates=rates)
 
 
-def _at_keys(
-    strands: Strands, pieces: Pieces, values: Float64Array, rates: Float64Array, first: IndexArray, last: IndexArray
-) -> dict[str, Any]:
-    """Return the arrays of `Fit` that have one row per key, for the keys of all requests.
+def _knots(strands: Strands, pieces: Pieces) -> list[tuple[Knots, ...]]:
+    """Return the knots of each request's channels, which are the starts of pieces after a strand's first piece."""
+    knots = pieces.take(np.diff(pieces.strand, prepend=-1) == 0)
+    frames, values, rates = knots.frames[0], knots.values[0], knots.rates[0]
+    component = strands.component[knots.strand]
+    bounds = np.searchsorted(strands.request[knots.strand], np.arange(len(strands.requests) + 1))
+    result = []
+    for rows in map(np.arange, bounds[:-1], bounds[1:]):
+        if strands.representation is not None:
+            channels = [(channel, rows) for channel in range(strands.channels)]
+        else:
+            # Each channel of values has its own strands, with one channel each.
+            channels = [(0, rows[component[rows] == channel]) for channel in range(strands.channels)]
+        result.append(tuple(Knots(frames[at], values[channel, at], rates[channel, at]) for channel, at in channels))
+    return result
 
-    `first` and `last` contain the indices of each strand's first and last piece.
-    """
+
+class _AtKeys(NamedTuple):
+    """The arrays of `Fit` that have one row per key, for the keys of all requests."""
+
+    outgoing: Float64Array
+    incoming: Float64Array
+    arriving: Float64Array
+    jumps: BoolArray
+    errors: Float64Array
+    rounding: Float64Array
+
+
+def _at_keys(strands: Strands, pieces: Pieces, first: IndexArray, last: IndexArray) -> _AtKeys:
+    """Return the numbers at keys from the first and last piece of each strand."""
     arriving, jumps = strands.numbers, np.zeros(len(strands.numbers), dtype=np.bool_)
     channels = strands.component[:, np.newaxis]
     largest = np.maximum.reduceat(pieces.error, first) + strands.rounding if len(first) else np.empty(0)
     if strands.representation is not None:
         arriving = arriving.copy()
-        arriving[strands.end] = values[1][:, last].T
+        arriving[strands.end] = pieces.values[1][:, last].T
         jumps = np.abs(arriving - strands.numbers).max(axis=1) > JUMP
         arriving = np.where(jumps[:, np.newaxis], arriving, strands.numbers)
         channels = np.arange(strands.channels)[np.newaxis]
@@ -220,77 +242,7 @@ def _at_keys(
         largest = np.fmin(largest, np.pi)
     outgoing, incoming, errors, rounding = np.zeros((4, *strands.numbers.shape))
     begin, end = strands.segment[:, np.newaxis], strands.end[:, np.newaxis]
-    outgoing[begin, channels], incoming[end, channels] = rates[0][:, first].T, rates[1][:, last].T
+    outgoing[begin, channels], incoming[end, channels] = pieces.rates[0][:, first].T, pieces.rates[1][:, last].T
     errors[begin, channels] = largest[:, np.newaxis]
     rounding[begin, channels] = (1.0 + LEAST_GOAL) * strands.rounding[:, np.newaxis]
-    return {
-        "outgoing": outgoing,
-        "incoming": incoming,
-        "arriving": arriving,
-        "jumps": jumps,
-        "errors": errors,
-        "rounding": rounding,
-    }
-
-
-def handles(
-    frames: npt.ArrayLike, values: npt.ArrayLike, incoming: npt.ArrayLike, outgoing: npt.ArrayLike
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Return the handles with which Blender plays the cubics between keys.
-
-    Parameters
-    ----------
-    frames : array_like, shape (k,)
-        Frames of the keys.
-    values : array_like, shape (k,) or (channels, k)
-        Values of the keys, for one or several channels.
-    incoming, outgoing : array_like, shape as `values`
-        Derivatives per frame before and after each key.
-
-    Returns
-    -------
-    left, right : ndarray of float32, shape (k, 2) or (channels, k, 2)
-        Frames and values of the handles. The first left handle and the last right handle are as long as the other
-        handle of their key.
-
-    Raises
-    ------
-    TypeError
-        If arguments are not numbers.
-    ValueError
-        If the shapes of the arrays do not match.
-
-    Notes
-    -----
-    Handles are at thirds of the segment, rounded to float32, and their values match the rounded frames. Rounding a
-    frame by dt therefore changes the value only by dt times the change in the derivative over that time.
-
-    Examples
-    --------
-    >>> left, right = curves.handles([0, 30], [0, 6], incoming=[0, 0.1], outgoing=[0, 0])
-    >>> right[0], left[1]
-    (array([10.,  0.], dtype=float32), array([20.,  5.], dtype=float32))
-    """
-    f, v = numbers("frames", frames), numbers("values", values)
-    if f.ndim != 1:
-        raise ValueError(f"frames must be one-dimensional, but their shape is {f.shape}")
-    if v.shape[-1:] != f.shape:
-        raise ValueError(
-            f"values must have {f.size} numbers on their last axis, one per frame, but their shape is {v.shape}"
-        )
-    third = np.diff(f) / 3.0
-    third = np.concatenate((third[:1], third, third[-1:])) if len(third) else np.ones(2)
-    result = []
-    for name, handle_frames, given in (
-        ("incoming", f - third[:-1], incoming),
-        ("outgoing", f + third[1:], outgoing),
-    ):
-        derivatives = numbers(name, given)
-        if derivatives.shape != v.shape:
-            raise ValueError(f"{name} must have the shape {v.shape} of values, not {derivatives.shape}")
-        points = np.empty((*v.shape, 2), dtype=np.float32)
-        points[..., 0] = handle_frames
-        offset = handle_frames.astype(np.float32) - f
-        points[..., 1] = v + derivatives * offset
-        result.append(points)
-    return result[0], result[1]
+    return _AtKeys(outgoing, incoming, arriving, jumps, errors, rounding)

@@ -20,10 +20,190 @@ from ...ease import LocalParameter
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations.representations import RotationRepresentation
-from ..requests import Request, batch
+from ..requests import Batch, Request
 
 if TYPE_CHECKING:
     from typing import Self
+
+_ROUNDING = 4.0 * 2.0**-24
+"""The relative rounding error. It covers several float32 roundings: in keys, in handles and in Blender's playback."""
+LEAST_GOAL = 2.0
+"""The smallest error for which a piece is divided, in units of this rounding error."""
+
+
+class Strands:
+    """The strands of requests with the same channel representation.
+
+    Attributes
+    ----------
+    requests : sequence of Request
+        The requests.
+    representation : RotationRepresentation or None
+        The representation of rotations, or None for values.
+    tracks : KeyBatch
+        The keys of all requests.
+    numbers : ndarray, shape (keys, channels)
+        The channel values at all keys.
+    segment, end : ndarray of int, shape (strands,)
+        The keys at which each strand begins and ends.
+    component : ndarray of int, shape (strands,)
+        The channel of each strand, or 0 for rotations.
+    request : ndarray of int, shape (strands,)
+        The request of each strand.
+    tolerance : ndarray, shape (requests,)
+        The requested tolerances.
+    rounding : ndarray, shape (strands,)
+        The rounding error of float32.
+    goal : ndarray, shape (strands,)
+        The largest error that a piece may have before rounding.
+    ease_ends : ndarray, shape (2, strands)
+        The frames at which an ease ends or begins, where the acceleration jumps. NaN without ease.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self.requests, self.representation = batch.requests, batch.representation
+        self.tracks, self.numbers = batch.tracks, batch.numbers
+        self._curve, self._local_parameter = batch.curve, LocalParameter(batch.tracks)
+        strands_per_segment = 1 if self.representation is not None else self.channels
+        self.segment = np.repeat(batch.segments, strands_per_segment)
+        self.end = self.tracks.segment_end[self.segment]
+        self.component = np.tile(np.arange(strands_per_segment), len(batch.segments))
+        key_counts = self.tracks.last - self.tracks.first + 1
+        self.request = np.repeat(np.arange(len(self.requests)), key_counts)[self.segment]
+        self.tolerance = np.array([_checked_tolerance(request) for request in self.requests])
+        self.rounding: Float64Array = _ROUNDING * self._largest_numbers()
+        self.goal: Float64Array = np.maximum(self.tolerance[self.request] - self.rounding, LEAST_GOAL * self.rounding)
+        self.ease_ends = self._ease_ends()
+        self._start_length, self._length_change = self._lengths()
+
+    def __len__(self) -> int:
+        return len(self.segment)
+
+    @property
+    def channels(self) -> int:
+        """Return the number of channels of each request."""
+        return int(self.numbers.shape[1])
+
+    def whole_segments(self) -> Spans:
+        """Return each strand as one span."""
+        strand = np.arange(len(self))
+        frames = np.stack([self.tracks.frames[self.segment], self.tracks.frames[self.end]])
+        exact, rates = (
+            np.stack(np.split(self.evaluate(np.tile(strand, 2), frames.ravel(), nu), 2, axis=1)) for nu in range(2)
+        )
+        if self.representation is None:
+            return Spans(strand, frames, exact, rates, exact[0])
+        unit = self.unit_numbers(self.segment, self.representation.local(exact[0], rates[0]))
+        return Spans(strand, frames, exact, rates, unit)
+
+    def divided(self, spans: Spans, span: IndexArray, frames: Float64Array) -> Spans:
+        """Return the parts into which knots divide spans.
+
+        `span` and `frames` contain the span and the frame of each knot, in order of span and frame.
+        """
+        if not len(span):
+            return spans
+        strand = spans.strand[span]
+        exact, rates = self.evaluate(strand, frames, 0), self.evaluate(strand, frames, 1)
+        count = np.bincount(span, minlength=len(spans.strand)) + 1
+        owner, last = np.repeat(np.arange(len(count)), count), np.cumsum(count) - 1
+        starts_at_knot, ends_at_knot = np.ones((2, len(owner)), dtype=np.bool_)
+        starts_at_knot[last - count + 1] = ends_at_knot[last] = False
+
+        def at_ends_of_parts(at_ends: Float64Array, at_knots: Float64Array) -> Float64Array:
+            result = at_ends[..., owner]
+            result[0][..., starts_at_knot] = at_knots
+            result[1][..., ends_at_knot] = at_knots
+            return result
+
+        numbers = spans.numbers[:, owner]
+        numbers[:, starts_at_knot] = exact if self.representation is None else self.representation.local(exact, rates)
+        return Spans(
+            spans.strand[owner],
+            at_ends_of_parts(spans.frames, frames),
+            at_ends_of_parts(spans.exact, exact),
+            at_ends_of_parts(spans.rates, rates),
+            numbers,
+        )
+
+    def evaluate(self, strand: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
+        """Return the spline's values or derivatives (a, n).
+
+        For values, only the strand's component is returned.
+        """
+        segment = self.segment[strand]
+        results = []
+        for start in range(0, max(len(frames), 1), BLOCK):
+            block = slice(start, start + BLOCK)
+            block_segment = segment[block]
+            u, *speed = self._local_parameter.at(frames[block], block_segment, nu)
+            values = self._curve.evaluate(block_segment, u, nu)
+            if self.representation is None:
+                values = values[self.component[strand[block]], np.arange(len(block_segment))][np.newaxis]
+            results.append(values * speed[0] if nu else values)
+        return np.concatenate(results, axis=1)
+
+    def lengths(self, strand: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return the lengths of quaternions and axes at frames (…, n), and their change per frame (n,).
+
+        The lengths vary linearly from key to key.
+        """
+        change = self._length_change[strand]
+        since = frames - self.tracks.frames[self.segment[strand]]
+        return self._start_length[strand] + change * since, change
+
+    def unit_numbers(self, keys: IndexArray, local: Float64Array) -> Float64Array:
+        """Return the channel values (c, n) of rotations at keys, with unit quaternions and axes.
+
+        An axis of length 0 has no direction, so the direction of the motion's `local` values is used.
+        """
+        assert self.representation is not None
+        numbers = self.numbers[keys].T
+        unit = _unit(self.representation, numbers)
+        unit[1:] = np.where(self.representation.lengths(numbers) > 0.0, unit[1:], local[1:])
+        return unit
+
+    def _largest_numbers(self) -> Float64Array:
+        """Return the largest magnitude of each strand's values at its ends, at least 1 for rotations."""
+        size = np.abs(self.numbers)
+        if self.representation is not None:
+            unit = np.abs(_unit(self.representation, self.numbers.T))
+            size = unit.max(axis=0, initial=1.0)[:, np.newaxis]
+        return np.maximum(size[self.segment, self.component], size[self.end, self.component])
+
+    def _ease_ends(self) -> Float64Array:
+        parameter = self._local_parameter
+        eases = np.stack([parameter.ease_from[self.segment], parameter.ease_to[self.segment]])
+        start, end = self.tracks.frames[self.segment], self.tracks.frames[self.end]
+        frames = np.stack([start + eases[0] * (end - start), end - eases[1] * (end - start)])
+        return np.where(eases > 0.0, frames, np.nan)
+
+    def _lengths(self) -> tuple[Float64Array, Float64Array]:
+        """Return the lengths of quaternions and axes at the starts of strands, and their change per frame."""
+        if self.representation is None:
+            return np.ones(len(self)), np.zeros(len(self))
+        lengths = self.representation.lengths(self.numbers.T)
+        start = lengths[self.segment]
+        change = lengths[self.end] - start
+        return start, change / (self.tracks.frames[self.end] - self.tracks.frames[self.segment])
+
+
+def _checked_tolerance(request: Request) -> float:
+    """Return the tolerance, or raise TypeError or ValueError."""
+    if request.tolerance is None:
+        raise TypeError("tolerance must be a number when curves are fitted, not None")
+    tolerance = checked_sample_frame("tolerance", request.tolerance)
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance must be above 0, not {tolerance:g}")
+    return tolerance
+
+
+def _unit(representation: RotationRepresentation, numbers: Float64Array) -> Float64Array:
+    """Return channel values (c, n) with quaternions and axes scaled to length 1."""
+    size = representation.lengths(numbers)
+    inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
+    unit, _ = representation.scaled(numbers, numbers, inverse, np.zeros_like(size))
+    return unit
 
 
 @dataclass(frozen=True)
@@ -73,157 +253,3 @@ def concatenate(parts: Sequence[Pieces]) -> Pieces:
         *(np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(Pieces))
     )
     return joined.take(np.lexsort((joined.frames[0], joined.strand)))
-
-
-_ROUNDING = 4.0 * 2.0**-24
-"""The relative rounding error. It covers several float32 roundings: in keys, in handles and in Blender's playback."""
-LEAST_GOAL = 2.0
-"""The smallest error for which a piece is divided, in units of this rounding error."""
-
-
-class Strands:
-    """The strands of requests with the same channel representation.
-
-    Attributes
-    ----------
-    requests : sequence of Request
-        The requests.
-    representation : RotationRepresentation or None
-        The representation of rotations, or None for values.
-    tracks : KeyBatch
-        The keys of all requests.
-    numbers : ndarray, shape (keys, channels)
-        The channel values at all keys.
-    segment, end : ndarray of int, shape (strands,)
-        The keys at which each strand begins and ends.
-    tolerance : ndarray, shape (requests,)
-        The requested tolerances.
-    component : ndarray of int, shape (strands,)
-        The channel of each strand, or 0 for rotations.
-    request : ndarray of int, shape (strands,)
-        The request of each strand.
-    rounding : ndarray, shape (strands,)
-        The rounding error of float32.
-    goal : ndarray, shape (strands,)
-        The largest error that a piece may have before rounding.
-    ease_ends : ndarray, shape (2, strands)
-        The frames at which an ease ends or begins, where the acceleration jumps. NaN without ease.
-    """
-
-    def __init__(self, requests: Sequence[Request]) -> None:
-        self.requests = requests
-        self.representation, self.tracks, self._curve, self.numbers, segment = batch(requests)
-        self._local_parameter = LocalParameter(self.tracks)
-        counts = self.tracks.last - self.tracks.first + 1
-        strands_per_segment = 1 if self.representation is not None else self.channels
-        self.component = np.tile(np.arange(strands_per_segment), len(segment))
-        self.segment = np.repeat(segment, strands_per_segment)
-        self.end = self.tracks.segment_end[self.segment]
-        self.request = np.repeat(np.arange(len(requests)), counts)[self.segment]
-        self.rounding = self._rounding()
-        self.tolerance = np.array([_checked_tolerance(request) for request in requests])
-        self.goal: Float64Array = np.maximum(self.tolerance[self.request] - self.rounding, LEAST_GOAL * self.rounding)
-        self._start_length, self._length_change = self._lengths()
-        self.ease_ends = self._ease_ends()
-
-    def __len__(self) -> int:
-        return len(self.segment)
-
-    @property
-    def channels(self) -> int:
-        """Return the number of channels of each request."""
-        return int(self.numbers.shape[1])
-
-    def _rounding(self) -> Float64Array:
-        """Return the float32 rounding error of the values of each strand."""
-        size = np.abs(self.numbers)
-        if self.representation is not None:
-            unit = np.abs(_unit(self.representation, self.numbers.T))
-            size = unit.max(axis=0, initial=1.0)[:, np.newaxis]
-        largest = np.maximum(size[self.segment, self.component], size[self.end, self.component])
-        rounding: Float64Array = _ROUNDING * largest
-        return rounding
-
-    def _lengths(self) -> tuple[Float64Array, Float64Array]:
-        """Return the lengths of quaternions and axes at the starts of strands, and their change per frame."""
-        if self.representation is None:
-            return np.ones(len(self)), np.zeros(len(self))
-        lengths = self.representation.lengths(self.numbers.T)
-        start = lengths[self.segment]
-        change = lengths[self.end] - start
-        return start, change / (self.tracks.frames[self.end] - self.tracks.frames[self.segment])
-
-    def _ease_ends(self) -> Float64Array:
-        """Return the frames at which an ease ends or begins."""
-        parameter = self._local_parameter
-        eases = np.stack([parameter.ease_from[self.segment], parameter.ease_to[self.segment]])
-        start, end = self.tracks.frames[self.segment], self.tracks.frames[self.end]
-        frames = np.stack([start + eases[0] * (end - start), end - eases[1] * (end - start)])
-        return np.where(eases > 0.0, frames, np.nan)
-
-    def evaluate(self, strand: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
-        """Return the spline's values or derivatives (a, n).
-
-        For values, only the strand's component is returned.
-        """
-        segment = self.segment[strand]
-        results = []
-        for start in range(0, max(len(frames), 1), BLOCK):
-            block = slice(start, start + BLOCK)
-            block_segment = segment[block]
-            u, *speed = self._local_parameter.at(frames[block], block_segment, nu)
-            values = self._curve.evaluate(block_segment, u, nu)
-            if self.representation is None:
-                values = values[self.component[strand[block]], np.arange(len(block_segment))][np.newaxis]
-            results.append(values * speed[0] if nu else values)
-        return np.concatenate(results, axis=1)
-
-    def lengths(self, strand: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return the lengths of quaternions and axes at frames (…, n), and their change per frame (n,).
-
-        The lengths vary linearly from key to key.
-        """
-        change = self._length_change[strand]
-        since = frames - self.tracks.frames[self.segment[strand]]
-        return self._start_length[strand] + change * since, change
-
-    def unit_numbers(self, keys: IndexArray, local: Float64Array) -> Float64Array:
-        """Return the channel values (c, n) of rotations at keys, with unit quaternions and axes.
-
-        An axis of length 0 has no direction, so the direction of the motion's `local` values is used.
-        """
-        assert self.representation is not None
-        numbers = self.numbers[keys].T
-        unit = _unit(self.representation, numbers)
-        unit[1:] = np.where(self.representation.lengths(numbers) > 0.0, unit[1:], local[1:])
-        return unit
-
-    def whole_segments(self) -> Spans:
-        """Return each strand as one span."""
-        strand = np.arange(len(self))
-        frames = np.stack([self.tracks.frames[self.segment], self.tracks.frames[self.end]])
-        exact, rates = (
-            np.stack(np.split(self.evaluate(np.tile(strand, 2), frames.ravel(), nu), 2, axis=1)) for nu in range(2)
-        )
-        if self.representation is None:
-            return Spans(strand, frames, exact, rates, exact[0])
-        unit = self.unit_numbers(self.segment, self.representation.local(exact[0], rates[0]))
-        return Spans(strand, frames, exact, rates, unit)
-
-
-def _checked_tolerance(request: Request) -> float:
-    """Return the tolerance, or raise TypeError or ValueError."""
-    if request.tolerance is None:
-        raise TypeError("tolerance must be a number when curves are fitted, not None")
-    tolerance = checked_sample_frame("tolerance", request.tolerance)
-    if not tolerance > 0.0:
-        raise ValueError(f"tolerance must be above 0, not {tolerance:g}")
-    return tolerance
-
-
-def _unit(representation: RotationRepresentation, numbers: Float64Array) -> Float64Array:
-    """Return channel values (c, n) with quaternions and axes scaled to length 1."""
-    size = representation.lengths(numbers)
-    inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
-    unit, _ = representation.scaled(numbers, numbers, inverse, np.zeros_like(size))
-    return unit
