@@ -4,19 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..key_batch import IndexArray
 from ..keys import Float32Array, Float64Array
-from .handle_shapes import CUBIC, EASED_DRAFT, SamplePoints
-from .handles import HandleFitting, SegmentFits, Segments, float32_handles
+from .handle_motion import SegmentMotion
+from .handle_samples import SamplePoints, chebyshev
+from .handle_shapes import Round, fitted_shape
 from .requests import Batch, Request
+from .stored_handles import float32_handles
 
+_EASED_DRAFT = SamplePoints(chebyshev(10), slice(None))
+"""Points in segments with eases. Ten nodes suffice, because the only step of a draft is short."""
+_ROUNDS = (Round(1, 0.0), Round(4, 3e-3))
+"""Rounds for drafts, which only need to look right temporarily."""
 _MANY = 400
-"""A draft of at least this many columns takes no additional steps."""
+"""A draft of more columns takes only the first round."""
 
 
 class Draft(NamedTuple):
@@ -30,7 +35,7 @@ class Draft(NamedTuple):
     """-1 where the last key must be negated relative to the first key, otherwise 1, shape (N,)."""
 
 
-class HandleDrafts(HandleFitting):
+class HandleDrafts:
     """Repeated drafts of the same handles while a drag changes the parameters.
 
     Data that does not depend on the parameters is prepared once. A draft takes one descent step, and more steps for
@@ -43,39 +48,34 @@ class HandleDrafts(HandleFitting):
     """
 
     def __init__(self, requests: Sequence[Request]) -> None:
-        super().__init__(Batch.of(requests), None)
-        self._splines = [request.spline for request in requests]
-        plain = self._plain
-        self._plain = plain if plain is CUBIC else SamplePoints(plain.at[plain.nodes], slice(None))
-        self._eased = EASED_DRAFT
-        columns = len(self._begin) * (1 if requests[0].representation == "QUATERNION" else self._numbers.shape[1])
-        self._draft_size = "MANY" if columns > _MANY else "FEW"
+        self._batch = Batch.of(requests)
+        motion = SegmentMotion(self._batch)
+        self._plain = motion.plain if motion.plain.is_cubic else SamplePoints(motion.plain.nodes, slice(None))
+        columns = len(self.segments) * (1 if motion.is_quaternion else self._batch.channels)
+        self._rounds = _ROUNDS[:1] if columns > _MANY else _ROUNDS
 
     @property
     def segments(self) -> IndexArray:
         """Return the first key of each segment, as an index into the keys of all requests, shape (N,)."""
-        return self._begin
+        return self._batch.segments
 
     @property
     def parameters(self) -> Float64Array:
         """Return the parameters of the keys of all requests, shape (5, keys)."""
-        return self._tracks.parameters
+        return self._batch.tracks.parameters
 
     def fitted(self, parameters: Float64Array) -> Draft:
         """Return the handles for key parameters of shape (5, keys)."""
-        self._tracks = replace(self._tracks, parameters=parameters)
-        self._curve = type(self._splines[0]).curve(self._splines, self._tracks)
-        fits = [self._fitted(segments) for segments in self._segment_groups()]
-        frames = np.concatenate([fit.frames for fit in fits], axis=-1)
-        values = np.concatenate([fit.values for fit in fits], axis=-1)
-        right, left = np.stack([frames, values], axis=-1).swapaxes(1, 2)
-        return Draft(right, left, np.concatenate([fit.flips for fit in fits]))
-
-    def _fit(
-        self, segments: Segments, exact: Float64Array, derivatives: Float64Array, points: SamplePoints
-    ) -> SegmentFits:
-        """Return the handles of each segment, without measuring errors."""
-        course, shape, flips, _ = self._shaped(segments, exact, derivatives, points)
-        frames, values = float32_handles(segments, course, shape)
-        size, zeros = (2, self._numbers.shape[1], len(segments.begin)), np.zeros((1, len(segments.begin)))
-        return SegmentFits(flips, zeros[0], zeros, zeros, frames.reshape(size), values.reshape(size))
+        motion = SegmentMotion(self._batch.with_parameters(parameters))
+        count, channels = len(self.segments), self._batch.channels
+        right, left = np.empty((2, count, channels, 2), dtype=np.float32)
+        flips = np.ones(count)
+        for segments in motion.groups():
+            points = _EASED_DRAFT if segments.eases.any() else self._plain
+            course, flips_of_group, _ = motion.course(motion.sampled(segments, points))
+            handles = float32_handles(segments, course, fitted_shape(course, points, self._rounds))
+            rows = np.searchsorted(self.segments, segments.begin)
+            frames, values = (array.reshape(2, channels, -1) for array in handles)
+            right[rows], left[rows] = np.stack([frames, values], axis=-1).swapaxes(1, 2)
+            flips[rows] = flips_of_group
+        return Draft(right, left, flips)

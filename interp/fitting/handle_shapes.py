@@ -1,145 +1,83 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find the handle shapes with which Bezier segments best fit a motion, by damped Gauss-Newton steps.
 
-A shape consists of the reach of each handle into its segment and the derivative of each channel at both keys. The
-module `handles` samples the motions. Source: docs/formulas, "Fitting handles".
+A shape consists of the reach of each handle into its segment and the derivative of each channel at both keys. Source:
+docs/formulas, "Fitting handles".
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import ease
-from ..cubics import hermite_powers, hermite_weights
+from ..cubics import hermite_weights
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from ..rotations import sphere
+from .bezier_segments import LEAST_SLOPE, bezier_powers, frame_powers, rise_at, slope_at
+from .handle_samples import SamplePoints
 from .least_squares import DenseEquations, Method, descend
 
-LEAST_SLOPE = 1e-2
-"""The smallest derivative of a frame with respect to the parameter that Newton's method divides by."""
-_PARAMETER_NEWTON_STEPS = 6
-_SOLVED = 1e-10
-"""The accuracy of a solution relative to the segment's length, far below the float32 resolution of frames."""
-_BISECTIONS = 36
-"""The number of bisections, which reach the same accuracy: 2^-36 is 1.5e-11."""
 
+class Course(NamedTuple):
+    """Exact motion in N columns, which are segments of channels. The last axis of each array runs over the columns.
 
-def bezier_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
-    """Return the coefficients (3, c, 1, N) of t, t² and t³ of cubics (c, N) that rise by a chord.
-
-    `leaving` is the second Bezier point minus the first, and `arriving` the last minus the third.
-    Source: docs/formulas, "Bezier form of a cubic".
-    """
-    return hermite_powers(chord, 3.0 * leaving, 3.0 * arriving)[:, :, np.newaxis]
-
-
-def frame_powers(reach: Float64Array) -> Float64Array:
-    """Return the coefficients of the frame as a fraction of the segment."""
-    return bezier_powers(np.ones_like(reach[0]), *reach)
-
-
-def rise_at(powers: Float64Array, t: Float64Array) -> Float64Array:
-    """Return the rise of each cubic from 0 to t."""
-    linear, square, cube = powers
-    rise: Float64Array = ((cube * t + square) * t + linear) * t
-    return rise
-
-
-def slope_at(powers: Float64Array, t: Float64Array) -> Float64Array:
-    """Return the derivative of each cubic at t."""
-    linear, square, cube = powers
-    slope: Float64Array = (3.0 * cube * t + 2.0 * square) * t + linear
-    return slope
-
-
-def parameters_at(values: Float64Array, powers: Float64Array) -> Float64Array:
-    """Return the parameters (c, m, N) at which cubics that rise from 0 to 1 reach the values (m,) or (m, N).
-
-    Newton's method starts at the values, with bisection as the fallback.
-    """
-    target = values if values.ndim > 1 else values[:, np.newaxis]
-    t = np.broadcast_to(target, (powers.shape[1], len(values), powers.shape[3])).copy()
-    for _ in range(_PARAMETER_NEWTON_STEPS):
-        error = rise_at(powers, t) - target
-        if (np.abs(error) <= _SOLVED).all():
-            return t
-        t = np.clip(t - error / np.maximum(slope_at(powers, t), LEAST_SLOPE), 0.0, 1.0)
-    unsolved = np.nonzero(np.abs(rise_at(powers, t) - target) > _SOLVED)
-    channel, _, column = unsolved
-    if len(channel):
-        t[unsolved] = _bisect(powers[:, channel, 0, column], np.broadcast_to(target, t.shape)[unsolved])
-    return t
-
-
-def _bisect(powers: Float64Array, target: Float64Array) -> Float64Array:
-    """Return the parameters (n,) at which cubics (3, n) that rise from 0 to 1 reach their targets (n,)."""
-    low, high = np.zeros(len(target)), np.ones(len(target))
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        is_below = rise_at(powers, middle) < target
-        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
-    return 0.5 * (low + high)
-
-
-def chebyshev(count: int) -> Float64Array:
-    """Return the Chebyshev nodes between 0 and 1.
-
-    Every third node, from the second on, is also a node for a third of the count.
-    """
-    return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
-
-
-class SamplePoints(NamedTuple):
-    """Local parameters at which errors are measured, including the nodes at which handles are fitted.
-
-    Least squares at Chebyshev nodes almost minimize the maximum error.
+    The c channels of a quaternion share a column. Other channels have separate columns, and c is 1. Frames are given as
+    local parameters u.
     """
 
-    at: Float64Array
-    nodes: slice = slice(1, None, 3)
+    keys: Float64Array
+    """Values at the start and end, shape (2, c, N)."""
+    values: Float64Array
+    """Values at m points, shape (c, m, N). Quaternions have length 1."""
+    rates: Float64Array
+    """Derivatives with respect to u at the start and end, shape (2, c, N)."""
+    path: Float64Array
+    """Derivatives at the start and end without ease, shape (2, c, N)."""
+    eases: Float64Array
+    """`ease_from` at the start and `ease_to` at the end, shape (2, N)."""
+    stiffness: Float64Array
+    """Weights of the squared errors in the derivatives at the start and end, shape (2, N)."""
+    is_fitted: BoolArray
+    """Mask of the columns to fit, shape (N,). The handles of other columns are at thirds, with the rates."""
+
+    @property
+    def is_quaternion(self) -> bool:
+        """Return whether the columns are quaternions."""
+        return len(self.values) > 1
+
+    def take(self, columns: IndexArray) -> Course:
+        """Return a subset of the columns."""
+        # Indexing with brackets would change the memory order, which determines NumPy's order of summation and the last
+        # digit.
+        arrays: tuple[Any, ...] = self
+        return Course(*(array.take(columns, axis=-1) for array in arrays))
+
+    def apart(self) -> Course:
+        """Return the course with separate columns for all channels, in the order of the channels."""
+        keys, rates, path = (pair.reshape(2, 1, -1) for pair in (self.keys, self.rates, self.path))
+        channels, points, _ = self.values.shape
+        values = np.ascontiguousarray(self.values.swapaxes(0, 1)).reshape(1, points, -1)
+        eases, stiffness = (np.tile(pair, channels) for pair in (self.eases, self.stiffness))
+        return Course(keys, values, rates, path, eases, stiffness, np.tile(self.is_fitted, channels))
 
 
-EASED = SamplePoints(chebyshev(60))
-"""Points in segments with eases. With fewer than twenty fitted nodes, channels could move and return between them."""
-PLAIN = SamplePoints(chebyshev(36))
-"""Points in segments without ease."""
-EASED_DRAFT = SamplePoints(chebyshev(10), slice(None))
-"""Points in drafts of segments with eases. Ten nodes suffice, because the only step of a draft is short."""
-SMOOTH = SamplePoints(chebyshev(27))
-"""Points for quaternions without ease, for which nine nodes are as accurate as twelve. Angle channels need `PLAIN`."""
-CUBIC = SamplePoints(chebyshev(12))
-"""Points for values without ease, whose error is only rounding: a polynomial of degree five."""
+class Shape(NamedTuple):
+    """The fitted handles of a course's columns."""
+
+    reach: Float64Array
+    """The reach of the handles at the start and end, relative to the segment, shape (2, c, N)."""
+    rates: Float64Array
+    """Derivatives of the value with respect to u at the start and end, shape (2, c, N)."""
+
+    def take(self, columns: IndexArray) -> Shape:
+        """Return a subset of the columns."""
+        return Shape(*(array[..., columns] for array in self))
 
 
-class _Round(NamedTuple):
-    """Additional steps for segments whose error exceeds a limit at any node."""
-
-    steps: int
-    limit: float
-    """The limit for the error, as half the angle in radians, or relative to the size of the values."""
-    of_chord: float = 0.0
-    """The limit is at least this fraction of the chord."""
-
-
-DraftSize = Literal["FEW", "MANY"]
-"""The number of segments drafted together. A draft of many segments takes a single step."""
-_DRAFTS: dict[DraftSize, tuple[_Round, ...]] = {"FEW": (_Round(1, 0.0), _Round(4, 3e-3)), "MANY": (_Round(1, 0.0),)}
-"""Rounds for drafts, which only need to look right temporarily."""
-_CHANNELS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(6, 8e-5))
-"""Rounds for single channels. The last limit is slightly below the error allowed in a bake."""
-_QUATERNIONS = (_Round(2, 0.0), _Round(2, 5e-5), _Round(10, 8e-5), _Round(12, 8e-5, of_chord=0.015))
-"""Rounds for quaternions. Some quaternions start with large errors next to eases."""
-_TOGETHER = 1024
-"""Number of segment channels fitted together, small enough for the cache."""
-
-_LONGEST_REACH = 0.9
-"""Maximum reach relative to a segment. With two such handles, the frame still increases in the middle."""
-_SHORTEST_START = 0.05
-"""Minimum reach, relative to a segment, of handles next to an ease, before the first step."""
 _RIGID = 1e3
 """Weight of derivative errors at keys, relative to the root of the sum of squared residuals."""
 _SOFT = 0.07
@@ -149,6 +87,57 @@ Next to an ease, the spline is at rest at the key, and a handle without height h
 allowed there, with a weight that decreases with the square root of the ease. With exact derivatives, the errors of
 angle channels would be three times as large, because these channels curve strongly.
 """
+
+
+def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
+    """Return the weights of the squared errors in the derivatives at the start and end, shape (2, N).
+
+    If `exact`, as for values and quaternions, handles without ease must have the derivatives of the motion.
+    """
+    return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
+
+
+class Round(NamedTuple):
+    """Additional steps for segments whose error exceeds a limit at any node."""
+
+    steps: int
+    limit: float
+    """The limit for the error, as half the angle in radians, or relative to the size of the values."""
+    of_chord: float = 0.0
+    """The limit is at least this fraction of the chord."""
+
+
+_CHANNELS = (Round(2, 0.0), Round(2, 5e-5), Round(6, 8e-5))
+"""Rounds for single channels. The last limit is slightly below the error allowed in a bake."""
+_QUATERNIONS = (Round(2, 0.0), Round(2, 5e-5), Round(10, 8e-5), Round(12, 8e-5, of_chord=0.015))
+"""Rounds for quaternions. Some quaternions start with large errors next to eases."""
+_TOGETHER = 1024
+"""Number of segment channels fitted together, small enough for the cache."""
+
+
+def fitted_shape(course: Course, points: SamplePoints, rounds: tuple[Round, ...] | None = None) -> Shape:
+    """Return the handles of all columns, close to the least-squares solution at the nodes.
+
+    By default, the rounds are those for accurate fits.
+    """
+    channels = len(course.values)
+    if rounds is None:
+        rounds = _QUATERNIONS if course.is_quaternion else _CHANNELS
+    shape = Shape(np.full(course.rates.shape, 1.0 / 3.0), course.rates.copy())
+    columns_to_fit = np.flatnonzero(course.is_fitted)
+    for start in range(0, len(columns_to_fit), _TOGETHER // channels):
+        block = columns_to_fit[start : start + _TOGETHER // channels]
+        # NumPy sums a single column in a different order, so it is repeated.
+        block = np.repeat(block, 2) if len(block) == 1 else block
+        for array, fitted in zip(shape, _fit_columns(course.take(block), points, rounds), strict=True):
+            array[..., block] = fitted
+    return shape
+
+
+_LONGEST_REACH = 0.9
+"""Maximum reach relative to a segment. With two such handles, the frame still increases in the middle."""
+_SHORTEST_START = 0.05
+"""Minimum reach, relative to a segment, of handles next to an ease, before the first step."""
 _DAMPING = 0.002
 """Initial damping for segments without ease."""
 _EASED_DAMPING = 0.01
@@ -173,86 +162,10 @@ _NEWTON_STEPS = 2
 """The number of Newton steps after each change to the handles, starting from the previous parameters."""
 
 
-class Course(NamedTuple):
-    """Exact motion in N columns, which are segments of channels. The last axis of each array runs over the columns.
-
-    The c channels of a quaternion share a column. Other channels have separate columns, and c is 1. Frames are given as
-    local parameters u.
-    """
-
-    keys: Float64Array
-    """Values at the start and end, shape (2, c, N)."""
-    values: Float64Array
-    """Values at m points, shape (c, m, N). Quaternions have length 1."""
-    rates: Float64Array
-    """Derivatives with respect to u at the start and end, shape (2, c, N)."""
-    path: Float64Array
-    """Derivatives at the start and end without ease, shape (2, c, N)."""
-    eases: Float64Array
-    """`ease_from` at the start and `ease_to` at the end, shape (2, N)."""
-    stiffness: Float64Array
-    """Weights of the squared errors in the derivatives at the start and end, shape (2, N)."""
-
-    @property
-    def turns(self) -> bool:
-        """Return whether the columns are quaternions."""
-        return len(self.values) > 1
-
-    def take(self, columns: IndexArray) -> Course:
-        """Return a subset of the columns."""
-        # Indexing with brackets would change the memory order, which determines NumPy's order of summation and the last
-        # digit.
-        return Course(*(array.take(columns, axis=-1) for array in self))
-
-    def apart(self) -> Course:
-        """Return the course with separate columns for all channels, in the order of the channels."""
-        keys, rates, path = (pair.reshape(2, 1, -1) for pair in (self.keys, self.rates, self.path))
-        channels, points, _ = self.values.shape
-        values = np.ascontiguousarray(self.values.swapaxes(0, 1)).reshape(1, points, -1)
-        return Course(keys, values, rates, path, np.tile(self.eases, channels), np.tile(self.stiffness, channels))
-
-
-class Shape(NamedTuple):
-    """The fitted handles of a course's columns."""
-
-    reach: Float64Array
-    """The reach of the handles at the start and end, relative to the segment, shape (2, c, N)."""
-    rates: Float64Array
-    """Derivatives of the value with respect to u at the start and end, shape (2, c, N)."""
-
-    def take(self, columns: IndexArray) -> Shape:
-        """Return a subset of the columns."""
-        return Shape(*(array[..., columns] for array in self))
-
-
-def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
-    """Return the weights of the squared errors in the derivatives at the start and end, shape (2, N).
-
-    If `exact`, as for values and quaternions, handles without ease must have the derivatives of the motion.
-    """
-    return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
-
-
-def fitted_shape(course: Course, still: BoolArray, points: SamplePoints, draft: DraftSize | None = None) -> Shape:
-    """Return the handles of all columns. Handles of `still` columns are at thirds, with the rates of the course."""
-    channels = len(course.values)
-    shape = Shape(np.full(course.rates.shape, 1.0 / 3.0), course.rates.copy())
-    columns_to_fit = np.flatnonzero(~still)
-    for start in range(0, len(columns_to_fit), _TOGETHER // channels):
-        block = columns_to_fit[start : start + _TOGETHER // channels]
-        # NumPy sums a single column in a different order, so it is repeated.
-        block = np.repeat(block, 2) if len(block) == 1 else block
-        for array, fitted in zip(shape, _fit_columns(course.take(block), points, draft), strict=True):
-            array[..., block] = fitted
-    return shape
-
-
-def _fit_columns(course: Course, points: SamplePoints, draft: DraftSize | None) -> Shape:
-    """Return handles close to the least-squares solution at the nodes, with more steps for large errors."""
-    nodes = points.at[points.nodes]
-    normalized, size = _normalized(course._replace(values=course.values[:, points.nodes]))
-    rounds = _DRAFTS[draft] if draft else _QUATERNIONS if course.turns else _CHANNELS
-    fit = _Fit.of(normalized, nodes, rounds)
+def _fit_columns(course: Course, points: SamplePoints, rounds: tuple[Round, ...]) -> Shape:
+    """Return the handles of columns that fit in the cache."""
+    normalized, size = _normalized(course._replace(values=course.values[:, points.node_rows]))
+    fit = _Fit.of(normalized, points.nodes, rounds)
     unbounded = np.full(2 * len(course.values), np.inf)
     low = np.concatenate([np.zeros_like(unbounded), -unbounded])[:, np.newaxis]
     high = np.concatenate([np.full_like(unbounded, _LONGEST_REACH), unbounded])[:, np.newaxis]
@@ -265,7 +178,7 @@ def _fit_columns(course: Course, points: SamplePoints, draft: DraftSize | None) 
 
 def _normalized(course: Course) -> tuple[Course, Float64Array]:
     """Return the course scaled to values of about 1, and the divisors of its rates, shape (N,)."""
-    if course.turns:
+    if course.is_quaternion:
         # The values already have length 1. The keys may have any length.
         size = _nonzero(sphere.length(course.keys[0]))
         return course._replace(keys=course.keys / size, rates=course.rates / size, path=course.path / size), size
@@ -315,7 +228,7 @@ class _Fit:
     course: Course
     nodes: Float64Array
     """The nodes as local parameters, shape (nodes, 1)."""
-    rounds: tuple[_Round, ...]
+    rounds: tuple[Round, ...]
     rate_weights: Float64Array
     """Normal matrices of the rate errors at the start and end, shape (2, N, c, c)."""
     directions: Float64Array | None
@@ -327,13 +240,13 @@ class _Fit:
         return None
 
     @classmethod
-    def of(cls, course: Course, nodes: Float64Array, rounds: tuple[_Round, ...]) -> _Fit:
+    def of(cls, course: Course, nodes: Float64Array, rounds: tuple[Round, ...]) -> _Fit:
         """Return the least-squares problem of a course."""
         c, _, columns = course.values.shape
         identities = np.repeat(np.eye(c)[np.newaxis], columns, axis=0)
         rate_weights = identities * course.stiffness[:, :, np.newaxis, np.newaxis]
         directions = None
-        if course.turns:
+        if course.is_quaternion:
             # stiffness * (I - d d^T): playback normalizes quaternions, so a rate along the key d has no effect.
             directions = course.keys / np.stack([sphere.length(key) for key in course.keys])[:, np.newaxis]
             rows = (directions * np.sqrt(course.stiffness)[:, np.newaxis]).transpose(0, 2, 1)
@@ -459,11 +372,6 @@ def _solve_parameters(frames: Float64Array, guess: Float64Array, nodes: Float64A
     return t
 
 
-def eased_share(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
-    """Ease local parameters (m, N), or return their derivatives with respect to u."""
-    return ease.ease(u, np.broadcast_to(ease_from, u.shape), np.broadcast_to(ease_to, u.shape), nu)
-
-
 def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array) -> Float64Array:
     """Return the reach (2, N) of handles with heights at thirds, for which a line best follows the ease.
 
@@ -476,7 +384,7 @@ def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array
     u = (t / scale + ease_from) / 2.0
     u = np.where(t < scale * ease_from, np.sqrt(t * ease_from / scale), u)
     u = np.where(1.0 - t < scale * ease_to, 1.0 - np.sqrt((1.0 - t) * ease_to / scale), u)
-    speed = eased_share(u, ease_from, ease_to, nu=1)
+    speed = ease.ease(u, np.broadcast_to(ease_from, u.shape), np.broadcast_to(ease_to, u.shape), 1)
     rise, leaving, arriving = (3.0 * speed * weight for weight in hermite_weights(t))
     target = u * speed - rise / 3.0
     # Normal equations [[a, b], [b, d]] @ reach = (p, q), solved by Cramer's rule.

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -118,6 +118,16 @@ class Batch:
         _check_sizes(requests, representation, tracks, numbers)
         curve = type(splines[0]).curve(splines, tracks)
         return cls(requests, representation, tracks, curve, numbers, np.flatnonzero(is_fitted))
+
+    @property
+    def channels(self) -> int:
+        """Return the number of channels of each request."""
+        return int(self.numbers.shape[1])
+
+    def with_parameters(self, parameters: Float64Array) -> Batch:
+        """Return the batch with other parameters of the keys, shape (5, keys)."""
+        splines, tracks = [request.spline for request in self.requests], replace(self.tracks, parameters=parameters)
+        return replace(self, tracks=tracks, curve=type(splines[0]).curve(splines, tracks))
 
 
 def _checked_representation(requests: Sequence[Request]) -> RotationRepresentation | None:

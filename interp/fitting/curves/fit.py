@@ -159,12 +159,12 @@ def _fit_batch(batch: Batch) -> list[Fit]:
     """Return the fit of each request."""
     strands = Strands(batch)
     pieces = fewest_pieces(strands)
-    # The first and last piece of each strand.
-    first = np.searchsorted(pieces.strand, np.arange(len(strands)))
-    last = np.append(first[1:], len(pieces.strand)) - 1
-    pieces = _continued(strands, pieces, first)
+    # The number of pieces of each strand, and its first piece.
+    counts = np.bincount(pieces.strand, minlength=len(strands))
+    first = np.cumsum(counts) - counts
+    pieces = _continued(strands, pieces, first, counts)
     knots = _knots(strands, pieces)
-    at_keys = _at_keys(strands, pieces, first, last)
+    at_keys = _at_keys(strands, pieces, first, first + counts - 1)
     return [
         Fit(
             knots[request],
@@ -180,15 +180,11 @@ def _fit_batch(batch: Batch) -> list[Fit]:
     ]
 
 
-def _continued(strands: Strands, pieces: Pieces, first: IndexArray) -> Pieces:
-    """Return the pieces with channel values that continue from the previous key, piece by piece.
-
-    `first` contains the index of each strand's first piece.
-    """
+def _continued(strands: Strands, pieces: Pieces, first: IndexArray, counts: IndexArray) -> Pieces:
+    """Return the pieces with channel values that continue from the previous key, piece by piece."""
     if strands.representation is None:
         return pieces
     values, rates = pieces.values.copy(), pieces.rates.copy()
-    counts = np.diff(first, append=len(pieces.strand))
     # Continue the second pieces of all strands, then the third pieces, and so on.
     for ordinal in range(1, int(counts.max(initial=0))):
         rows = first[counts > ordinal] + ordinal

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The exact motion of the segments whose handles are fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import ease
+from ..base_spline import BLOCK
+from ..key_batch import BoolArray, IndexArray
+from ..keys import Float64Array
+from ..rotations import sphere
+from ..rotations.representations import JUMP
+from .handle_samples import CUBIC, PLAIN, SMOOTH, SamplePoints
+from .handle_shapes import Course, stiffness_of
+from .requests import Batch
+
+_CHANNELS_TOGETHER = 2048
+"""The number of segment channels sampled at a time. Memory for larger arrays is allocated again each time."""
+
+
+class Segments(NamedTuple):
+    """The N segments that are fitted together."""
+
+    begin: IndexArray
+    """The keys at which the segments begin, shape (N,)."""
+    frames: Float64Array
+    """The frames at which the segments begin and end, shape (2, N)."""
+    eases: Float64Array
+    """`ease_from` of the start and `ease_to` of the end, shape (2, N)."""
+
+    def take(self, columns: IndexArray) -> Segments:
+        """Return a subset of the segments."""
+        return Segments(self.begin[columns], self.frames[:, columns], self.eases[:, columns])
+
+
+class SampledSegments(NamedTuple):
+    """N segments with the spline's values at points, and its derivatives at both ends."""
+
+    segments: Segments
+    points: SamplePoints
+    exact: Float64Array
+    """The spline's values at the start, at m points, and at the end, shape (a, m + 2, N)."""
+    derivatives: Float64Array
+    """Derivatives at the start and end, without ease, shape (2, a, N)."""
+
+
+class SegmentMotion:
+    """The motion of the segments of a batch.
+
+    Attributes
+    ----------
+    batch : Batch
+    representation : RotationRepresentation or None
+        The representation of rotations, or None for values.
+    is_quaternion : bool
+        True if the channels are quaternions, which share their handles' frames and whose length is free.
+    plain : SamplePoints
+        The points in segments without ease.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch, self.representation = batch, batch.representation
+        self.is_quaternion = self.representation is not None and self.representation.homogeneous
+        is_cubic = self.representation is None and batch.requests[0].spline.is_cubic
+        self.plain = CUBIC if is_cubic else SMOOTH if self.is_quaternion else PLAIN
+
+    def groups(self) -> Iterator[Segments]:
+        """Yield the segments to fit, in groups with ease and groups without ease."""
+        begin, frames, parameters = self.batch.segments, self.batch.tracks.frames, self.batch.tracks.parameters
+        eases = np.stack(ease.normalised(parameters[4, begin], parameters[3, begin + 1]))
+        segments = Segments(begin, np.stack([frames[begin], frames[begin + 1]]), eases)
+        is_eased = eases.any(axis=0)
+        count = max(1, _CHANNELS_TOGETHER // self.batch.channels)
+        for rows in (np.flatnonzero(~is_eased), np.flatnonzero(is_eased)):
+            for start in range(0, len(rows), count):
+                yield segments.take(rows[start : start + count])
+
+    def sampled(self, segments: Segments, points: SamplePoints) -> SampledSegments:
+        """Return the segments with values at the points."""
+        return SampledSegments(segments, points, self.with_ends(segments, points.at), self.derivatives(segments))
+
+    def with_ends(self, segments: Segments, parameters: Float64Array) -> Float64Array:
+        """Return the spline's values (a, m + 2, N) at the segments' starts, at parameters (m,), and at their ends."""
+        with_ends = np.concatenate(([0.0], parameters, [1.0]))[:, np.newaxis]
+        return self.values(segments, np.repeat(with_ends, len(segments.begin), axis=1))
+
+    def values(self, segments: Segments, parameters: Float64Array) -> Float64Array:
+        """Return the spline's values (a, m, N) at local parameters (m, N)."""
+        eased = np.flatnonzero(segments.eases.any(axis=0))
+        if len(eased):
+            parameters = parameters.copy()
+            ease_from, ease_to = np.repeat(segments.eases[:, np.newaxis, eased], len(parameters), axis=1)
+            parameters[:, eased] = ease.ease(parameters[:, eased], ease_from, ease_to)
+        return self._evaluated(segments, parameters, 0)
+
+    def derivatives(self, segments: Segments) -> Float64Array:
+        """Return the spline's derivatives (2, a, N) with respect to the eased local parameter at both ends."""
+        ends = np.repeat([[0.0], [1.0]], len(segments.begin), axis=1)
+        return self._evaluated(segments, ends, 1).swapaxes(0, 1)
+
+    def _evaluated(self, segments: Segments, eased: Float64Array, nu: int) -> Float64Array:
+        """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""
+        segment, flat = np.tile(segments.begin, len(eased)), eased.ravel()
+        blocks = (slice(start, start + BLOCK) for start in range(0, len(flat), BLOCK))
+        curve = self.batch.curve
+        values = np.concatenate([curve.evaluate(segment[block], flat[block], nu) for block in blocks], axis=1)
+        return values.reshape(len(values), *eased.shape)
+
+    def course(self, sampled: SampledSegments) -> tuple[Course, Float64Array, BoolArray]:
+        """Return the channels' exact motion.
+
+        Returns
+        -------
+        course : Course
+        flips : ndarray, shape (N,)
+            -1 where the end key must be negated, otherwise 1.
+        jumps : ndarray of bool, shape (N,)
+            True for segments that do not arrive at the values of their end key.
+        """
+        (begin, _, eases), points, exact, derivatives = sampled
+        representation, key_numbers = self.representation, self.batch.numbers
+        keys = np.stack([key_numbers[begin].T, key_numbers[begin + 1].T])
+        flips, jumps = np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
+        is_fitted = np.full(len(begin), not points.is_cubic)
+        # An eased segment is at rest at the key. See docs/formulas, "Ease".
+        speeds = np.where(eases > 0.0, 0.0, 2.0 / (2.0 - eases.sum(axis=0)))[:, np.newaxis]
+        stiffness = stiffness_of(eases, exact=representation is None or representation.homogeneous)
+        if representation is None:
+            course = Course(keys, exact[:, 1:-1], derivatives * speeds, derivatives, eases, stiffness, is_fitted)
+            return course.apart(), flips, jumps
+        lengths, zeros = np.stack([representation.lengths(numbers) for numbers in keys]), np.zeros(len(begin))
+        length_change = lengths[1] - lengths[0]
+        # An axis of length 0 has no direction, so the axis of the motion is used there.
+        has_direction = lengths[0] > 0.0
+        unit, _ = representation.scaled(keys[0], keys[0], 1.0 / np.where(has_direction, lengths[0], 1.0), zeros)
+        unit = np.where(has_direction, unit, representation.local(exact[:, 0], derivatives[0]))
+        numbers = representation.following(unit, exact[:, 0], exact[:, 1:])
+        values, arriving = numbers[:, :-1], numbers[:, -1]
+        if not representation.homogeneous:
+            sample_lengths = lengths[0] + points.at[:, np.newaxis] * length_change
+            values, _ = representation.scaled(values, values, sample_lengths, np.zeros_like(sample_lengths))
+        rates, path = np.empty_like(keys), np.empty_like(keys)
+        for side, (end_numbers, q) in enumerate(((unit, exact[:, 0]), (arriving, exact[:, -1]))):
+            natural = representation.rates(end_numbers, q, derivatives[side])
+            end_values, path[side] = representation.scaled(end_numbers, natural, lengths[side], length_change)
+            _, rates[side] = representation.scaled(end_numbers, natural * speeds[side], lengths[side], length_change)
+        # The loop ends with the values at which the motion arrives at the end key.
+        if representation.homogeneous:
+            flips = np.where(sphere.dot(end_values, keys[1]) < 0.0, -1.0, 1.0)
+            keys[1] *= flips
+            return Course(keys, values, rates, path, eases, stiffness, is_fitted), flips, jumps
+        jumps = (np.abs(end_values - keys[1]) > JUMP).any(axis=0)
+        # No handles reach the values of the end key, so the motion is left alone.
+        return Course(keys, values, rates, path, eases, stiffness, ~jumps).apart(), flips, jumps

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The points of a segment at which handles are fitted and errors are measured."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..keys import Float64Array
+
+
+class SamplePoints(NamedTuple):
+    """Local parameters at which errors are measured, including the nodes at which handles are fitted.
+
+    Least squares at Chebyshev nodes almost minimize the maximum error.
+    """
+
+    at: Float64Array
+    """The local parameters, in ascending order."""
+    node_rows: slice = slice(1, None, 3)
+    has_narrow_peaks: bool = False
+    """True if error peaks may be narrower than the distance between points."""
+    is_cubic: bool = False
+    """True for cubics in time, which handles at thirds play exactly."""
+
+    @property
+    def nodes(self) -> Float64Array:
+        """Return the local parameters at which handles are fitted."""
+        return self.at[self.node_rows]
+
+
+def chebyshev(count: int) -> Float64Array:
+    """Return the Chebyshev nodes between 0 and 1.
+
+    Every third node, from the second on, is also a node for a third of the count.
+    """
+    return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
+
+
+EASED = SamplePoints(chebyshev(60), has_narrow_peaks=True)
+"""Points in segments with eases. With fewer than twenty fitted nodes, channels could move and return between them."""
+PLAIN = SamplePoints(chebyshev(36), has_narrow_peaks=True)
+"""Points in segments without ease."""
+SMOOTH = SamplePoints(chebyshev(27))
+"""Points for quaternions without ease, for which nine nodes are as accurate as twelve. Angle channels need `PLAIN`."""
+CUBIC = SamplePoints(chebyshev(12), is_cubic=True)
+"""Points for values without ease, whose error is only rounding: a polynomial of degree five."""
