@@ -21,7 +21,7 @@ _SHAPE = [column_of(name) for name in ("tension", "continuity", "bias")]
 _EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
 _STEEPEST = 4.0
 """Limit for tangents, relative to the combined length of both chords. Parameters can't produce longer tangents."""
-_NEAR = 0.02
+_REACHED = 0.02
 """If the error of a tangent, relative to the combined length of both chords, is within this limit, the goal is
 reached."""
 Tangents = dict[str, Float64Array]
@@ -34,8 +34,139 @@ class BestParameters:
 
     parameters: Float64Array
     """Tension, continuity and bias."""
-    is_near: bool
-    """True if the spline reaches the goal."""
+    reaches_goals: bool
+
+
+@record(eq=False)
+class KeyTangents:
+    """A key whose parameters are being solved for, in all channels of a rotation or in several components of values."""
+
+    track: Track
+    own: OwnChannels
+    rows: Mapping[int, int]
+    """Row of the key among the animator's keys of each channel."""
+    defaults: Mapping[str, float]
+    """Parameters of keys that have none of their own."""
+    projection: Float64Array | None = None
+    """Matrix, shape (m, d), applied to tangents before they are compared, for example to get the motion of a point."""
+
+    @cached_property
+    def present(self) -> Float64Array:
+        """Return the key's current tension, continuity and bias."""
+        key = self._keys[0]
+        present: Float64Array = key.spline.spline.keys.parameters[_SHAPE, key.row]
+        return present
+
+    @cached_property
+    def now(self) -> Tangents:
+        """Return the key's current tangents."""
+        return self._tangents_with(self.present)
+
+    def width(self, side: str) -> float:
+        """Return the length in frames of the first spline's segment on this side of the key. The segment must exist."""
+        return self._keys[0].width(side)
+
+    def is_eased(self, side: str) -> bool:
+        """Return whether an ease defines the velocity of any component on this side of the key."""
+        return any(key.is_eased(side) for key in self._keys)
+
+    def best_parameters(self, goals: Mapping[str, Float64Array], weight_of_other: float) -> BestParameters | None:
+        """Return the parameters that best fit the goal tangents, given by side.
+
+        Return None if parameters do not determine the tangent: next to an ease, at the end of a loop, or on a side
+        without a segment. On a side without a goal, the current tangent has the weight `weight_of_other`, relative to
+        the other side.
+        """
+        if not goals or any(side not in self.now or self.is_eased(side) for side in goals):
+            return None
+        if len(self.now) == len(SIDES):
+            return self._best_inside(goals, weight_of_other)
+        if any(key.spline.spline.cycle == "LOOP" for key in self._keys):
+            return None
+        return self._best_at_end(goals)
+
+    def with_parameters(self, parameters: Float64Array) -> OwnChannels:
+        """Return the animator's keys, with this tension, continuity and bias on this key."""
+        result = {}
+        for index, own in self.own.items():
+            numbers = own.numbers.copy()
+            numbers[self.rows[index], _SHAPE] = parameters
+            result[index] = own.with_(numbers=numbers)
+        return result
+
+    def _best_inside(self, goals: Mapping[str, Float64Array], weight_of_other: float) -> BestParameters:
+        """Return the best parameters for a key with a segment on both sides."""
+        before, after, shares = self._chords
+        size = float(np.linalg.norm(before) + np.linalg.norm(after))
+        incoming, outgoing = (
+            (_shortened(goals[side], _STEEPEST * size) if side in goals else self.now[side])[np.newaxis]
+            for side in SIDES
+        )
+        weights = np.array([[1.0 if side in goals else weight_of_other for side in SIDES]])
+        (parameters,) = tcb_of_tangents(
+            before[np.newaxis],
+            after[np.newaxis],
+            shares[:1],
+            incoming,
+            outgoing,
+            self.present[:, np.newaxis],
+            weights,
+        ).T
+        reached = self._tangents_with(parameters)
+        error = max(float(np.linalg.norm(goal - reached[side])) for side, goal in goals.items())
+        return BestParameters(parameters, error <= _REACHED * size)
+
+    def _best_at_end(self, goals: Mapping[str, Float64Array]) -> BestParameters:
+        """Return the best parameters for the first or last key, changing only the tension.
+
+        The tangent is a linear function of the tension.
+        """
+        ((side, goal),) = goals.items()
+        _, continuity, bias = self.present.tolist()
+        slack, tense = (self._tangents_with(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
+        change = tense - slack
+        size = float(change @ change)
+        if size == 0.0:
+            return BestParameters(self.present, bool(np.abs(goal - slack).max() == 0.0))
+        tension = float(np.clip((goal - slack) @ change / size, -1.0, 1.0))
+        error = np.linalg.norm(slack + tension * change - goal)
+        return BestParameters(np.array([tension, continuity, bias]), bool(error <= _REACHED * np.sqrt(size)))
+
+    @cached_property
+    def _chords(self) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Return the chords before and after the key, and each segment's fraction of their combined duration."""
+        widths = np.array([self.width(side) for side in SIDES])
+        shares = widths / widths.sum()
+        # At bias 1 or -1, a tangent is a chord times twice this fraction.
+        before, after = (
+            np.sum([tangents[side] / share for side, share in zip(SIDES, shares, strict=True)], axis=0) / 4.0
+            for tangents in (self._tangents_with(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
+        )
+        return before, after, shares
+
+    def _tangents_with(self, parameters: Float64Array) -> Tangents:
+        """Return the key's tangents with these parameters, on the sides where all components have a segment."""
+        keys = self._keys_with(self.with_parameters(parameters))
+        tangents = {}
+        for side in SIDES:
+            if all(key.has_segment(side) for key in keys):
+                # Components can have neighbors at different frames.
+                parts = [key.tangent(side) * (self.width(side) / key.width(side)) for key in keys]
+                tangent = np.concatenate(parts)
+                tangents[side] = tangent if self.projection is None else self.projection @ tangent
+        return tangents
+
+    @cached_property
+    def _keys(self) -> list[_KeyOnSpline]:
+        """Return the key on its spline for a rotation, or on one spline per component for values."""
+        return self._keys_with(self.own)
+
+    def _keys_with(self, own: OwnChannels) -> list[_KeyOnSpline]:
+        if self.track.is_rotation:
+            return [_key_on_spline(self.track, own, next(iter(self.rows.values())), self.defaults)]
+        return [
+            _key_on_spline(self.track, {index: keys}, self.rows[index], self.defaults) for index, keys in own.items()
+        ]
 
 
 @record(eq=False)
@@ -69,141 +200,13 @@ class _KeyOnSpline:
         return self.has_segment(side) and bool(parameters[_EASE_FROM, start] or parameters[_EASE_TO, start + 1])
 
 
-@record(eq=False)
-class KeyTangents:
-    """A key whose parameters are being solved for, in all channels of a rotation or in several components of values."""
-
-    track: Track
-    own: OwnChannels
-    rows: Mapping[int, int]
-    """Row of the key among the animator's keys of each channel."""
-    defaults: Mapping[str, float]
-    """Parameters of keys that have none of their own."""
-    projection: Float64Array | None = None
-    """Matrix, shape (m, d), applied to tangents before they are compared, for example to get the motion of a point."""
-
-    @cached_property
-    def present(self) -> Float64Array:
-        """Return the key's current tension, continuity and bias."""
-        key = self._keys[0]
-        present: Float64Array = key.spline.spline.keys.parameters[_SHAPE, key.row]
-        return present
-
-    @cached_property
-    def now(self) -> Tangents:
-        """Return the key's current tangents."""
-        return self._tangents_with(self.present)
-
-    def with_parameters(self, parameters: Float64Array) -> OwnChannels:
-        """Return the animator's keys, with this tension, continuity and bias on this key."""
-        result = {}
-        for index, own in self.own.items():
-            numbers = own.numbers.copy()
-            numbers[self.rows[index], _SHAPE] = parameters
-            result[index] = own.with_(numbers=numbers)
-        return result
-
-    def width(self, side: str) -> float:
-        """Return the length in frames of the first spline's segment on this side of the key. The segment must exist."""
-        return self._keys[0].width(side)
-
-    def is_eased(self, side: str) -> bool:
-        """Return whether an ease defines the velocity of any component on this side of the key."""
-        return any(key.is_eased(side) for key in self._keys)
-
-    def best_parameters(self, goals: Mapping[str, Float64Array], stays: float) -> BestParameters | None:
-        """Return the parameters that best fit the goal tangents, given by side.
-
-        Return None if parameters do not determine the tangent: next to an ease, at the end of a loop, or on a side
-        without a segment. `stays` is the weight of the current tangent on a side without a goal, relative to the other
-        side.
-        """
-        if not goals or any(side not in self.now or self.is_eased(side) for side in goals):
-            return None
-        if len(self.now) == len(SIDES):
-            return self._best_inside(goals, stays)
-        if any(key.spline.spline.cycle == "LOOP" for key in self._keys):
-            return None
-        return self._best_at_end(goals)
-
-    @cached_property
-    def _keys(self) -> list[_KeyOnSpline]:
-        """Return the key on its spline for a rotation, or on one spline per component for values."""
-        return self._keys_with(self.own)
-
-    def _keys_with(self, own: OwnChannels) -> list[_KeyOnSpline]:
-        if self.track.is_rotation:
-            return [_key_on_spline(self.track, own, next(iter(self.rows.values())), self.defaults)]
-        return [
-            _key_on_spline(self.track, {index: keys}, self.rows[index], self.defaults) for index, keys in own.items()
-        ]
-
-    def _tangents_with(self, parameters: Float64Array) -> Tangents:
-        """Return the key's tangents with these parameters, on the sides where all components have a segment."""
-        keys = self._keys_with(self.with_parameters(parameters))
-        tangents = {}
-        for side in SIDES:
-            if all(key.has_segment(side) for key in keys):
-                # Components can have neighbors at different frames.
-                parts = [key.tangent(side) * (self.width(side) / key.width(side)) for key in keys]
-                tangent = np.concatenate(parts)
-                tangents[side] = tangent if self.projection is None else self.projection @ tangent
-        return tangents
-
-    @cached_property
-    def _chords(self) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the chords before and after the key, and each segment's fraction of their combined duration."""
-        widths = np.array([self.width(side) for side in SIDES])
-        shares = widths / widths.sum()
-        # At bias 1 or -1, a tangent is a chord times twice this fraction.
-        before, after = (
-            np.sum([tangents[side] / share for side, share in zip(SIDES, shares, strict=True)], axis=0) / 4.0
-            for tangents in (self._tangents_with(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
-        )
-        return before, after, shares
-
-    def _best_inside(self, goals: Mapping[str, Float64Array], stays: float) -> BestParameters:
-        """Return the best parameters for a key with a segment on both sides."""
-        before, after, shares = self._chords
-        size = float(np.linalg.norm(before) + np.linalg.norm(after))
-        incoming, outgoing = (
-            (_shortened(goals[side], _STEEPEST * size) if side in goals else self.now[side])[np.newaxis]
-            for side in SIDES
-        )
-        weights = np.array([[1.0 if side in goals else stays for side in SIDES]])
-        (parameters,) = tcb_of_tangents(
-            before[np.newaxis],
-            after[np.newaxis],
-            shares[:1],
-            incoming,
-            outgoing,
-            self.present[:, np.newaxis],
-            weights,
-        ).T
-        reached = self._tangents_with(parameters)
-        error = max(float(np.linalg.norm(goal - reached[side])) for side, goal in goals.items())
-        return BestParameters(parameters, error <= _NEAR * size)
-
-    def _best_at_end(self, goals: Mapping[str, Float64Array]) -> BestParameters:
-        """Return the best parameters for the first or last key, changing only the tension."""
-        ((side, goal),) = goals.items()
-        _, continuity, bias = self.present.tolist()
-        slack, tense = (self._tangents_with(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
-        change = tense - slack
-        size = float(change @ change)
-        if size == 0.0:
-            return BestParameters(self.present, bool(np.abs(goal - slack).max() == 0.0))
-        tension = float(np.clip((goal - slack) @ change / size, -1.0, 1.0))
-        error = np.linalg.norm(slack + tension * change - goal)
-        return BestParameters(np.array([tension, continuity, bias]), bool(error <= _NEAR * np.sqrt(size)))
+def _key_on_spline(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> _KeyOnSpline:
+    """Return a key of these channels on the spline that contains it."""
+    (spline,) = track_splines(track, track.settings, own, defaults)
+    return _KeyOnSpline(*spline.run_of(row))
 
 
 def _shortened(tangent: Float64Array, limit: float) -> Float64Array:
+    """Return the tangent, with its length reduced to the limit if it is longer."""
     length = float(np.linalg.norm(tangent))
     return tangent if length <= limit else tangent * (limit / length)
-
-
-def _key_on_spline(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> _KeyOnSpline:
-    """Return a key of these channels on the spline that contains it."""
-    (whole,) = track_splines(track, track.settings, own, defaults)
-    return _KeyOnSpline(*whole.run_of(row))

@@ -7,7 +7,7 @@ on or off.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -29,12 +29,24 @@ _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
 """Factors for the columns _REVERSED that give the parameters of the reversed motion."""
 
 
-def mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
-    """Negate the bias and swap the eases of keys in reversed order, for example after mirroring in time.
+def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> dict[int, OwnKeys]:
+    """Set the parameters for reversed motion on keys that were mirrored in time since the last bake.
+
+    `defaults` contains the parameters of keys that have none of their own.
+    """
+    if track.is_baked:
+        return dict(own)
+    return {
+        index: _with_reversed_parameters(keys, mirrored_rows(track, index, keys), defaults)
+        for index, keys in own.items()
+    }
+
+
+def _with_reversed_parameters(own: OwnKeys, rows: IndexArray, defaults: Mapping[str, float]) -> OwnKeys:
+    """Negate the bias and swap the eases of the keys in these rows.
 
     Source: docs/formulas, "Reversed time".
     """
-    rows = mirrored_rows(track, index, own)
     if not len(rows):
         return own
     numbers = own.numbers.copy()
@@ -48,11 +60,10 @@ def mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, floa
     return own.with_(numbers=numbers)
 
 
-def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> dict[int, OwnKeys]:
-    """Set the parameters for reversed motion on keys that were mirrored in time since the last bake."""
-    if track.is_baked:
-        return dict(own)
-    return {index: mirrored(track, index, keys, defaults) for index, keys in own.items()}
+def written_keys(track: Track, index: int) -> Written | None:
+    """Return the record of the keys that were written on a channel, or None without a record."""
+    channel = track.state.channels.get(index) if track.state is not None else None
+    return None if channel is None else channel.own
 
 
 def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
@@ -61,52 +72,55 @@ def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     written = written_keys(track, index)
     if written is None or own.identities.tobytes() == written["identity"].tobytes():
         return no_rows
-    rows, places = _known(own.identities, written["identity"])
-    before = written["co"][places, 0].astype(np.float64)
+    # A key and its copies have the same row in `written`.
+    rows, written_rows = _matching_rows(own.identities, written["identity"])
+    before = written["co"][written_rows, 0].astype(np.float64)
     now = own.keys.frames[rows].astype(np.float64)
     is_moved = np.abs(now - before) > ONE_KEY
     # If a key has copies, a copy that did not move was not mirrored.
-    is_candidate = is_moved | (_counts(places) == 1)
-    rows, places, before, now, is_moved = (numbers[is_candidate] for numbers in (rows, places, before, now, is_moved))
-    is_single = _counts(places) == 1
-    expected = _expected_frames_of_any(_groups(places, now, is_single), before, now)
+    is_candidate = is_moved | (_counts(written_rows) == 1)
+    rows, written_rows = rows[is_candidate], written_rows[is_candidate]
+    before, now, is_moved = before[is_candidate], now[is_candidate], is_moved[is_candidate]
+    is_single = _counts(written_rows) == 1
+    expected = None
+    for group in _groups(written_rows, now, is_single):
+        if expected is None:
+            expected = _mirrored_frames(before, before[group], now[group])
     if expected is None:
         return no_rows
     error = np.abs(expected - now)
     # The key at the center of the mirror has not moved.
     is_mirrored = is_single & (is_moved | (own.keys.select_control_point[rows] & (error <= ONE_KEY)))
     # If the original is at the mirrored frame, copies at other frames were made after mirroring.
-    is_mirrored |= ~is_single & np.isin(places, places[error <= _SNAPPED])
+    is_mirrored |= ~is_single & np.isin(written_rows, written_rows[error <= _SNAPPED])
     result: IndexArray = rows[is_mirrored]
     return result
 
 
-def _groups(places: IndexArray, now: Float64Array, is_single: BoolArray) -> list[BoolArray]:
+def _matching_rows(identities: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
+    """Return the rows of the identities that occur exactly once in `others`, and the matching rows of `others`."""
+    distinct, rows_of_distinct, counts = np.unique(others, return_index=True, return_counts=True)
+    is_unique = (counts == 1) & (distinct != key_identity.NONE)
+    unique, rows_of_unique = distinct[is_unique], rows_of_distinct[is_unique]
+    rows = np.flatnonzero(np.isin(identities, unique))
+    return rows, rows_of_unique[np.searchsorted(unique, identities[rows])]
+
+
+def _groups(written_rows: IndexArray, now: Float64Array, is_single: BoolArray) -> list[BoolArray]:
     """Return masks of keys that may have been mirrored together: one copy of each key, in the order of their frames.
 
     The first group contains only the keys without copies.
     """
     if is_single.all():
         return [is_single]
-    rank = _ranks(places, now)
+    rank = _ranks(written_rows, now)
     return [is_single, *(is_single | (rank == number) for number in range(int(rank.max(initial=0)) + 1))]
 
 
-def _expected_frames_of_any(
-    groups: Sequence[BoolArray], before: Float64Array, now: Float64Array
-) -> Float64Array | None:
-    """Return the frames at which all keys are mirrored as the first mirrored group is, or None without such a group."""
-    for group in groups:
-        expected = _expected_frames(before[group], now[group], before)
-        if expected is not None:
-            return expected
-    return None
+def _mirrored_frames(frames: Float64Array, before: Float64Array, now: Float64Array) -> Float64Array | None:
+    """Mirror the frames in the same way that keys were mirrored from `before` to `now`.
 
-
-def _expected_frames(before: Float64Array, now: Float64Array, frames: Float64Array) -> Float64Array | None:
-    """Mirror the frames in the same way that the keys were mirrored from `before` to `now`.
-
-    Return None if the keys were not mirrored.
+    Return None if these keys were not mirrored.
     """
     is_moved = np.abs(now - before) > ONE_KEY
     order = np.argsort(before[is_moved], kind="stable")
@@ -119,36 +133,21 @@ def _expected_frames(before: Float64Array, now: Float64Array, frames: Float64Arr
     factor = (new[-1] - new[0]) / (old[-1] - old[0])
     if (np.abs(new[0] + factor * (old - old[0]) - new) > _SNAPPED).any():
         return None
-    expected: Float64Array = new[0] + factor * (frames - old[0])
-    return expected
+    mirrored: Float64Array = new[0] + factor * (frames - old[0])
+    return mirrored
 
 
-def _known(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of the identities that occur exactly once in `others`, and the matching rows of `others`."""
-    known, rows_of_known, counts = np.unique(others, return_index=True, return_counts=True)
-    is_unique = (counts == 1) & (known != key_identity.NONE)
-    known, rows_of_known = known[is_unique], rows_of_known[is_unique]
-    rows = np.flatnonzero(np.isin(names, known))
-    return rows, rows_of_known[np.searchsorted(known, names[rows])]
-
-
-def _counts(places: IndexArray) -> IndexArray:
+def _counts(rows: IndexArray) -> IndexArray:
     """Return, for each element, the number of elements equal to it."""
-    _, inverse, counts = np.unique(places, return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(rows, return_inverse=True, return_counts=True)
     result: IndexArray = counts[inverse]
     return result
 
 
-def _ranks(places: IndexArray, frames: Float64Array) -> IndexArray:
+def _ranks(rows: IndexArray, frames: Float64Array) -> IndexArray:
     """Return, for each element, the number of equal elements with an earlier frame."""
-    order = np.lexsort((frames, places))
-    _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
-    ranks = np.empty(len(places), dtype=np.intp)
-    ranks[order] = np.arange(len(places)) - np.repeat(starts, counts)
+    order = np.lexsort((frames, rows))
+    _, starts, counts = np.unique(rows[order], return_index=True, return_counts=True)
+    ranks = np.empty(len(rows), dtype=np.intp)
+    ranks[order] = np.arange(len(rows)) - np.repeat(starts, counts)
     return ranks
-
-
-def written_keys(track: Track, index: int) -> Written | None:
-    """Return the record of the keys that were written on a channel, or None without a record."""
-    channel = track.state.channels.get(index) if track.state is not None else None
-    return None if channel is None else channel.own

@@ -520,13 +520,13 @@ def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation
             curve(thing, path, index).keyframe_points[-1].co_ui.y += 1.0
     assert update.refresh(watches, thing.animation_data.action, by_handles).tracks == 2
     (watch,) = watches.values()
-    tracks = list(watch.tracks.values())
+    tracks, paths = list(watch.slot.tracks.values()), list(watch.slot.tracks)
     points = [[fcurve.keyframe_points for fcurve in track.channels.values()] for track in tracks]
-    snapshots = animation.live.update
-    reader = snapshots.KeyReader([*watch.tracks], points)
-    assert watch.key_places == dict(zip(watch.tracks, reader.read(("co",)), strict=True))
-    assert watch.bake_inputs == dict(zip(watch.tracks, snapshots.read_bake_inputs(tracks, reader), strict=True))
-    assert watch.other_state == dict(zip(watch.tracks, snapshots.read_other_states(tracks, reader), strict=True))
+    states = animation.live.track_states
+    reader = states.KeyReader(paths, points)
+    assert watch.key_places == dict(zip(paths, reader.read(("co",)), strict=True))
+    assert watch.bake_inputs == dict(zip(paths, states.read_bake_inputs(tracks, reader), strict=True))
+    assert watch.other_state == dict(zip(paths, states.read_other_states(tracks, reader), strict=True))
 
 
 ANYTHING = {

@@ -66,8 +66,8 @@ ORDER = (
     (
         "animation/live/key_tangents",
         "animation/live/mirrored_keys",
-        "animation/live/meaning_of_edits",
-        "animation/live/meaning_of_edits",
+        "animation/live/inserted_keys",
+        "animation/live/dragged_handles",
         "animation/live/meaning_of_edits",
     ),
     ("animation/bake",),

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Handles that the animator dragged on tracks played by handles.
+
+These conditions distinguish a drag from Blender's own changes to handles:
+
+- The channel contains exactly the keys that were written.
+- The key has not moved, but a handle placed by the bake has a different slope.
+- The handle is selected without its key, or no key of the track has moved.
+
+A handle with the same slope but a different length does not count as dragged, because the length also changes when a
+neighboring key is inserted in Blender and then deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..bake.plans.own_motion import OwnChannels
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Joined, Keyframes, both
+from ..fcurves.read_keys import read, read_joined
+from ..store.own_keys import OwnKeys
+from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
+from ..store.table.rows import Fields
+from ..store.tracks import Track
+from .mirrored_keys import written_keys
+
+_SHORTEST = 1e-3
+"""Length in frames. Handles that are shorter in time, such as vertical handles, are treated as if they had this
+length."""
+_ROUNDED = 1e-6
+"""Rounding error of handles in frame and value, relative to the key's frame or value, or to 1 if that is larger."""
+
+
+class DraggedHandle(NamedTuple):
+    """The handles on one side of a key, in channels with a common spline, of which at least one was dragged."""
+
+    row: int
+    side: str
+    values: dict[int, float]
+    """Values of the key, by channel."""
+    slopes: dict[int, float]
+    """Derivatives per frame that the handles define, by channel."""
+
+
+def find_dragged(track: Track, own: OwnChannels, all_channels: OwnChannels) -> Iterator[DraggedHandle]:
+    """Yield the dragged handles of the channels in `own`, which have a common spline."""
+    unmoved = {index: _unmoved_keys(track, index, keys) for index, keys in all_channels.items()}
+    all_unmoved = all(mask.all() for mask in unmoved.values())
+    masks = [_sides_dragged(track, index, keys, unmoved[index], all_unmoved) for index, keys in own.items()]
+    # A handle counts as dragged if it was dragged in any of the channels.
+    rows_by_side = [np.flatnonzero(np.any(masks_of_side, axis=0)) for masks_of_side in zip(*masks, strict=True)]
+    if not any(map(len, rows_by_side)):
+        return
+    keys_now = {index: read(track.channels[index]) for index in own}
+    for side, rows in zip(SIDES, rows_by_side, strict=True):
+        for row in rows.tolist():
+            values = {index: float(keys.values[row]) for index, keys in keys_now.items()}
+            slopes = {index: _slope(keys, row, side) for index, keys in keys_now.items()}
+            yield DraggedHandle(row, side, values, slopes)
+
+
+def may_be_dragged(own: OwnKeys, joined: Joined, written: Fields) -> BoolArray:
+    """Return a mask of the keys whose handles may have been dragged, without reading F-curves.
+
+    `own` and `joined` contain the same keys of several channels, and `written` their records.
+    """
+    unmoved = _are_unmoved(joined.keys, written)
+    left, right = _sides_that_may_be_dragged(joined.keys, unmoved, joined.spread(joined.sums(~unmoved) == 0))
+    mask: BoolArray = left | right
+    keys_now = own.as_read
+    if keys_now is not None and np.count_nonzero(mask):
+        mask &= _is_moved(keys_now, written, SIDES[0], LEFT_PLACED) | _is_moved(
+            keys_now, written, SIDES[1], RIGHT_PLACED
+        )
+    return mask
+
+
+def _unmoved_keys(track: Track, index: int, own: OwnKeys) -> BoolArray:
+    """Return a mask of a channel's keys that have not moved since they were written.
+
+    If keys were added or removed, all elements are false.
+    """
+    written = written_keys(track, index)
+    if written is None or own.identities.tobytes() != written["identity"].tobytes():
+        return np.zeros(own.count, dtype=np.bool_)
+    return _are_unmoved(own.keys, written)
+
+
+def _are_unmoved(keys: Keyframes, written: Fields) -> BoolArray:
+    """Return a mask of the keys that still have the frames and values that were written."""
+    unmoved: BoolArray = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
+    return unmoved
+
+
+def _sides_dragged(
+    track: Track, index: int, own: OwnKeys, unmoved: BoolArray, all_unmoved: bool
+) -> tuple[BoolArray, BoolArray]:
+    """Return masks of the channel's keys whose left and right handles were dragged."""
+    written, fcurve = written_keys(track, index), track.channels[index]
+    no_keys = np.zeros(own.count, dtype=np.bool_)
+    if written is None or not unmoved.any():
+        return no_keys, no_keys
+    candidates = _sides_that_may_be_dragged(own.keys, unmoved, np.bool_(all_unmoved))
+    if not any(mask.any() for mask in candidates) or len(fcurve.keyframe_points) != len(written):
+        return no_keys, no_keys
+    keys_now = read_joined([fcurve], (*SIDES, *(f"{side}_type" for side in SIDES))).keys
+    left, right = (
+        may_be & _is_moved(keys_now, written, side, placed)
+        for side, may_be, placed in zip(SIDES, candidates, (LEFT_PLACED, RIGHT_PLACED), strict=True)
+    )
+    return left, right
+
+
+def _sides_that_may_be_dragged(
+    keys: Keyframes, unmoved: BoolArray, all_unmoved: BoolArray | np.bool_
+) -> tuple[BoolArray, BoolArray]:
+    """Return masks of the keys whose left and right handles may have been dragged, judging by the selection.
+
+    `unmoved` is a mask of the keys that have not moved. `all_unmoved` is true if no key of the track has moved.
+    """
+    # Scaling values moves the handles of keys with value 0, but not the keys.
+    may_be_dragged = unmoved & (all_unmoved | ~keys.select_control_point)
+    return (
+        may_be_dragged & (keys.select_left_handle | keys.select_control_point),
+        may_be_dragged & (keys.select_right_handle | keys.select_control_point),
+    )
+
+
+def _is_moved(keys: Keyframes, written: Fields, side: str, placed: int) -> BoolArray:
+    """Return a mask of the keys whose handle on this side was placed by the bake, and now has another slope.
+
+    `placed` is the flag of placed handles on this side.
+    """
+    was_placed = ((written["placed"] & placed) != 0) & (getattr(keys, f"{side}_type") == written[f"{side}_type"])
+    now, before = getattr(keys, side), written[side]
+    # Blender moves a handle off its key when aligning it, and rounds the frames of handles displayed in scene time.
+    was_on_key = both(before == written["co"])
+    frames, values = np.abs(now - before).T
+    is_elsewhere = ((frames >= SAME_FRAME) | (values > 0.0)) & ~_have_same_slopes(now, before, written["co"])
+    moved: BoolArray = np.where(was_on_key, frames > PUSHED, is_elsewhere)
+    moved &= was_placed
+    return moved
+
+
+def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32Array) -> BoolArray:
+    """Return a mask of the handles with the same direction as `others`, except for rounding.
+
+    Handles and keys are pairs of frame and value, shape (n, 2).
+    """
+    offset, other = (positions.astype(np.float64) - keys for positions in (handles, others))
+    rounding = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
+    cross = np.abs(offset[:, 0] * other[:, 1] - offset[:, 1] * other[:, 0])
+    is_same: BoolArray = cross <= rounding[:, 0] * np.abs(other[:, 1]) + rounding[:, 1] * np.abs(other[:, 0])
+    is_same &= (offset * other).sum(axis=1) > 0.0
+    return is_same
+
+
+def _slope(keys: Keyframes, row: int, side: str) -> float:
+    """Return the derivative per frame that a handle defines."""
+    frames, value = (getattr(keys, side)[row] - keys.co[row]).astype(np.float64)
+    length = max(abs(frames), _SHORTEST)
+    return float(value / (length if side == "handle_right" else -length))
