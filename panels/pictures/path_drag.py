@@ -15,8 +15,10 @@ from ...animation.errors import AnimationError
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.number_text import number_text
-from ...animation.on_path.drag import DraggedTangent, Side, TurningTip, movable_point
+from ...animation.on_path.dragged_tangent import DraggedTangent, Side
+from ...animation.on_path.dragged_tip import DraggedTip
 from ...animation.on_path.keys import keyed_tracks
+from ...animation.on_path.movable_point import movable_point
 from ...animation.on_path.points import Spot, Vector, moving_tracks
 from ...animation.sampling.cameras import View, view_now
 from ...animation.store.own_keys import key_frames
@@ -183,7 +185,7 @@ class _PositionDrag:
 
         Raises AnimationError if the key cannot be changed.
         """
-        if isinstance(self._point, TurningTip) and not pointer.axis:
+        if isinstance(self._point, DraggedTip) and not pointer.axis:
             target = self._point.target(*pointer.ray())
         else:
             target = pointer.point_near(self._position)

@@ -31,7 +31,7 @@ NEAR = 1e-5
 
 @pytest.fixture
 def on_path(animation):
-    for name in ("points", "drag", "keys"):
+    for name in ("points", "movable_point", "dragged_tangent", "keys"):
         import_module(f"{animation.__name__}.on_path.{name}")
     return animation.on_path
 
@@ -48,9 +48,9 @@ def spot(scene, on_path):
 
 def moved_to(on_path, spot, target):
     """Drag a path's point at a key to a world position, and return the resulting position."""
-    held = on_path.drag.movable_point(spot)
+    held = on_path.movable_point.movable_point(spot)
     held.move_to(np.asarray(target, dtype=np.float64))
-    return held.place()
+    return held.position()
 
 
 def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
@@ -145,7 +145,7 @@ def test_a_baked_key_under_a_constraint_goes_where_it_is_dragged(scene, on_path,
         return keys, {name: value for name, value in table.items() if name not in ("rows", "stamp")}
 
     before = state()
-    held = on_path.drag.movable_point(spot(item, 20))
+    held = on_path.movable_point.movable_point(spot(item, 20))
     assert state() == before
     held.move_to(wanted)
     assert np.abs(seen(item, 20) - wanted).max() < NEAR
@@ -278,7 +278,7 @@ def test_a_tip_under_a_constraint_comes_as_near_as_blender_lets_it(rig, on_path,
 
 def test_a_ray_meets_the_sphere_on_the_side_of_the_tip(rig, on_path, spot):
     turn(rig, "arm", "QUATERNION")
-    held = on_path.drag.movable_point(spot(rig, 20, "arm", "TAIL"))
+    held = on_path.movable_point.movable_point(spot(rig, 20, "arm", "TAIL"))
     head, tip = seen(rig, 20, "arm"), seen(rig, 20, "arm", (0, rig.data.bones["arm"].length, 0))
     eye = tip + 3 * (tip - head) + (0.5, 0.2, 0.1)
     at = held.target(eye, tip - eye)
@@ -293,7 +293,7 @@ def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spo
     scene.frame_set(20)
     before = everything(item)
     module, recorded = record(animation, item)
-    held = on_path.drag.movable_point(spot(item, 20))
+    held = on_path.movable_point.movable_point(spot(item, 20))
     for number in range(3):
         held.move_to(np.array((1.0, 2.0, number)))
     assert everything(item) != before
@@ -334,7 +334,7 @@ def test_the_end_of_a_tangent_goes_where_it_is_dragged(scene, on_path, animation
     animation.bake(item, step=0.1)
     shown = away * velocity(item, 20, side) * reach / 3
     assert np.linalg.norm(wanted - shown) > 0.2
-    held = on_path.drag.DraggedTangent(spot(item, 20), side, shown, reach, {})
+    held = on_path.dragged_tangent.DraggedTangent(spot(item, 20), side, shown, reach, {})
     held.drag_to(wanted)
     reached = away * velocity(item, 20, side) * reach / 3
     assert np.abs(reached - wanted).max() < 2e-2 * np.linalg.norm(wanted - shown)
@@ -353,7 +353,7 @@ def test_the_other_tangent_follows_or_stays(scene, on_path, animation, spot):
     animation.key_set(item, "location", 20, tension=0.0, continuity=0.0, bias=0.0)
     animation.bake(item, step=0.1)
     far = np.linalg.norm(wanted - shown)
-    held = on_path.drag.DraggedTangent(spot(item, 20), "handle_right", shown, 30, {})
+    held = on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", shown, 30, {})
     held.drag_to(wanted)
     assert np.linalg.norm(velocity(item, 20, "handle_right") * 10 - wanted) < 0.02 * far
     followed = velocity(item, 20, "handle_left")
@@ -368,7 +368,9 @@ def test_what_the_eye_does_not_see_does_not_keep_a_tangent_from_the_mouse(scene,
     item = moving()
     go_live(animation, item, step=0.1)
     shown = velocity(item, 20, "handle_right") * 10
-    held = on_path.drag.DraggedTangent(spot(item, 20), "handle_right", shown, 30, {}, np.array((0.0, 0.0, 1.0)))
+    held = on_path.dragged_tangent.DraggedTangent(
+        spot(item, 20), "handle_right", shown, 30, {}, np.array((0.0, 0.0, 1.0))
+    )
     held.drag_to(shown + np.array((0.3, 0.3, 0.0)))
     reached = velocity(item, 20, "handle_right") * 10 - shown
     assert reached[:2] == pytest.approx((0.3, 0.3), abs=0.01)
@@ -384,7 +386,7 @@ def test_a_tangent_is_shortened_where_components_have_different_neighbors(scene,
     go_live(animation, item, step=0.1)
     away = (-1.0 if side == "handle_left" else 1.0) * 5 / 3
     shown = away * velocity(item, 20, side)
-    held = on_path.drag.DraggedTangent(spot(item, 20), side, shown, 5, {})
+    held = on_path.dragged_tangent.DraggedTangent(spot(item, 20), side, shown, 5, {})
     held.drag_to(0.5 * shown)
     assert np.abs(away * velocity(item, 20, side) - 0.5 * shown).max() < 0.01 * np.linalg.norm(shown)
 
@@ -408,7 +410,7 @@ def test_the_tangent_of_a_tip_that_turns_follows(rig, on_path, animation, spot, 
     animation.key_set(rig, path, 20, tension=0.0, continuity=0.0, bias=0.0)
     animation.bake(rig, step=0.1)
     assert np.linalg.norm(wanted - shown) > 0.1
-    held = on_path.drag.DraggedTangent(spot(rig, 20, "arm", point), "handle_right", shown, 30, {})
+    held = on_path.dragged_tangent.DraggedTangent(spot(rig, 20, "arm", point), "handle_right", shown, 30, {})
     held.drag_to(wanted)
     assert np.abs(end() - wanted).max() < 0.1 * np.linalg.norm(wanted - shown)
     assert numbers(rig, path, "tension")[20] != 0.0
@@ -418,26 +420,26 @@ def test_an_end_keys_tangent_follows_by_tension(scene, on_path, animation, spot,
     item = moving()
     go_live(animation, item, step=0.1)
     shown = velocity(item, 1, "handle_right") * 19 / 3
-    held = on_path.drag.DraggedTangent(spot(item, 1), "handle_right", shown, 19, {})
+    held = on_path.dragged_tangent.DraggedTangent(spot(item, 1), "handle_right", shown, 19, {})
     held.drag_to(0.5 * shown)
     assert np.abs(velocity(item, 1, "handle_right") * 19 / 3 - 0.5 * shown).max() < 0.02 * np.linalg.norm(shown)
     assert numbers(item, "location", "tension")[1] == pytest.approx(0.5, abs=0.02)
     with pytest.raises(animation.AnimationError, match="there is no other key on this side"):
-        on_path.drag.DraggedTangent(spot(item, 1), "handle_left", shown, 19, {})
+        on_path.dragged_tangent.DraggedTangent(spot(item, 1), "handle_left", shown, 19, {})
 
 
 def test_tangents_that_parameters_do_not_decide_are_refused(scene, on_path, animation, spot):
     item = moving()
     one = np.ones(3)
     with pytest.raises(animation.AnimationError, match="not a TCB track"):
-        on_path.drag.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
+        on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
     go_live(animation, item, step=0.1)
     animation.key_set(item, "location", 20, ease_from=0.5)
     with pytest.raises(animation.AnimationError, match="ease"):
-        on_path.drag.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
+        on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
     animation.choose(item, "location", method="CATMULL_ROM")
     with pytest.raises(animation.AnimationError, match="the method"):
-        on_path.drag.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
+        on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
 
 
 @pytest.mark.parametrize("state", ["off", "baked"])
@@ -452,15 +454,15 @@ def test_the_path_of_a_b_spline_follows_a_key_that_it_does_not_pass_through(
     animation.choose(item, path, method="B_SPLINE")
     if state == "baked":
         animation.bake(item)
-    held = on_path.drag.movable_point(spot(item, 25, point=point))
-    before = held.place()
+    held = on_path.movable_point.movable_point(spot(item, 25, point=point))
+    before = held.position()
     target = before + np.array((0.1, 0.2, 0.3))
     if point == "AXIS":
         target /= np.linalg.norm(target)
     held.move_to(target)
     tip = (0, 0, 1) if point == "AXIS" else (0, 0, 0)
     near = 1e-3 if point == "AXIS" else NEAR
-    assert np.abs(held.place() - target).max() < near
+    assert np.abs(held.position() - target).max() < near
     animation.bake(item)
     assert np.abs(seen(item, 25, arm=tip) - target).max() < near
 
@@ -471,8 +473,8 @@ def test_a_key_below_a_track_that_is_off_moves_from_the_exact_motion(scene, on_p
     child.parent = parent
     animation.enable(parent, keep_look=False)
     animation.choose(parent, "rotation", method="B_SPLINE")
-    held = on_path.drag.movable_point(spot(child, 20))
-    target = held.place() + np.array((1.0, 2.0, 3.0))
+    held = on_path.movable_point.movable_point(spot(child, 20))
+    target = held.position() + np.array((1.0, 2.0, 3.0))
     held.move_to(target)
     animation.bake(parent)
     assert np.abs(seen(child, 20) - target).max() < NEAR
@@ -486,7 +488,7 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
         animation.bake(item, output=output)
         item.animation_data.action.tcb_live = True
     before = seen(item, 20)
-    held = on_path.drag.movable_point(spot(item, 20)).track
+    held = on_path.movable_point.movable_point(spot(item, 20)).track
     assert held.room == (1, 50)
     for frame in (25, 40, 35):
         held.move_to(frame)
@@ -510,7 +512,7 @@ def test_a_key_keeps_its_new_values_when_it_moves_in_time(scene, on_path, animat
     item = moving()
     if output:
         go_live(animation, item, output=output)
-    held = on_path.drag.movable_point(spot(item, 20)).track
+    held = on_path.movable_point.movable_point(spot(item, 20)).track
     held.write(np.array((5.0, -1.0, 2.0)))
     held.move_to(23)
     held.play()

@@ -25,7 +25,8 @@ from tools.benchmarks.character import read_places
 from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.timing import milliseconds_of
 
-path_drags, points = module("animation.on_path.drag"), module("animation.on_path.points")
+movable, points = module("animation.on_path.movable_point"), module("animation.on_path.points")
+tangents = module("animation.on_path.dragged_tangent")
 canceled_changes = module("animation.edit.recorded_tracks")
 updates, overlay = module("ui.live.updates"), module("panels.pictures.overlay")
 
@@ -94,10 +95,10 @@ def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
     start = time.process_time()
     recorded(spot)
     if what == "tangent":
-        tangent = path_drags.DraggedTangent(spot, "handle_right", np.ones(3), 20, {})
+        tangent = tangents.DraggedTangent(spot, "handle_right", np.ones(3), 20, {})
         return lambda part: tangent.drag_to(np.ones(3) * (1 + part)), 1000.0 * (time.process_time() - start)
-    key = path_drags.movable_point(spot)
-    place = key.place()
+    key = movable.movable_point(spot)
+    place = key.position()
     return lambda part: key.move_to(place + 0.4 * part), 1000.0 * (time.process_time() - start)
 
 
@@ -126,8 +127,8 @@ def paths(rig: Any) -> tuple[float, float]:
 
     whole = milliseconds_of(compute)
     spot = points.Spot(scene, rig, DRAGGED, points.Followed("ORIGIN", "Z", 1.0), 201)
-    key = path_drags.movable_point(spot)
-    place = key.place()
+    key = movable.movable_point(spot)
+    place = key.position()
     reached = []
     for number in range(5):
         key.move_to(place + 0.1 * (1 + number))

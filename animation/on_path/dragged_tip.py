@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Drag a point of a path by changing a key of the rotation."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...interp import rotations
+from ...interp.rotations.representations import rotation_representation
+from ..fcurves.channels import channels_of
+from ..report import Report
+from ..sampling.transforms import plays
+from .keyed_track import KeyedTrack, Values
+from .point_in_world import PointInWorld
+from .points import Spot, Vector
+
+_ANGLE_STEP = 1e-5
+"""Step, in radians, of the finite differences for single angles."""
+_MOST_SOLVER_STEPS = 30
+_SOLVED = 1e-9
+"""The solver ends when no free component changes by more than this, in radians, far below the rounding of float32."""
+_FLAT = 1e-12
+"""Determinant below which a transform to world space, which may be scaled, cannot be inverted reliably."""
+_OPPOSITE = 1e-12
+"""If the cosine between two directions is within this of -1, rounding hides the axis of the shortest arc."""
+
+
+class DraggedTip:
+    """A point that is moved by changing a key of the rotation R.
+
+    The vector from the origin to the point, or its direction, is `A R arm`.
+    """
+
+    def __init__(self, spot: Spot, track: KeyedTrack) -> None:
+        self.track = track
+        self._is_axis = spot.followed.point == "AXIS"
+        self._length = spot.followed.length
+        kind = track.track.kind
+        self._representation = rotation_representation(track.track.order if kind == "EULER" else kind)
+        locks = _rotation_locks(spot, kind)
+        self._free = [index for index in track.keyed if not locks[index]]
+        if not self._free:
+            raise track.track.error("POINT_LOCKED", frame=spot.frame)
+        self._world = PointInWorld(spot, track)
+        self._initial_values = self._values = track.values()
+        self._initial_rotation = self._orientation(self._initial_values)
+        matrices = self._world.initial_matrices
+        self._initial_position = spot.followed.at(matrices, spot.tail)[0]
+        scale = _scale(spot)
+        self._arm = scale * spot.followed.arm(spot.tail)
+        self._arm_length = float(np.linalg.norm(self._arm))
+        scaled = rotations.to_matrix(self._initial_rotation) * np.where(scale == 0.0, 1.0, scale)
+        self._to_world = matrices[0, :3, :3] @ np.linalg.inv(scaled)
+        """The transform A from the rotation's space to world space, shape (3, 3)."""
+        if self._arm_length == 0.0 or abs(np.linalg.det(self._to_world)) < _FLAT:
+            raise track.track.error("NO_TIP", frame=spot.frame)
+        self._to_rotation_space = np.linalg.inv(self._to_world)
+        self._origin: Vector = matrices[0, :3, 3]
+        self.effect = self._effect()
+        """The derivative of the point's position with respect to small rotations about the axes of the rotation's
+        space, shape (3, 3)."""
+
+    def position(self) -> Vector:
+        """Return the world position of the point at the key's frame."""
+        return self._world.now()
+
+    def target(self, origin: Vector, direction: Vector) -> Vector:
+        """Return the ray's intersection with the tip's sphere, or else the point on the sphere closest to the ray."""
+        # The tip's sphere is round in world space for an axis, and in the rotation's space for an arm.
+        to_space = np.eye(3) if self._is_axis else self._to_rotation_space
+        radius = self._length if self._is_axis else self._arm_length
+        start, unit = to_space @ (origin - self._origin), to_space @ direction
+        unit = unit / np.linalg.norm(unit)
+        foot = start - unit * float(start @ unit)
+        distance = float(np.linalg.norm(foot))
+        if distance >= radius:
+            candidates = [foot * (radius / distance)]
+        else:
+            half_chord = np.sqrt(radius**2 - distance**2)
+            candidates = [foot - half_chord * unit, foot + half_chord * unit]
+        tip = to_space @ (self._computed_position(self._values) - self._origin)
+        nearest = min(candidates, key=lambda point: float(np.linalg.norm(point - tip)))
+        in_world: Vector = self._origin + np.linalg.inv(to_space) @ nearest
+        return in_world
+
+    def move_to(self, target: Vector) -> Report:
+        """Rotate the key by the shortest arc from the old direction to the target, and update a live track."""
+        self._values = self._solved(target)
+        self.track.write(self._values)
+        if not self._world.is_computable or self.track.leaves_keys:
+            # Correct the target by the distance by which the previous attempt missed.
+            self._values = self._world.write_nearest(
+                target, target - self._initial_position, lambda miss: self._solved(target + miss)
+            )
+        return self.track.play()
+
+    def _effect(self) -> npt.NDArray[np.float64]:
+        arm = rotations.to_matrix(self._initial_rotation) @ self._arm
+        effect: npt.NDArray[np.float64] = self._to_world @ np.cross(np.eye(3), arm).T
+        if self._is_axis:
+            # The displayed axis has a fixed length, so only the part across the axis moves its tip.
+            axis = self._to_world @ arm
+            length = float(np.linalg.norm(axis))
+            effect = (self._length / length) * (effect - np.outer(axis, axis @ effect) / length**2)
+        return effect
+
+    def _orientation(self, values: Values) -> Values:
+        """Return the unit quaternion for these channel values."""
+        q = self._representation.orientation(values[:, np.newaxis])[:, 0]
+        size = float(np.linalg.norm(q))
+        return q / size if size > 0.0 else np.array([1.0, 0.0, 0.0, 0.0])
+
+    def _computed_position(self, values: Values) -> Vector:
+        """Return the tip's position for these values, computed from F-curves and parents."""
+        arm = self._to_world @ (rotations.to_matrix(self._orientation(values)) @ self._arm)
+        if self._is_axis:
+            arm = arm * (self._length / np.linalg.norm(arm))
+        tip: Vector = self._origin + arm
+        return tip
+
+    def _solved(self, target: Vector) -> Values:
+        """Return the values that bring the tip to the target, or turn it toward the target."""
+        goal = self._to_rotation_space @ (target - self._origin)
+        size = float(np.linalg.norm(goal))
+        if size == 0.0:
+            return self._values
+        if len(self._free) < len(self._values):
+            return self._solved_by_components(target)
+        arm = rotations.to_matrix(self._initial_rotation) @ (self._arm / self._arm_length)
+        turned = rotations.multiply(_shortest_arc(arm, goal / size), self._initial_rotation)
+        # Continue from the values of the last move, so that values do not jump by full turns.
+        values = self._values[:, np.newaxis]
+        orientation = self._orientation(self._values)[:, np.newaxis]
+        following = self._representation.following(values, orientation, turned[:, np.newaxis, np.newaxis])
+        solved: Values = following[:, 0, 0]
+        if self._representation.homogeneous:
+            solved = solved * float(np.linalg.norm(self._initial_values))
+        return solved
+
+    def _solved_by_components(self, target: Vector) -> Values:
+        """Return values that bring the tip as close to the target as possible by changing only free components.
+
+        The Levenberg-Marquardt method minimizes the miss, relative to the distance of the point from the origin.
+        """
+        values, damping = self._values.copy(), 1e-3
+        free = self._free
+        size = float(np.linalg.norm(self._initial_position - self._origin)) or 1.0
+        goal = target
+        if self._is_axis:
+            goal = self._origin + (target - self._origin) * (self._length / np.linalg.norm(target - self._origin))
+        miss = (goal - self._computed_position(values)) / size
+        for _ in range(_MOST_SOLVER_STEPS):
+            jacobian = self._jacobian(values, size)
+            step = np.linalg.solve(jacobian.T @ jacobian + damping * np.eye(len(free)), jacobian.T @ miss)
+            new_values = values.copy()
+            new_values[free] += step
+            new_miss = (goal - self._computed_position(new_values)) / size
+            if new_miss @ new_miss < miss @ miss:
+                values, miss, damping = new_values, new_miss, damping * 0.1
+            else:
+                damping *= 10.0
+            if float(np.abs(step).max()) < _SOLVED:
+                break
+        return values
+
+    def _jacobian(self, values: Values, size: float) -> npt.NDArray[np.float64]:
+        """Return the derivative of the tip's position with respect to the free components, shape (3, components).
+
+        Positions are in units of `size`.
+        """
+        jacobian = np.empty((3, len(self._free)))
+        for column, index in enumerate(self._free):
+            ahead, behind = values.copy(), values.copy()
+            ahead[index] += _ANGLE_STEP
+            behind[index] -= _ANGLE_STEP
+            difference = self._computed_position(ahead) - self._computed_position(behind)
+            jacobian[:, column] = difference / (2.0 * _ANGLE_STEP * size)
+        return jacobian
+
+
+def _rotation_locks(spot: Spot, kind: str) -> list[bool]:
+    """Return whether the user locked each component of the rotation."""
+    owner = spot.owner
+    if kind == "EULER":
+        return list(owner.lock_rotation)
+    if not owner.lock_rotations_4d:
+        return [False] * 4
+    return [owner.lock_rotation_w, *owner.lock_rotation]
+
+
+def _scale(spot: Spot) -> Vector:
+    """Return the object's or bone's own scale at the frame."""
+    scale = np.ones(3)
+    fcurves = {(curve.data_path, curve.array_index): curve for curve in channels_of(spot.item) if plays(curve)}
+    for name in ("scale", "delta_scale"):
+        current = getattr(spot.owner, name, (1.0, 1.0, 1.0))
+        for index, value in enumerate(current):
+            fcurve = fcurves.get((spot.prefix + name, index))
+            scale[index] *= value if fcurve is None else fcurve.evaluate(spot.frame)
+    return scale
+
+
+def _shortest_arc(start: Vector, end: Vector) -> Values:
+    """Return the shortest rotation from one direction to another as a quaternion."""
+    cosine = float(start @ end)
+    if cosine > -1.0 + _OPPOSITE:
+        q = np.concatenate(([1.0 + cosine], np.cross(start, end)))
+    else:
+        across = np.cross(start, np.eye(3)[np.argmin(np.abs(start))])
+        q = np.concatenate(([0.0], across))
+    unit: Values = q / np.linalg.norm(q)
+    return unit

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys of a track at one frame, which can be moved in value and time."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..bake.drags import rebake_step
+from ..bake.exact_motion import channel_values, leaves_keys
+from ..datablocks import animation_data
+from ..edit.change_own_curves import moved, put_own_keys
+from ..edit.find_track import writable
+from ..fcurves.channels import Channels, users_of_channels
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import BoolArray, Keyframes
+from ..fcurves.read_keys import read
+from ..report import Report
+from ..store.find_tracks import refreshed
+from ..store.frame_functions import function_of
+from ..store.own_keys import read_own_keys
+from ..store.tracks import Track
+
+Values = npt.NDArray[np.float64]
+"""One value per component of a track."""
+
+
+class KeyedTrack:
+    """The keys of a track at one frame. Raises AnimationError if the keys can't be changed."""
+
+    def __init__(self, datablock: bpy.types.ID, track: Track, frame: float) -> None:
+        self.datablock = datablock
+        self.channels: Channels
+        self.channels, self.track = writable(datablock, track)
+        check_times(datablock, self.track, frame)
+        self.frame = frame
+        (self._users,) = users_of_channels([self.channels])
+        key_frames = {index: own.keys.frames for index, own in read_own_keys(self.track).items()}
+        self.keyed = [index for index, frames in key_frames.items() if (np.abs(frames - frame) <= SAME_FRAME).any()]
+        """The components that have a key at the frame."""
+        if not self.keyed:
+            raise self.track.error("NO_KEY_AT_FRAME", frame=frame)
+        self.is_last_of_a_channel = any(len(key_frames[index]) == 1 for index in self.keyed)
+        """True if a component has no other key."""
+        others = np.concatenate([frames[np.abs(frames - frame) > SAME_FRAME] for frames in key_frames.values()])
+        self.room = (
+            float(others[others < frame].max(initial=-np.inf)),
+            float(others[others > frame].min(initial=np.inf)),
+        )
+        """The frames of the previous and next keys of any component. Infinite if there is none."""
+
+    def values(self) -> Values:
+        """Return the channel values at the frame, or the current values for components without a channel."""
+        numbers = [self.track.component(index) for index in range(len(self.track.rest))]
+        for index, fcurve in self.track.channels.items():
+            numbers[index] = fcurve.evaluate(self.frame)
+        # On a baked curve, other values may represent the same orientation.
+        for index, keys in self._keys().items():
+            numbers[index] = float(keys.values[self.is_at(keys)][0])
+        return np.array(numbers, dtype=np.float64)
+
+    def write(self, values: Values) -> None:
+        """Move the keys, with their handles, to these values. Components without a key are not changed.
+
+        `play` bakes a baked track again.
+        """
+        keys = self._keys()
+        changed = {index: moved(own, self.is_at(own), values=values[index]) for index, own in keys.items()}
+        put_own_keys(self.channels, self.track, changed)
+
+    def move_to(self, frame: float) -> None:
+        """Move the keys to another frame within `room`."""
+        keys = self._keys()
+        changed = {index: moved(own, self.is_at(own), frames=frame) for index, own in keys.items()}
+        put_own_keys(self.channels, self.track, changed)
+        self.frame = frame
+
+    def refresh(self) -> None:
+        """Read the track's state again after its table has changed."""
+        (self.track,) = refreshed(self.datablock, self.channels, [self.track])
+
+    def play(self) -> Report:
+        """Update the track if it is baked or live. Call this method only if no other tracks have changed."""
+        report = rebake_step(self._users, self.channels, [self.track])
+        if self.track.is_baked:
+            self.refresh()
+        return report
+
+    @cached_property
+    def leaves_keys(self) -> bool:
+        """Return whether the motion does not pass through the keys."""
+        return leaves_keys(self.track)
+
+    def played(self, values: Values) -> Values:
+        """Return the channel values of the motion at the frame if the keys get these values."""
+        if not self.leaves_keys:
+            return values
+        own = read_own_keys(self.track)
+        for index in self.keyed:
+            keys = own[index].keys
+            own[index] = own[index].with_(keys=moved(keys, self.is_at(keys), values=values[index]))
+        return channel_values(self.track, own, self.frame, {})
+
+    def is_at(self, keys: Keyframes) -> BoolArray:
+        """Return a mask of the keys that is true for the key at the frame."""
+        at: BoolArray = np.abs(keys.frames - np.float32(self.frame)) <= SAME_FRAME
+        return at
+
+    def _keys(self) -> dict[int, Keyframes]:
+        """Return the animator's keys on the components that have a key at the frame."""
+        if self.track.is_baked:
+            return {index: own.keys for index, own in read_own_keys(self.track).items() if index in self.keyed}
+        return {index: read(self.track.channels[index]) for index in self.keyed}
+
+
+def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
+    """Raise AnimationError if retiming or an NLA strip shifts the track's keys to other scene frames."""
+    if function_of(track) is not None:
+        raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
+    animation = animation_data(datablock)
+    if animation is not None and animation.use_tweak_mode:
+        raise track.error("TWEAKED_TIMES", frame=frame)
