@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp.fitting.curves import handles
+from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import (
     AUTOMATIC,
     BY_NUMBERS,
@@ -22,7 +23,6 @@ from ..fcurves.keyframes import (
     BoolArray,
     EnumArray,
     Float32Array,
-    Joined,
     Keyframes,
 )
 from ..store.own_keys import OwnKeys

@@ -13,7 +13,8 @@ import numpy as np
 from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.frames import ONE_KEY
-from ..fcurves.keyframes import Float32Array, Joined, Keyframes
+from ..fcurves.joined_keys import Joined
+from ..fcurves.keyframes import Float32Array, Keyframes
 from ..fcurves.write_keys import extrapolate, write, write_joined
 from ..live.mirrored_keys import with_mirrored
 from ..records import record

@@ -14,7 +14,8 @@ from ..fcurves import scratch_curves
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.frames import rows_at
-from ..fcurves.keyframes import FLAGS, PAIRS, SIDES, BoolArray, IndexArray, Joined, Keyframes
+from ..fcurves.joined_keys import Joined
+from ..fcurves.keyframes import FLAGS, PAIRS, SIDES, BoolArray, IndexArray, Keyframes
 from ..fcurves.read_keys import read_joined
 from ..fcurves.write_keys import Write, extrapolate, selecting, write_some
 from ..report import HandleError, Report, handle_error

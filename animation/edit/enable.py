@@ -26,7 +26,8 @@ from ..many import on_all
 from ..options import ENABLE
 from ..records import record
 from ..report import Report
-from ..sampling.changes import Look, measure_changes, played_parts
+from ..sampling.changes import Look, measure_changes
+from ..sampling.played_splines import SplinesOfTrack, played_parts
 from ..store.action_and_strips import EditableSets, editable_sets
 from ..store.enable_tracks import enable_read
 from ..store.find_tracks import find_tracks
@@ -344,7 +345,7 @@ def _keep_look(
         for place, (track, own) in enumerate(zip(tracks, originals, strict=True))
         for reading in _readings(place, track, own, defaults, path)
     ]
-    parts = played_parts([(tracks[each.place], originals[each.place], each.splines) for each in readings])
+    parts = played_parts([SplinesOfTrack(tracks[each.place], originals[each.place], each.splines) for each in readings])
     measured = [
         (reading, Look(tracks[reading.place], originals[reading.place], reading.splines, own))
         for reading, own in zip(readings, parts, strict=True)

@@ -11,7 +11,8 @@ import bpy
 import numpy as np
 
 from ..fcurves.frames import LAST_FRAME, ONE_KEY, is_among, rows_at
-from ..fcurves.keyframes import Float32Array, Keyframes, made_like, merged
+from ..fcurves.joined_keys import merged
+from ..fcurves.keyframes import Float32Array, Keyframes, made_like
 from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.parameters import Numbers

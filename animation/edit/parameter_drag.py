@@ -17,7 +17,8 @@ import bpy
 import numpy as np
 
 from ...interp import KeysError
-from ..bake.drags import HandlePreview, begin_preview, end_drag, end_preview, finish_preview
+from ..bake.drags import begin_preview, end_drag, end_preview, finish_preview
+from ..bake.handle_preview import HandlePreview
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of, evaluate_anew, users_of_channels
 from ..fcurves.linked_data import check_editable

@@ -11,7 +11,8 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import DTYPES, NAMES, NO_KEYS, PAIRS, EnumArray, Float32Array, Joined, Keyframes
+from .joined_keys import Joined
+from .keyframes import DTYPES, NAMES, NO_KEYS, PAIRS, EnumArray, Float32Array, Keyframes
 
 
 def read(fcurve: bpy.types.FCurve) -> Keyframes:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .channels import channels_in
+from .joined_keys import Joined
 from .keyframes import (
     DEFAULT_AMPLITUDE,
     DEFAULT_BACK,
@@ -28,7 +29,6 @@ from .keyframes import (
     BoolArray,
     Float32Array,
     IndexArray,
-    Joined,
     Keyframes,
 )
 from .read_keys import sliced

@@ -20,7 +20,8 @@ import numpy as np
 
 from ..bake.plans.own_motion import OwnChannels
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Joined, Keyframes, both
+from ..fcurves.joined_keys import Joined
+from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Keyframes, both
 from ..fcurves.read_keys import read, read_joined
 from ..store.own_keys import OwnKeys
 from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
@@ -36,7 +37,7 @@ _ROUNDED = 1e-6
 
 
 class DraggedHandle(NamedTuple):
-    """The handles on one side of a key, in channels with a common spline, of which at least one was dragged."""
+    """The handles on one side of a key in channels with a common spline. At least one of the handles was dragged."""
 
     row: int
     side: str

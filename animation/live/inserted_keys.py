@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bake.plans.own_motion import OwnChannels
-from ..fcurves import segments
+from ..fcurves.bezier_segments import evaluate_beziers, is_plain
 from ..fcurves.keyframes import NO_KEYS, SIDES, Keyframes
 from ..store.table import key_identity
 from ..store.table.track_records import Written
@@ -73,10 +73,10 @@ def _curve(written: Written) -> Keyframes:
 def _point_on(curve: Keyframes, frame: float) -> _CurvePoint | None:
     """Return the point of the curve at the frame, or None outside Bezier segments."""
     begin = int(np.searchsorted(curve.frames, frame)) - 1
-    if not 0 <= begin < len(curve) - 1 or not segments.is_plain(curve)[begin]:
+    if not 0 <= begin < len(curve) - 1 or not is_plain(curve)[begin]:
         return None
     frames = frame + _STEP * np.array([0.0, -1.0, 1.0])
-    value, before, after = segments.evaluate_beziers(curve, np.full(3, begin), frames).tolist()
+    value, before, after = evaluate_beziers(curve, np.full(3, begin), frames).tolist()
     return _CurvePoint(value, (after - before) / (2.0 * _STEP))
 
 

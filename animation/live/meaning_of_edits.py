@@ -19,7 +19,8 @@ from ...interp.rotations.representations import rotation_representation
 from ..bake.plans.own_motion import OwnChannels, is_keyed_whole
 from ..bake.plans.track_methods import bends_by_parameters
 from ..errors import Finding
-from ..fcurves.keyframes import SIDES, Float64Array, Joined
+from ..fcurves.joined_keys import Joined
+from ..fcurves.keyframes import SIDES, Float64Array
 from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_keys import own_end_to_end

@@ -19,6 +19,7 @@ from ..bake.plans.own_motion import is_keyed_whole
 from ..bake.plans.rotation_channels import quaternions_of
 from ..errors import Finding
 from ..fcurves.frames import SAME_FRAME
+from ..fcurves.joined_keys import merged
 from ..fcurves.keyframes import (
     HANDLE,
     INTERPOLATION,
@@ -28,7 +29,6 @@ from ..fcurves.keyframes import (
     Float64Array,
     IndexArray,
     Keyframes,
-    merged,
 )
 from ..fcurves.read_keys import read, read_coordinates
 from ..fcurves.segments import evaluate

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, pairwise
 
@@ -12,161 +12,11 @@ import numpy as np
 from ...interp import SplineBatch, rotations
 from ...interp.base_spline import Spline
 from ...interp.fitting.tcb_parameters import FLOAT32, SAMPLES, SplineToFit, sample_frames
-from ...interp.splines import tcb
-from ..bake.plans.own_motion import own_motion
-from ..bake.plans.rotation_channels import quaternions_of, walk_of
+from ..bake.plans.own_motion import OwnChannels
 from ..bake.plans.track_splines import TrackSpline
-from ..fcurves import segments
-from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import Float32Array, Float64Array, IndexArray, Joined
-from ..records import record
-from ..store.own_keys import OwnKeys
+from ..fcurves.keyframes import Float64Array, IndexArray
 from ..store.tracks import Track
-
-_Splines = tuple[Track, Mapping[int, OwnKeys], Sequence[TrackSpline]]
-"""A track, the animator's keys, and its splines of at least two keys, without segments that Blender plays."""
-_SplineFrames = tuple[Track, Mapping[int, OwnKeys], TrackSpline, Float64Array]
-"""A track, the animator's keys, one of its splines, and frames between the spline's keys."""
-_NO_ROTATION = 1e-5
-"""Float32 quaternions shorter than this do not determine a rotation."""
-
-
-def played_parts(tracks: Sequence[_Splines]) -> list[list[SplineToFit]]:
-    """Return the splines of each track, with the values of its F-curves.
-
-    The list is empty for a track whose values are not finite or do not represent a rotation.
-    """
-    samples = [
-        (track, originals, spline, sample_frames(spline.frames.astype(np.float64)).ravel())
-        for track, originals, splines in tracks
-        for spline in splines
-    ]
-    channel_values = iter(_channel_values(samples))
-    return [
-        _splines_to_fit(track, originals, splines, [next(channel_values) for _ in splines])
-        for track, originals, splines in tracks
-    ]
-
-
-def played_at(samples: Sequence[_SplineFrames]) -> list[Float64Array]:
-    """Return the F-curves' motion at the frames of each spline: values (m, components) or unit quaternions (m, 4).
-
-    The result is NaN where the values do not represent a rotation.
-    """
-    played = []
-    for (track, *_), channel_values in zip(samples, _channel_values(samples), strict=True):
-        if not track.is_rotation:
-            played.append(channel_values)
-            continue
-        quaternions = quaternions_of(track, channel_values)
-        length = np.linalg.norm(quaternions, axis=1, keepdims=True)
-        played.append(quaternions / np.where(length > _NO_ROTATION, length, np.nan))
-    return played
-
-
-def _splines_to_fit(
-    track: Track,
-    originals: Mapping[int, OwnKeys],
-    splines: Sequence[TrackSpline],
-    channel_values: Sequence[Float64Array],
-) -> list[SplineToFit]:
-    """Return a track's splines with the played values, or an empty list if these values are unusable."""
-    track_frames = union([original.keys.frames for original in originals.values()])
-    result = []
-    for spline, channels in zip(splines, channel_values, strict=True):
-        played = _finite_motion(track, channels)
-        if played is None:
-            return []
-        samples = played.reshape(len(spline.frames) - 1, SAMPLES, -1)
-        rows = np.searchsorted(track_frames, spline.frames - np.float32(SAME_FRAME))
-        # The splines contain no segments that Blender plays.
-        assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
-        result.append(SplineToFit(spline.spline, rows, samples, _walk(track, spline, channels)))
-    return result
-
-
-def _finite_motion(track: Track, channels: Float64Array) -> Float64Array | None:
-    """Return the values, or unit quaternions for rotations.
-
-    Return None if the values are not finite or do not represent a rotation.
-    """
-    if not track.is_rotation:
-        return channels if np.isfinite(channels).all() else None
-    quaternions = quaternions_of(track, channels)
-    if not (quaternions.any(axis=1).all() and np.isfinite(quaternions).all()):
-        return None
-    return rotations.normalise(quaternions)
-
-
-def _walk(track: Track, spline: TrackSpline, channels: Float64Array) -> Float64Array | None:
-    """Return the rotation from the last key to each sample as changes in angles, shape (n - 1, SAMPLES, 3)."""
-    if track.kind not in ("EULER", "AXIS_ANGLE") or spline.turns is None:
-        return None
-    samples = channels.reshape(len(spline.frames) - 1, SAMPLES, -1)
-    from_keys = np.concatenate((spline.values[:-1, np.newaxis], samples), axis=1)
-    # The change from a segment's last sample to the next key is not needed.
-    walk = walk_of(track, from_keys.reshape(-1, from_keys.shape[2]))
-    walk = np.append(walk, np.zeros((1, 3)), axis=0).reshape(len(samples), SAMPLES + 1, 3)
-    return np.cumsum(walk[:, :-1], axis=1)
-
-
-@record(eq=False)
-class _Channel:
-    """A channel, the frames at which its spline is sampled, and the array for the values."""
-
-    track: Track
-    index: int
-    original: OwnKeys
-    frames: Float32Array
-    values: Float64Array
-
-    @property
-    def rows_before(self) -> IndexArray:
-        """Return, for each frame, the row of the last key at or before it, or -1 before the first key."""
-        return np.searchsorted(self.original.keys.frames, self.frames, side="right") - 1
-
-
-def _channel_values(samples: Sequence[_SplineFrames]) -> list[Float64Array]:
-    """Return the channel values at the frames of each spline, shape (m, components)."""
-    result, channels = [], []
-    for track, originals, spline, spline_frames in samples:
-        frames = spline_frames.astype(np.float32)
-        values = np.empty((len(frames), len(spline.components)))
-        for column, index in zip(values.T, spline.components, strict=True):
-            original = originals.get(index)
-            if original is None:
-                column[:] = track.component(index)
-            else:
-                channels.append(_Channel(track, index, original, frames, column))
-        result.append(values)
-    if channels:
-        _evaluate(channels)
-    return result
-
-
-def _evaluate(channels: Sequence[_Channel]) -> None:
-    """Fill in the channel values. Plain Bezier segments are vectorized, and Blender evaluates all other segments."""
-    keys = Joined.of([channel.original.keys for channel in channels])
-    is_plain = segments.is_plain(keys.keys)
-    # Let Blender place the handles of edited keys.
-    is_plain &= np.repeat([not channel.original.edited for channel in channels], keys.counts)
-    is_plain[keys.starts + keys.counts - 1] = False
-    rows = [channel.rows_before for channel in channels]
-    begin = np.concatenate([start + np.maximum(before, 0) for start, before in zip(keys.starts, rows, strict=True)])
-    is_vectorized = is_plain[begin] & (np.concatenate(rows) >= 0)
-    frames = np.concatenate([channel.frames for channel in channels])
-    values = np.empty(len(frames))
-    values[is_vectorized] = segments.evaluate_beziers(keys.keys, begin[is_vectorized], frames[is_vectorized])
-    end = 0
-    for channel in channels:
-        start, end = end, end + len(channel.frames)
-        channel.values[:] = values[start:end]
-        is_left = ~is_vectorized[start:end]
-        if is_left.any():
-            channel.values[is_left] = own_motion(
-                channel.track, channel.index, channel.original, channel.frames[is_left]
-            )
-
+from .played_splines import SplineFrames, played_at
 
 _BETWEEN = np.delete(np.arange(0.5, 3 * SAMPLES), np.s_[1::3]) / (3 * SAMPLES)
 """Positions of additional samples in a segment, as fractions. Differences are smallest at the samples of the fit."""
@@ -192,7 +42,7 @@ class Look:
     """The splines of a track, the motion of its F-curves, and their maximum difference, found by `measure_changes`."""
 
     track: Track
-    originals: Mapping[int, OwnKeys]
+    own: OwnChannels
     splines: Sequence[TrackSpline]
     parts: Sequence[SplineToFit]
     """The current motion, for each spline."""
@@ -219,23 +69,6 @@ class Look:
             self.change, self.frame = float(differences[worst]), float(frames[worst])
 
 
-@dataclass(eq=False)
-class _Compared:
-    """A fitted spline of a look, with its differences at the samples of the fit."""
-
-    look: Look
-    track_spline: TrackSpline
-    keys: Float64Array
-    """The frames of the spline's keys, shape (n,)."""
-    rounding: Float64Array
-    """Rounding errors of differences in the segment after each key, shape (n,). The last key repeats the last
-    segment."""
-    frames: Float64Array
-    """The frames of the samples, shape (segments, samples)."""
-    differences: Float64Array
-    """The differences at the samples, which are 0 within the rounding errors, shape (segments, samples)."""
-
-
 def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -> None:
     """Measure, for each look, the differences between its fitted splines and the played motion.
 
@@ -256,6 +89,23 @@ def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -
         ],
     )
     _differences(compared, batch, peaks)
+
+
+@dataclass(eq=False)
+class _Compared:
+    """A fitted spline of a look, with its differences at the samples of the fit."""
+
+    look: Look
+    track_spline: TrackSpline
+    keys: Float64Array
+    """The frames of the spline's keys, shape (n,)."""
+    rounding: Float64Array
+    """Rounding errors of differences in the segment after each key, shape (n,). The last key repeats the last
+    segment."""
+    frames: Float64Array
+    """The frames of the samples, shape (segments, samples)."""
+    differences: Float64Array
+    """The differences at the samples, which are 0 within the rounding errors, shape (segments, samples)."""
 
 
 def _compare_at_samples(
@@ -286,13 +136,30 @@ def _compare_at_samples(
     return compared
 
 
+def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64Array:
+    """Return the rounding errors of differences at the frames. Errors and frames have the shape (segments, samples).
+
+    The errors come from float32 values and, where values change, also from float32 frames of keys, handles and samples.
+    """
+    changes = np.diff(part.samples, axis=1)
+    # The chord between two quaternions is half as long as the rotation angle.
+    per_chord = 2.0 if track.is_rotation else 1.0
+    changes = per_chord * (np.linalg.norm(changes, axis=2) if track.is_rotation else np.abs(changes).max(axis=2))
+    speed = (changes / np.diff(frames, axis=1)).max(axis=1, keepdims=True)
+    # A fit ends when its mean error is within the rounding error.
+    rounding: Float64Array = (
+        2.0 * FLOAT32 * per_chord * np.abs(part.samples).max() + np.spacing(frames.astype(np.float32)) * speed
+    )
+    return rounding
+
+
 def _differences(
     compared: Sequence[_Compared], batch: SplineBatch, frames: Sequence[Float64Array]
 ) -> list[Float64Array]:
     """Measure the differences at additional frames of each spline, and store the largest in the spline's look."""
     played = played_at(
         [
-            (spline.look.track, spline.look.originals, spline.track_spline, at)
+            SplineFrames(spline.look.track, spline.look.own, spline.track_spline, at)
             for spline, at in zip(compared, frames, strict=True)
         ]
     )
@@ -313,22 +180,10 @@ def _differences(
     return result
 
 
-def _angles_of_splines(values: Sequence[Float64Array], played: Sequence[Float64Array]) -> Iterator[Float64Array]:
-    """Yield the angles of each spline. One NumPy call for all splines is faster than one call for each spline."""
-    if values:
-        ends = np.cumsum([len(spline_values) for spline_values in values])[:-1]
-        yield from np.split(_angles(np.concatenate(values), np.concatenate(played)), ends)
-
-
-def _angles(values: Float64Array, played: Float64Array) -> Float64Array:
-    """Return the angles between rotations, or 0 where the motion is unknown."""
-    return np.nan_to_num(rotations.angle_between(values, played))
-
-
 def _frames_between(compared: _Compared) -> Float64Array:
     """Return additional frames, in the segments that may contain the maximum difference."""
     keys, largest = compared.keys, compared.differences.max(axis=1)
-    is_large = largest >= max(_LEAST_RATIO * compared.look.change, 1e-300)
+    is_large = (largest >= _LEAST_RATIO * compared.look.change) & (largest > 0.0)
     frames = [(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _BETWEEN)[is_large].ravel()]
     if compared.look.track.is_rotation:
         needs_steps = largest > _LARGE_ANGLE
@@ -381,18 +236,13 @@ def _highest_of_looks(
     return np.sort(peaks[np.arange(len(peaks)) - first_of_look < _MAX_PEAKS])
 
 
-def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64Array:
-    """Return the rounding errors of differences at the frames. Errors and frames have the shape (segments, samples).
+def _angles_of_splines(values: Sequence[Float64Array], played: Sequence[Float64Array]) -> Iterator[Float64Array]:
+    """Yield the angles of each spline. One NumPy call for all splines is faster than one call for each spline."""
+    if values:
+        ends = np.cumsum([len(spline_values) for spline_values in values])[:-1]
+        yield from np.split(_angles(np.concatenate(values), np.concatenate(played)), ends)
 
-    The errors come from float32 values and, where values change, also from float32 frames of keys, handles and samples.
-    """
-    changes = np.diff(part.samples, axis=1)
-    # The chord between two quaternions is half as long as the rotation angle.
-    per_chord = 2.0 if track.is_rotation else 1.0
-    changes = per_chord * (np.linalg.norm(changes, axis=2) if track.is_rotation else np.abs(changes).max(axis=2))
-    speed = (changes / np.diff(frames, axis=1)).max(axis=1, keepdims=True)
-    # A fit ends when its mean error is within the rounding error.
-    rounding: Float64Array = (
-        2.0 * FLOAT32 * per_chord * np.abs(part.samples).max() + np.spacing(frames.astype(np.float32)) * speed
-    )
-    return rounding
+
+def _angles(values: Float64Array, played: Float64Array) -> Float64Array:
+    """Return the angles between rotations, or 0 where the motion is unknown."""
+    return np.nan_to_num(rotations.angle_between(values, played))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.keyframes import FLAGS, NAMES, Joined, Keyframes
+from ..fcurves.joined_keys import Joined
+from ..fcurves.keyframes import FLAGS, NAMES, Keyframes
 from ..fcurves.read_keys import read_joined
 from .table import rows as rows_
 from .table.rows import Columns

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ...interp.keys import HIGHEST, LOWEST
 from ..fcurves.frames import is_among, rows_at, union
+from ..fcurves.joined_keys import Joined, KeyframesSlice, are_consecutive, end_to_end
 from ..fcurves.keyframes import (
     HANDLE,
     INTERPOLATION,
@@ -27,11 +28,7 @@ from ..fcurves.keyframes import (
     Float32Array,
     Float64Array,
     IndexArray,
-    Joined,
     Keyframes,
-    KeyframesSlice,
-    are_consecutive,
-    end_to_end,
 )
 from ..records import record
 from .equivalent_values import own_values

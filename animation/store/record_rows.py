@@ -10,18 +10,8 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.keyframes import (
-    MARKS,
-    PAIRS,
-    SIDES,
-    BoolArray,
-    Float32Array,
-    IndexArray,
-    Joined,
-    Keyframes,
-    both,
-    in_parts,
-)
+from ..fcurves.joined_keys import Joined, in_parts
+from ..fcurves.keyframes import MARKS, PAIRS, SIDES, BoolArray, Float32Array, IndexArray, Keyframes, both
 from ..fcurves.read_keys import read, read_joined
 from ..fcurves.write_keys import write
 from .own_keys import OwnKeys, own_end_to_end

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..fcurves.keyframes import BY_NUMBERS, Float32Array, IndexArray, Joined, Keyframes
+from ..fcurves.joined_keys import Joined
+from ..fcurves.keyframes import BY_NUMBERS, Float32Array, IndexArray, Keyframes
 from .table import key_identity
 from .table import rows as rows_
 from .table.key_identity import Identities

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...animation.bake.exact_motion import ExactSampler
 from ...animation.sampling.beyond_fcurves import UnknownMotionError
-from ...animation.sampling.cameras import Cameras, IsSteppedError
+from ...animation.sampling.camera_matrices import Cameras, IsSteppedError
 from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
 from ...animation.translation import iface_

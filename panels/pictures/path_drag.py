@@ -20,7 +20,7 @@ from ...animation.on_path.dragged_tip import DraggedTip
 from ...animation.on_path.keys import keyed_tracks
 from ...animation.on_path.movable_point import movable_point
 from ...animation.on_path.points import Spot, Vector, moving_tracks
-from ...animation.sampling.cameras import View, view_now
+from ...animation.sampling.camera_matrices import View, view_now
 from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_
 from ...ui import sidebar_tracks

@@ -9,7 +9,7 @@ import bpy
 from bpy.app.translations import contexts
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 
-from ...animation.sampling.cameras import cameras_of
+from ...animation.sampling.camera_cuts import cameras_of
 from ...ui.layouts import draw_properties, layout_of
 from . import overlay
 

@@ -17,7 +17,7 @@ from ...animation import AnimationError
 from ...animation.fcurves.frames import union
 from ...animation.on_path.points import Followed, moving_tracks
 from ...animation.records import record
-from ...animation.sampling.cameras import Cuts
+from ...animation.sampling.camera_cuts import Cuts
 from ...animation.sampling.transforms import Frames, Matrices
 from ...animation.store.own_keys import key_frames
 

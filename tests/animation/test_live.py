@@ -688,7 +688,7 @@ def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, 
 
 
 def test_consecutive_parts_of_keys_are_joined_without_a_copy(animation) -> None:
-    joined_keys, read_keys = animation.fcurves.keyframes, animation.fcurves.read_keys
+    joined_keys, read_keys = animation.fcurves.joined_keys, animation.fcurves.read_keys
     thing = new_object()
     key(thing, "location", [(1, (0, 4, 8)), (20, (1, 5, 9)), (40, (3, -1, 0))])
     channels = read_keys.read_joined(fcurves(thing)).channels

@@ -28,6 +28,11 @@ def segments(animation):
 
 
 @pytest.fixture
+def bezier_segments(animation):
+    return importlib.import_module(f"{animation.__name__}.fcurves.bezier_segments")
+
+
+@pytest.fixture
 def read_keys(animation):
     return importlib.import_module(f"{animation.__name__}.fcurves.read_keys")
 
@@ -121,26 +126,26 @@ def steepest(fcurve, frames):
         pytest.param(lambda generator, n: np.zeros(n), id="on_their_frames"),
     ],
 )
-def test_segments_play_what_blender_plays(segments, read_keys, lengths):
+def test_segments_play_what_blender_plays(bezier_segments, read_keys, lengths):
     generator = np.random.default_rng(1)
     fcurve = curve_with(lengths, generator)
     keys = read_keys.read(fcurve)
-    assert segments.is_plain(keys).tolist() == [True] * (BEZIER_KEYS - 1) + [False]
+    assert bezier_segments.is_plain(keys).tolist() == [True] * (BEZIER_KEYS - 1) + [False]
     frames = generator.uniform(keys.frames[0] + 0.01, keys.frames[-1] - 0.01, 3000).astype(np.float32)
     begin = np.searchsorted(keys.frames, frames, side="right") - 1
     expected = np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
-    off = np.abs(segments.evaluate_beziers(keys, begin, frames) - expected)
+    off = np.abs(bezier_segments.evaluate_beziers(keys, begin, frames) - expected)
     assert (off <= FLOAT32 * np.ptp(expected) + steepest(fcurve, frames)).all()
 
 
-def test_segments_of_other_kinds_are_told_apart(segments, read_keys):
+def test_segments_of_other_kinds_are_told_apart(bezier_segments, read_keys):
     fcurve = curve_with(lambda generator, n: np.full(n, 0.3), np.random.default_rng(2))
     points = fcurve.keyframe_points
     points[3].interpolation = "LINEAR"
     points[5].handle_right.x = points[5].co.x - 1.0
     points[8].handle_left.x = points[8].co.x + 1.0
     points[11].handle_left.x = float("nan")
-    plain = segments.is_plain(read_keys.read(fcurve))
+    plain = bezier_segments.is_plain(read_keys.read(fcurve))
     assert np.flatnonzero(~plain).tolist() == [3, 5, 7, 10, BEZIER_KEYS - 1]
 
 

@@ -25,7 +25,7 @@ def pictures(scene, tcb_animation):
 
 @pytest.fixture
 def sampling(tcb_animation):
-    return tcb_animation.animation.sampling.cameras
+    return tcb_animation.animation.sampling.camera_matrices
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ...animation.live.update import Watch
+from ...animation.live.watch import Watch
 from ...animation.store.live_switch import is_live
 from ...animation.store.table.custom_property import has_baked_tracks
 

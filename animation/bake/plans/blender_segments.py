@@ -13,7 +13,8 @@ from itertools import compress, pairwise
 import numpy as np
 
 from ...fcurves.frames import SAME_FRAME, rows_of
-from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray, end_to_end
+from ...fcurves.joined_keys import end_to_end
+from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray
 from ...fcurves.segments import ChannelSegments
 from ...store.own_keys import OwnKeys
 from ...store.record_rows import plain_keys

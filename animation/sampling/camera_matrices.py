@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The camera of each frame, and a cache of camera matrices that is valid until a camera's motion changes."""
+"""Camera matrices at many frames, and a cache of them that is valid until a camera's motion changes."""
 
 from __future__ import annotations
 
@@ -10,76 +10,16 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.frames import SAME_FRAME
 from .beyond_fcurves import UnknownMotionError
+from .camera_cuts import Cuts, cut_rows
 from .depsgraph import DepsgraphSampler
 from .fingerprints import Fingerprint, Fingerprints
 from .transforms import Frames, Matrices, TransformSampler
 
-Cuts = tuple[tuple[int, int], ...]
-"""Pairs of start frame and `session_uid` of cameras. The first camera also applies before its start frame."""
 View = npt.NDArray[np.float64]
 """A matrix, shape (4, 4)."""
 _FLAT = 1e-9
-"""Minimum determinant. A camera with a scale of zero has no camera space."""
-
-
-def cameras_of(scene: Any) -> Cuts:
-    """Return the cameras of the scene's frames: cameras bound to markers, or else the active camera."""
-    bound: dict[int, int] = {}
-    for marker in scene.timeline_markers:
-        # Blender ignores cameras that are hidden in renders. If several cameras are bound at a frame, Blender uses the
-        # first.
-        if marker.camera is not None and not marker.camera.hide_render:
-            bound.setdefault(marker.frame, marker.camera.session_uid)
-    if bound:
-        return tuple(sorted(bound.items()))
-    return ((scene.frame_start, scene.camera.session_uid),) if scene.camera is not None else ()
-
-
-def view_now(scene: Any) -> View:
-    """Return the current matrix from the active camera's space to world space."""
-    return unscaled(np.array(scene.camera.matrix_world)) if scene.camera is not None else np.eye(4)
-
-
-def unscaled(matrices: Matrices) -> Matrices:
-    """Return the matrices, shape (..., 4, 4), without scale, which Blender ignores for cameras."""
-    result = matrices.astype(np.float64)
-    scale = np.linalg.norm(result[..., :3, :3], axis=-2, keepdims=True)
-    axes: Matrices = result[..., :3, :3] / np.where(scale > 0.0, scale, 1.0)
-    is_flat = np.abs(np.linalg.det(axes)) < _FLAT
-    result[..., :3, :3] = np.where(is_flat[..., np.newaxis, np.newaxis], np.eye(3), axes)
-    return result
-
-
-@dataclass
-class _CameraMatrices:
-    """Matrices from world space to the space of one camera, at ascending frames."""
-
-    fingerprint: Fingerprint | None
-    """The fingerprint of the data from which the matrices were computed, or None if Blender stepped through the
-    frames."""
-    dependencies: set[int]
-    """The `session_uid` of all datablocks that determine the matrices."""
-    frames: Frames
-    to_camera: Matrices
-    steps: int = 0
-    """The number of times that Blender has stepped through frames, for any camera."""
-    stale: bool = False
-    """True if a dependency has changed since Blender stepped through the frames."""
-
-    def is_valid(self, fingerprint: Fingerprint) -> bool:
-        """Return whether the matrices belong to the camera's current motion."""
-        return not self.stale if self.fingerprint is None else self.fingerprint == fingerprint
-
-    def covers(self, frames: Frames) -> bool:
-        """Return whether the matrices at all of these frames are known."""
-        return bool(np.isin(frames, self.frames).all())
-
-    def at(self, frames: Frames) -> Matrices:
-        """Return the matrices at these frames."""
-        matrices: Matrices = self.to_camera[np.searchsorted(self.frames, frames)]
-        return matrices
+"""Minimum determinant of the axes. A camera with a scale of zero has no camera space."""
 
 
 class IsSteppedError(Exception):
@@ -91,8 +31,11 @@ class Cameras:
     """A cache of camera matrices, which are valid until something that moves the cameras changes."""
 
     _matrices: dict[int, _CameraMatrices] = field(default_factory=dict)
+    """Matrices by the `session_uid` of the camera."""
     _stepping: dict[int, DepsgraphSampler] = field(default_factory=dict)
+    """Unfinished samplers by the `session_uid` of the camera."""
     _steps: int = 0
+    """The number of samplers that have finished."""
     reason: str = ""
     """The reason why Blender must step through frames."""
 
@@ -105,13 +48,13 @@ class Cameras:
         objects. Raises IsSteppedError if `step` must be called first.
         """
         matrices = np.empty((len(frames), 4, 4))
-        cut_rows = _cut_rows(cuts, seen_at)
+        rows = cut_rows(cuts, seen_at)
         for number, (_, uid) in enumerate(cuts):
-            is_seen = cut_rows == number
+            is_seen = rows == number
             if is_seen.any():
-                matrices[is_seen] = self._matrices_of(objects[uid], np.unique(frames[is_seen]), inputs).at(
-                    frames[is_seen]
-                )
+                frames_of_camera = frames[is_seen]
+                known = self._matrices_of(objects[uid], np.unique(frames_of_camera), inputs)
+                matrices[is_seen] = known.at(frames_of_camera)
         return matrices
 
     def marks(self, cuts: Cuts, objects: dict[int, Any], inputs: Fingerprints) -> Fingerprint:
@@ -202,8 +145,46 @@ class Cameras:
         return self._matrices[uid]
 
 
-def _cut_rows(cuts: Cuts, frames: Frames) -> npt.NDArray[np.int64]:
-    """Return the row in `cuts` of the camera at each frame."""
-    starts = [start for start, _ in cuts]
-    rows: npt.NDArray[np.int64] = np.maximum(np.searchsorted(starts, frames + SAME_FRAME, side="right") - 1, 0)
-    return rows
+@dataclass
+class _CameraMatrices:
+    """Matrices from world space to the space of one camera, at ascending frames."""
+
+    fingerprint: Fingerprint | None
+    """The fingerprint of the data from which the matrices were computed, or None if Blender stepped through the
+    frames."""
+    dependencies: set[int]
+    """The `session_uid` of all datablocks that determine the matrices."""
+    frames: Frames
+    to_camera: Matrices
+    steps: int = 0
+    """The number of samplers that had finished when the matrices were stored, which identifies the matrices."""
+    stale: bool = False
+    """True if a dependency has changed since Blender stepped through the frames."""
+
+    def is_valid(self, fingerprint: Fingerprint) -> bool:
+        """Return whether the matrices belong to the camera's current motion."""
+        return not self.stale if self.fingerprint is None else self.fingerprint == fingerprint
+
+    def covers(self, frames: Frames) -> bool:
+        """Return whether the matrices at all of these frames are known."""
+        return bool(np.isin(frames, self.frames).all())
+
+    def at(self, frames: Frames) -> Matrices:
+        """Return the matrices at these frames."""
+        matrices: Matrices = self.to_camera[np.searchsorted(self.frames, frames)]
+        return matrices
+
+
+def unscaled(matrices: Matrices) -> Matrices:
+    """Return the matrices, shape (..., 4, 4), without scale, which Blender ignores for cameras."""
+    result = matrices.astype(np.float64)
+    scale = np.linalg.norm(result[..., :3, :3], axis=-2, keepdims=True)
+    axes: Matrices = result[..., :3, :3] / np.where(scale > 0.0, scale, 1.0)
+    is_flat = np.abs(np.linalg.det(axes)) < _FLAT
+    result[..., :3, :3] = np.where(is_flat[..., np.newaxis, np.newaxis], np.eye(3), axes)
+    return result
+
+
+def view_now(scene: Any) -> View:
+    """Return the current matrix from the active camera's space to world space."""
+    return unscaled(np.array(scene.camera.matrix_world)) if scene.camera is not None else np.eye(4)
