@@ -12,7 +12,9 @@ from .translation import n_
 MESSAGES: dict[str, str | tuple[str, str]] = {
     # Datablocks that cannot be edited.
     "NO_ANIMATION": n_("no animation"),
-    "ONLY_IN_STRIPS": n_("all animation is in NLA strips. Enter tweak mode on a strip first"),
+    "ONLY_IN_STRIPS": n_(
+        "all animation is in NLA strips. Enter tweak mode on a strip first (in Python: animation_data.use_tweak_mode)"
+    ),
     "NO_SLOT": n_('action "{:s}" has no slot for this datablock. Choose a slot first'),
     "NO_FCURVES": n_('action "{:s}" has no F-curves for this datablock'),
     "LAYERED": n_(
@@ -104,6 +106,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "COMPLETED": n_("all rotation channels were keyed at the same frames"),
     "MODIFIERS": n_("F-curve modifiers act on the baked motion: {:s} ({:channels})"),
     "HELD_OUTSIDE": n_("extrapolation is Linear, but the bake holds the values outside the keys. Extend the bake"),
+    "NOT_EXTENDED": n_(
+        "the motion stops at the first and last keys, so the bake was not extended. Choose a cycle or linear "
+        "extrapolation to continue the motion"
+    ),
     "OTHER_SLOPE_OUTSIDE": n_(
         "extrapolation is Linear, but some segments use Blender's interpolation. The slope beyond the bake may not "
         "match the motion"
@@ -155,8 +161,9 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "PARENT_MIRRORED": n_("the parent is mirrored, so the world-space transform is not a pure rotation"),
     # Enable, Free Bake, Restore, Remove and Apply.
     "FLIP_NOT_KEPT": n_(
-        "the rotation flips at this key: opposite quaternion signs. TCB takes the shortest path, with default "
-        "parameters. To preserve the rest of the motion, undo, use Fix Rotations, and enable again"
+        "the rotation flips at this key, because the quaternion changes sign from the previous key. TCB takes the "
+        "shortest path, with default parameters. To preserve the rest of the motion, undo, use Fix Rotations, and "
+        "enable again"
     ),
     "TURNS_KEPT": n_("the turn to this key is {:.0f}°. Choose Turns: Shortest to take the shortest path"),
     "TURNS_SHORTEST": n_("Turns was set to Shortest, which changes the motion less than As Keyed"),
@@ -223,8 +230,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NO_TIP": n_("the scale is zero, so the axis has no tip"),
     # Fix Rotations.
     "FLIP": (
-        n_("the rotation flips at frame {:names}: opposite quaternion signs"),
-        n_("the rotation flips at frames {:names}: opposite quaternion signs"),
+        n_("the rotation flips at frame {:names}, because the quaternion changes sign from the previous key"),
+        n_("the rotation flips at frames {:names}, because the quaternion changes sign from the previous key"),
     ),
     "FLIP_EULER": (
         n_("the rotation flips at frame {:names}: different Euler angles for the same pose"),

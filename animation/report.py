@@ -140,7 +140,7 @@ class Report:
     def refused(self) -> list[Finding]:
         """Return the errors.
 
-        If any track was processed, omit errors about objects for which there was nothing to do.
+        If any track was processed, omit errors about datablocks for which there was nothing to do.
         """
         return [error for error in self.errors if not (error.has_nothing_to_do and self.tracks)]
 

@@ -8,7 +8,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -443,7 +443,13 @@ def _add_bake(verb: argparse.ArgumentParser) -> None:
 
 def _add_reduce(verb: argparse.ArgumentParser) -> None:
     for name, option in REDUCE.items():
-        _add(verb, "--keys" if name == "key_count" else f"--{name.replace('_', '-')}", option, dest=name)
+        if name != "key_count":
+            _add(verb, f"--{name.replace('_', '-')}", option)
+    keys = n_(
+        "Maximum number of keys of each object or armature (not of the file), counted as diamonds in the Dope Sheet, "
+        "summed over bones. 0 means unlimited"
+    )
+    _add(verb, "--keys", replace(REDUCE["key_count"], description=keys), dest="key_count")
     _add_range(
         verb,
         "--range",

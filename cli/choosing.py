@@ -6,7 +6,6 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import bpy
@@ -16,13 +15,11 @@ from ..animation import Finding
 from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.edit.velocities import has_velocities
 from ..animation.fcurves.action_refusals import layered_reason
-from ..animation.fcurves.channels import Channels, channels_of
-from ..animation.store.action_and_strips import editable_sets
-from ..animation.store.find_tracks import find_tracks
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track, looks_baked
 from .arguments import Job
 from .outcome import Outcome
+from .tracks import has_keys, reasons_without_channels, sets_of, tracks_of
 
 _PROPOSED = 3
 """Maximum number of similar object names that a message suggests."""
@@ -94,37 +91,6 @@ def _is_layered(datablock: bpy.types.ID) -> bool:
     """Return whether an action with several layers or strips animates the datablock."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     return data.action is not None and bool(layered_reason(data.action))
-
-
-def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
-    """Return the reasons why no F-curves animate the datablock. The list is empty if F-curves animate it."""
-    try:
-        channels_of(datablock)
-    except animation.AnimationError as refusal:
-        return refusal.findings
-    return ()
-
-
-def tracks_of(datablock: bpy.types.ID) -> list[Track]:
-    """Return all tracks, including unused rotation modes. The list is empty if nothing animates the datablock.
-
-    The tracks come from the datablock's action and from the actions of NLA strips that a bake includes.
-    """
-    return [track for channels in sets_of(datablock) for track in find_tracks(datablock, channels)]
-
-
-def sets_of(datablock: bpy.types.ID) -> list[Channels]:
-    """Return the F-curves of the datablock's action and of NLA strips that a bake includes, even if linked."""
-    sets = []
-    with suppress(animation.AnimationError):
-        sets.append(channels_of(datablock))
-    with suppress(animation.AnimationError):
-        sets += editable_sets(datablock).sets
-    return list({channels.identity: channels for channels in sets}.values())
-
-
-def has_keys(track: Track) -> bool:
-    return any(len(fcurve.keyframe_points) or len(fcurve.sampled_points) for fcurve in track.channels.values())
 
 
 def _has_tcb_data(track: Track) -> bool:

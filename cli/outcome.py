@@ -51,10 +51,6 @@ def _is_visible(handles: HandleError, max_change: tuple[float, float]) -> bool:
     return handles["error"] > (math.degrees(angle) if handles["rotation"] else share * handles["range"])
 
 
-VERSION = 1
-"""Version of the JSON output. The version changes when a field is removed or changes its meaning."""
-
-
 @dataclass
 class Outcome:
     """The outcome of a file."""
@@ -94,19 +90,3 @@ class Outcome:
         """Add errors that prevent a result."""
         self.report.errors += errors
         self.is_written = False
-
-    def to_dict(self, verb: str) -> dict[str, Any]:
-        """Return the outcome as a JSON-compatible dictionary. docs/automate/json.md describes each field."""
-        report = self.report.to_dict()
-        if self.nothing_to_do:
-            report["notes"].insert(0, self.nothing_to_do.to_dict())
-        return {
-            "version": VERSION,
-            "command": verb,
-            "file": str(self.file),
-            "status": self.status,
-            "output": None if self.output is None else str(self.output),
-            "seconds": round(self.seconds, 3),
-            **report,
-            **self.results,
-        }

@@ -7,10 +7,10 @@ one JSON object per line. Progress, notes and errors go to standard error.
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..animation.report import one_of_each
 from ..animation.translation import counted, iface_, n_, rpt_
 from ..interp.keys import WORDS
 from .arguments import Job
+from .json_output import json_line
 from .outcome import Outcome
 
 _PROGRESS_PERIOD = 1.0
@@ -45,6 +46,7 @@ _DONE = {
 }
 
 
+_CHANGE_HEADINGS = {"state": "", "keys": n_("keys"), "samples": n_("samples"), "curve_keys": n_("generated keys")}
 _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 
@@ -86,7 +88,7 @@ def print_findings(outcome: Outcome) -> None:
 def result_text(outcome: Outcome, job: Job) -> str:
     """Return the text of the outcome for standard output, in complete lines."""
     if job.given.json:
-        return json.dumps(outcome.to_dict(job.verb), allow_nan=False) + "\n"
+        return json_line(outcome, job.verb)
     seconds = f"({outcome.seconds:.1f} s)"
     if job.verb == "info" and outcome.results:
         return _list_of_tracks(outcome)
@@ -94,8 +96,11 @@ def result_text(outcome: Outcome, job: Job) -> str:
         return f"{outcome.file}: {outcome.summary} {seconds}\n"
     if not outcome.is_written:
         return _list_of_faults(outcome, seconds) if job.verb == "rotations" and outcome.results else ""
-    done = rpt_(_DONE[job.work], outcome.report.counts)
-    if reduced := outcome.results.get("reduced"):
+    reduced = outcome.results.get("reduced")
+    # Count keys as --keys does.
+    report = replace(outcome.report, keys=sum(each["diamonds"] for each in reduced)) if reduced else outcome.report
+    done = rpt_(_DONE[job.work], report.counts)
+    if reduced:
         done += rpt_(", maximum error {:s}", size_text(max(each["error"] for each in reduced)))
         angle = max(each["angle"] for each in reduced)
         done += rpt_(" and {:s}", size_text(math.radians(angle), is_angle=True)) if angle else ""
@@ -114,12 +119,13 @@ def _list_of_faults(outcome: Outcome, seconds: str) -> str:
 
 
 def _change(change: dict[str, Any]) -> str:
-    """Return the change in a track as text, with its old and new state, keys and samples."""
+    """Return the change in a track as text: its old and new state, and its old and new numbers of keys."""
     parts = []
-    for name, heading in (("state", ""), ("keys", n_("keys")), ("samples", n_("samples"))):
-        before, after = ("-" if each is None else str(each) for each in change[name])
-        shown = before if before == after else f"{before} -> {after}"
-        parts.append(f"{rpt_(heading)} {shown}".strip())
+    for name, heading in _CHANGE_HEADINGS.items():
+        if any(change[name]):
+            before, after = ("-" if value is None else str(value) for value in change[name])
+            shown = before if before == after else f"{before} -> {after}"
+            parts.append(f"{rpt_(heading)} {shown}".strip())
     return f'"{change["object"]}", {change["track"]}: {", ".join(parts)}'
 
 
@@ -140,16 +146,19 @@ def _title(datablock: dict[str, Any]) -> str:
 
 
 def _track(track: dict[str, Any]) -> str:
-    """Return the method, keys, samples, parameters and state of a track as text."""
+    """Return the state, method, keys and parameters of a track as text."""
+    method = track["method"]
     ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
-    parts = [
-        track["method"],
-        rpt_("{:s} from frame {:s} to {:s}", _key_count(track["keys"]), *ends),
-        counted(track["samples"], n_("{:,} sample"), n_("{:,} samples")),
-    ]
+    # If a track was edited outside TCB, the reason that blocks it includes the state.
+    parts = [] if track["state"] == STATES["EDITED_OUTSIDE"] else [iface_(track["state"])]
+    if track["state"] != STATES["PLAIN"]:
+        parts.append(rpt_("method {:s}", method))
+    parts.append(rpt_("{:s} from frame {:s} to {:s}", _key_count(track["keys"]), *ends))
+    if track["samples"]:
+        parts.append(counted(track["samples"], n_("{:,} sample"), n_("{:,} samples")))
+    if track["curve_keys"]:
+        parts.append(counted(track["curve_keys"], n_("{:,} generated key"), n_("{:,} generated keys")))
     parts += [f"{rpt_(_PARAMETERS[name])}: {_key_count(count)}" for name, count in track["parameters"].items()]
-    if track["state"] != STATES["EDITED_OUTSIDE"]:
-        parts.append(iface_(track["state"]))
     if track["approximate"]:
         parts.append(rpt_("approximate"))
     if track["retimed"]:

@@ -12,12 +12,13 @@ from .. import animation
 from ..animation import Finding
 from .arguments import File, Job
 from .done import record_done
+from .dry_run import changes_since, snapshot
 from .open_and_save import Source, Version, check_no_library, check_target, open_file, save
 from .outcome import Outcome
 from .print_outcome import announce_for, print_findings, result_text
 from .verbs.check import check_motion
 from .verbs.edit import apply, bake, enable, free, reduce, remove, restore, restore_curves
-from .verbs.info import changes_since, list_tracks, snapshot
+from .verbs.info import list_tracks
 from .verbs.rotations import process_rotations
 from .verbs.tables import export_keys, import_keys, write_all_velocities
 from .verbs.three_ds import export_file, import_file, open_scene

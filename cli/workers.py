@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Process several files at a time in worker processes.
 
-The main process starts the workers and meanwhile handles one file after another. A worker prints a line when it is
-ready. Then it reads a file name and its target from standard input, processes the file, and replies with a line that
-contains the status and the text for standard output. Each line begins with the record separator, which distinguishes it
-from Blender's output.
+The main process handles one file after another. Meanwhile, it starts workers if the remaining files take much longer
+than the start of a worker. A worker prints a line when it is ready. Then it reads a file name and its target from
+standard input, processes the file, and replies with a line that contains the status and the text for standard output.
+Each line begins with the record separator, which distinguishes it from Blender's output.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -33,75 +34,109 @@ from .print_outcome import announce
 _RECORD = "\x1e"
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"
 """If this variable is 1, OpenBLAS solves small systems of equations in one thread, which is faster than in several."""
+_SHARE = 0.05
+"""The largest share of the remaining processor time that workers may take to start.
+
+If no processor core is idle, workers do not save time, and this share is the maximum loss.
+"""
+_CHECK_PERIOD = 0.1
+"""Seconds between checks whether another worker should start."""
 
 Answer = tuple[Status, str]
 """The status of a file and its text for standard output."""
-_Do = Callable[[File], Answer]
-_Fail = Callable[[File, Finding], Answer]
 
 
-def serve(do: _Do, answers: TextIO) -> None:
-    """Process files as a worker until standard input ends."""
-    print(_RECORD, file=answers, flush=True)
-    for line in sys.stdin:
-        file, target = json.loads(line)
-        answer = do((Path(file), None if target is None else Path(target)))
-        print(_RECORD + json.dumps(answer), file=answers, flush=True)
-
-
-def do_all(files: Sequence[File], do: _Do, fail: _Fail, jobs: int, command: Sequence[str]) -> Iterator[Answer]:
+def do_all(
+    files: Sequence[File],
+    do: Callable[[File], Answer],
+    fail: Callable[[File, Finding], Answer],
+    jobs: int,
+    command: Sequence[str],
+) -> Iterator[Answer]:
     """Process the files in this process and at most `jobs` - 1 workers. Yield answers as they arrive.
 
     `fail` creates the answer for a file whose worker died. `command` starts a worker.
     """
-    waiting = deque(files)
-    answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-    workers: list[_Worker] = []
-    failures: dict[str, _Worker] = {}
-    try:
-        for _ in range(min(jobs, len(files)) - 1):
-            workers.append(_Worker(waiting, answers, fail, failures, command))
-    except OSError as error:
-        announce(rpt_("no worker process could be started: {}", error.strerror))
+    pool = _Pool(files, fail, command)
+    starter = threading.Thread(target=pool.start_workers, args=(jobs - 1,), daemon=True)
+    starter.start()
     try:
         for _ in files:
-            if answers.empty() and (file := take(waiting)) is not None:
-                answers.put(do(file))
-            yield answers.get()
+            if pool.answers.empty() and (file := pool.take()) is not None:
+                pool.files_begun_here += 1
+                pool.answers.put(do(file))
+            yield pool.answers.get()
     finally:
-        waiting.clear()
-        for worker in workers:
+        pool.waiting.clear()
+        pool.is_over.set()
+        starter.join()
+        for worker in pool.workers:
             worker.end()
 
 
-def take(waiting: deque[File]) -> File | None:
-    """Return the next file, or None if another process has taken the last one."""
-    with contextlib.suppress(IndexError):
-        return waiting.popleft()
-    return None
+class _Pool:
+    """The files of a run, their answers, and the workers that help."""
+
+    def __init__(self, files: Sequence[File], fail: Callable[[File, Finding], Answer], command: Sequence[str]) -> None:
+        self.waiting = deque(files)
+        self.answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self.fail = fail
+        self.command = command
+        self.workers: list[_Worker] = []
+        self.files_begun_here = 0
+        self.is_over = threading.Event()
+        self._startup_seconds = time.process_time()
+        self._announced: set[str] = set()
+        self._announcing = threading.Lock()
+
+    def take(self) -> File | None:
+        """Return the next file, or None if another process has taken the last one."""
+        with contextlib.suppress(IndexError):
+            return self.waiting.popleft()
+        return None
+
+    def start_workers(self, limit: int) -> None:
+        """Start at most `limit` workers, each as soon as it pays off."""
+        while len(self.workers) < limit and self.waiting:
+            if self.another_pays_off():
+                try:
+                    self.workers.append(_Worker(self))
+                except OSError as error:
+                    announce(rpt_("no worker process could be started: {}", error.strerror))
+                    return
+            elif self.is_over.wait(_CHECK_PERIOD):
+                return
+
+    def another_pays_off(self) -> bool:
+        """Return whether the remaining files take much longer than the starts of all workers and of another one.
+
+        Times are processor times, because processes may share a core. A worker starts in the same way as this process.
+        """
+        if not self.files_begun_here:
+            return False
+        seconds_per_file = (time.process_time() - self._startup_seconds) / self.files_begun_here
+        startup_seconds = self._startup_seconds * (len(self.workers) + 1)
+        return startup_seconds <= _SHARE * seconds_per_file * len(self.waiting)
+
+    def announce_once(self, failure: str) -> None:
+        """Announce why a worker failed to start, unless another worker failed in the same way."""
+        with self._announcing:
+            if failure not in self._announced:
+                self._announced.add(failure)
+                announce(failure)
 
 
 class _Worker(threading.Thread):
-    """A process that handles one file after another until no file is left or the process dies. Raises OSError.
+    """A process that handles one file after another until no file is left or the process dies. Raises OSError."""
 
-    `failures` contains the messages of workers that failed to start, so that each is announced once.
-    """
-
-    def __init__(
-        self,
-        waiting: deque[File],
-        answers: queue.SimpleQueue[Answer],
-        fail: _Fail,
-        failures: dict[str, _Worker],
-        command: Sequence[str],
-    ) -> None:
+    def __init__(self, pool: _Pool) -> None:
         super().__init__(daemon=True)
-        self.waiting, self.answers, self.fail, self.failures = waiting, answers, fail, failures
-        self.command_line = shlex.join(command)
+        self.pool = pool
+        self.command_line = shlex.join(pool.command)
         self.is_ready = False
         self.is_ended = False
         self.process = subprocess.Popen(
-            command,
+            pool.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
@@ -117,21 +152,19 @@ class _Worker(threading.Thread):
                     "a worker process ended with status {:d} during startup: {:s}. Use --blender PATH to set the "
                     "program that starts Blender"
                 )
-                failure = rpt_(text, self.process.wait(), self.command_line)
-                if self.failures.setdefault(failure, self) is self:
-                    announce(failure)
+                self.pool.announce_once(rpt_(text, self.process.wait(), self.command_line))
             return
         self.is_ready = True
-        while (file := take(self.waiting)) is not None:
+        while (file := self.pool.take()) is not None:
             answer = self._ask(file)
             if answer is None:
                 error = self._death()
                 if file[1] is not None:
                     remove_leftovers(file[1])
-                self.answers.put(self.fail(file, error))
+                self.pool.answers.put(self.pool.fail(file, error))
                 return
             status, text = json.loads(answer)
-            self.answers.put((status, text))
+            self.pool.answers.put((status, text))
 
     def _ask(self, file: File) -> str | None:
         """Send the file to the process, and return its answer, or None if the process died."""
@@ -171,3 +204,12 @@ class _Worker(threading.Thread):
             self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
+
+
+def serve(do: Callable[[File], Answer], answers: TextIO) -> None:
+    """Process files as a worker until standard input ends."""
+    print(_RECORD, file=answers, flush=True)
+    for line in sys.stdin:
+        file, target = json.loads(line)
+        answer = do((Path(file), None if target is None else Path(target)))
+        print(_RECORD + json.dumps(answer), file=answers, flush=True)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
+from ..datablocks import name_of
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves import scratch_curves
 from ..fcurves.channels import evaluate_anew
@@ -372,6 +373,20 @@ def _is_held(bake: TrackBake, linear: Set[int]) -> bool:
     return False
 
 
+def _has_useless_extension(job: BakeJob) -> bool:
+    """Return whether the bake should extend beyond the keys, but no track moves there."""
+    was_requested = False
+    for bake in job.tracks:
+        if bake.options.extend is None or bake.baked.is_by_handles:
+            continue
+        first, last = float(bake.key_frames[0]), float(bake.key_frames[-1])
+        low, high = bake.options.extend
+        was_requested |= low < first or high > last
+        if any(keys.frames[0] < first or keys.frames[-1] > last for keys in bake.baked.channel_keys):
+            return False
+    return was_requested
+
+
 def write_in_place(jobs: Sequence[BakeJob]) -> list[Report]:
     """Write the channels of each job. Return one report per job."""
     reports = [Report.on(job.datablocks) for job in jobs]
@@ -384,6 +399,8 @@ def write_in_place(jobs: Sequence[BakeJob]) -> list[Report]:
         for job, report in zip(jobs, reports, strict=True):
             for bake in job.tracks:
                 note_of_one_bake(report, bake)
+            if _has_useless_extension(job):
+                report.notes.append(Finding("NOT_EXTENDED", name_of(job.datablocks[0])))
     for job in jobs:
         evaluate_anew(job.channels.action)
     return reports

@@ -19,7 +19,7 @@ from ..live.meaning_of_edits import are_implied
 from ..many import on_each
 from ..report import Report
 from ..store.enable_tracks import enable_tracks
-from ..store.own_keys import count_key_frames
+from ..store.own_keys import OwnKeys, count_key_frames, read_own_keys
 from ..store.parameters import Numbers, check_parameter, velocity_size
 from ..store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..store.table.track_records import Options
@@ -162,7 +162,8 @@ def key_set(
     Returns
     -------
     Report
-        Counts of the track and its keys.
+        Counts of the track and its keys. `changed_keys` is 0 if the key already had these parameters and this
+        interpolation.
 
     Raises
     ------
@@ -187,8 +188,19 @@ def key_set(
     given = dict(parameters) if velocity is None else {**parameters, **_velocity_given(keys.track, velocity, frame)}
     set_parameters(keys, given, interpolation=interpolation)
     report = Report.on([datablock], tracks=1)
-    report.keys, report.changed_keys = count_key_frames(keys.own), 1
+    report.keys = count_key_frames(keys.own)
+    is_unchanged = keys.track.enabled and _have_equal_settings(keys.own, read_own_keys(find_track(datablock, track)))
+    report.changed_keys = 0 if is_unchanged else 1
     return report
+
+
+def _have_equal_settings(before: Mapping[int, OwnKeys], after: Mapping[int, OwnKeys]) -> bool:
+    """Return whether the keys of each channel have the same parameters, velocities and interpolation."""
+    return all(
+        np.array_equal(before[index].numbers, own.numbers, equal_nan=True)
+        and np.array_equal(before[index].keys.interpolation, own.keys.interpolation)
+        for index, own in after.items()
+    )
 
 
 # Type checkers assume that the keyword arguments may contain `datablock`.

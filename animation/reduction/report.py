@@ -110,8 +110,8 @@ class Reduction:
         """Return the result as text."""
         if self.is_minimal:
             error = size_text(self.wanted)
-            return rpt_("no fewer keys possible within {:s}: {:,} keys, {:.1f} s", error, self.keys, self.seconds)
-        text = rpt_("{:,} keys instead of {:,}", self.keys, self.keys_before)
+            return rpt_("no fewer keys possible within {:s}: {:,} keys, {:.1f} s", error, self.diamonds, self.seconds)
+        text = rpt_("{:,} keys instead of {:,}", self.diamonds, self.diamonds_before)
         text += self._error_text() + rpt_(". Time {:.1f} s", self.seconds)
         if self.error > self.wanted * _ROOM:
             text += self._reason_text()

@@ -10,14 +10,16 @@ import bpy
 from ... import animation
 from ...animation import Finding
 from ...animation.bake.tracks_to_bake import plain_among
+from ...animation.datablocks import name_of
 from ...animation.reduction.reduce import reduce_steps
 from ...animation.steps import run_steps
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
 from ..arguments import Job
-from ..choosing import choose, has_keys, named, tracks_of
+from ..choosing import choose, named
 from ..outcome import Outcome, turn_notes_into_errors
 from ..print_outcome import Ticker
+from ..tracks import has_keys, tracks_of
 
 
 def bake(job: Job, outcome: Outcome) -> None:
@@ -64,11 +66,10 @@ def reduce(job: Job, outcome: Outcome) -> None:
     datablocks = choose(job, outcome)
     tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
     results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, job.how))), tick)
-    report = animation.Report(
-        datablocks=len(results),
-        tracks=sum(each.tracks for each in results),
-        keys=sum(each.keys for each in results),
-    )
+    names = {each.name for each in results}
+    reduced = [datablock for datablock in datablocks if name_of(datablock) in names]
+    report = animation.Report.on(reduced, tracks=sum(each.tracks for each in results))
+    report.keys = sum(each.keys for each in results)
     report.errors += [each for each in refused if not each.has_nothing_to_do]
     report.errors += [each.finding for each in results if not each.reached]
     report.notes += [note for each in results for note in ([each.finding] if each.reached else []) + each.notes]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from typing import Any
 
 import bpy
@@ -15,7 +14,6 @@ from ...animation import Finding
 from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
 from ...animation.fcurves.frames import union
-from ...animation.fcurves.read_keys import read
 from ...animation.store.action_and_strips import editable_sets
 from ...animation.store.find_tracks import find_tracks
 from ...animation.store.frame_functions import function_of
@@ -24,9 +22,10 @@ from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track
 from ..arguments import Job
-from ..choosing import datablocks_of_objects, reasons_without_channels, sets_of, tracks_of
+from ..choosing import datablocks_of_objects
 from ..open_and_save import missing_libraries
 from ..outcome import Outcome
+from ..tracks import generated_keys, reasons_without_channels, sets_of
 
 
 def list_tracks(job: Job, outcome: Outcome) -> None:
@@ -64,41 +63,6 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
         report.notes.append(Finding("NOT_ANIMATED"))
 
 
-_Snapshot = dict[tuple[str, str], tuple[str, int, int, int]]
-"""The state, keys, samples and key checksum of each track, by datablock name and path."""
-
-
-def snapshot() -> _Snapshot:
-    """Return the state of the open file's tracks, for comparison after processing."""
-    tracks: _Snapshot = {}
-    for datablock in animation.of_file():
-        for track in tracks_of(datablock):
-            try:
-                own_keys = read_own_keys(track)
-                state_text = STATES[state(track)]
-            except animation.AnimationError:
-                continue
-            key_count = len(union([own.keys.frames for own in own_keys.values()]))
-            played_keys = [read(fcurve) for fcurve in track.channels.values()]
-            sample_count = max(0, sum(map(len, played_keys)) - sum(len(own.keys) for own in own_keys.values()))
-            content = b"".join(array.tobytes() for keys in played_keys for array in (keys.co, keys.handle_right))
-            tracks[track.name, track.path] = state_text, key_count, sample_count, zlib.crc32(content)
-    return tracks
-
-
-def changes_since(before: _Snapshot) -> list[dict[str, Any]]:
-    """Return the changed tracks, with their old and new states, keys and samples."""
-    after, missing = snapshot(), (None, None, None, None)
-    changes = []
-    for place in dict.fromkeys((*before, *after)):
-        old, new = before.get(place, missing), after.get(place, missing)
-        if old != new:
-            columns = enumerate(("state", "keys", "samples"))
-            values = {name: [old[column], new[column]] for column, name in columns}
-            changes.append({"object": place[0], "track": place[1], **values})
-    return changes
-
-
 def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:
     """Return why no track of the datablock can be changed, or None if some can."""
     try:
@@ -120,16 +84,13 @@ def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str
     except animation.AnimationError as refusal:
         outcome.report.errors += refusal.findings
         return None
-    own_count = sum(len(own.keys) for own in own_keys.values())
-    generated_count = max(0, sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own_count)
+    generated = generated_keys(track, own_keys)
     counts_set = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
     counts_set["velocity"] = int(velocities.any(axis=1).sum())
     outcome.report.tracks += 1
     outcome.report.keys += len(frames)
-    if settings.options is not None and settings.options.output == "CURVES":
-        outcome.report.curve_keys += generated_count
-    else:
-        outcome.report.samples += generated_count
+    outcome.report.samples += generated["samples"]
+    outcome.report.curve_keys += generated["curve_keys"]
     return {
         "track": track.path,
         "kind": track.kind,
@@ -141,7 +102,7 @@ def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str
         "keys": len(frames),
         "first": _finite(frames[0]) if len(frames) else None,
         "last": _finite(frames[-1]) if len(frames) else None,
-        "samples": generated_count,
+        **generated,
         "parameters": {name: count for name, count in counts_set.items() if count},
         "method": settings.method,
         "cycle": settings.cycle,

@@ -253,6 +253,25 @@ def test_values_that_a_bake_holds_are_noted_unless_a_modifier_acts(animation, mu
     assert any(note.code == "HELD_OUTSIDE" for note in animation.bake(thing).notes) == muted
 
 
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize(
+    ("moving", "extend", "is_noted"),
+    [
+        ("", (-10.0, 50.0), True),
+        ("", (0.0, 36.0), False),
+        ("extrapolation", (-10.0, 50.0), False),
+        ("cycle", (-10.0, 50.0), False),
+    ],
+)
+def test_a_range_outside_the_keys_in_which_nothing_moves_is_noted(animation, output, moving, extend, is_noted) -> None:
+    thing = plain(extrapolation="LINEAR" if moving == "extrapolation" else "CONSTANT")
+    animation.enable(thing, keep_look=False)
+    if moving == "cycle":
+        animation.choose(thing, "location", cycle="REPEAT")
+    report = animation.bake(thing, output=output, extend=extend)
+    assert ("NOT_EXTENDED" in {note.code for note in report.notes}) == (is_noted and output != "HANDLES")
+
+
 @pytest.mark.parametrize(("output", "what"), each_once(["SAMPLES", "CURVES"], ["location", *MODES]))
 def test_a_bake_that_is_extended_goes_on_along_the_tangents_of_what_plays(animation, what: str, output: str) -> None:
     thing = new_object("Thing", "XYZ" if what == "location" else what)

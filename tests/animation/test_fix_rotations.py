@@ -89,7 +89,8 @@ def test_faults_are_listed_and_nothing_is_changed(animation) -> None:
     # A change back to the first sign is also a flip.
     assert (fault.frames, fault.repairable) == ((21, 41, 51), True)
     assert str(fault) == (
-        '"Flipped", Quaternion Rotation: the rotation flips at frames 21, 41, 51: opposite quaternion signs'
+        '"Flipped", Quaternion Rotation: the rotation flips at frames 21, 41, 51, because the '
+        "quaternion changes sign from the previous key"
     )
     assert differences(before, snapshot(item)) == []
 

@@ -106,3 +106,15 @@ def test_a_report_counts_tracks_keys_samples_and_handles(animation, name: str) -
     by_handles = paths if name in ("bake to handles", "set_keys", "restore_curves") else ()
     assert {error["track"] for error in report.handles} == {*by_handles}
     assert report.changed_keys == {"key_set": 1, "key_whole": 1, "fix_rotations": 1}.get(name, 0)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"tension": 0.5}, {"interpolation": "CONSTANT"}, {"velocity": (1.0, 0.0, 0.0)}],
+    ids=lambda given: next(iter(given)),
+)
+def test_a_key_that_already_has_the_settings_is_not_counted_as_changed(animation, given) -> None:
+    item = child()
+    assert animation.key_set(item, "location", 10, **given).changed_keys == 1
+    assert animation.key_set(item, "location", 10, **given).changed_keys == 0
+    assert animation.key_set(item, "location", 10, bias=-0.5).changed_keys == 1

@@ -21,20 +21,21 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "tcb.py"
 def let_a_worker_help(workers: ModuleType, patch: Any = setattr) -> None:
     """Change `cli.workers` so that a worker always helps."""
 
-    take = workers.take
+    take = workers._Pool.take
     helped = threading.Event()
 
-    def take_when_helped(waiting: Any) -> Any:
-        file = take(waiting)
-        left = len(waiting)
+    def take_when_helped(pool: Any) -> Any:
+        file = take(pool)
+        left = len(pool.waiting)
         if threading.current_thread() is threading.main_thread() and left and not helped.is_set():
             deadline = time.monotonic() + 60
-            while len(waiting) == left and time.monotonic() < deadline:
+            while len(pool.waiting) == left and time.monotonic() < deadline:
                 time.sleep(0.001)
             helped.set()
         return file
 
-    patch(workers, "take", take_when_helped)
+    patch(workers._Pool, "take", take_when_helped)
+    patch(workers._Pool, "another_pays_off", lambda _pool: True)
 
 
 def main() -> None:

@@ -283,6 +283,38 @@ def test_what_only_nla_strips_animate_is_baked_and_removed(tcb, walk, more: list
 
 
 @with_slots
+def test_a_file_saved_in_tweak_mode_lets_other_verbs_work_on_the_strip(tcb, walk):
+    load(walk)
+    data = bpy.data.objects["Hips"].animation_data
+    action, data.action = data.action, None
+    track = data.nla_tracks.new()
+    strip = track.strips.new("Walk", 1, action)
+    strip.select = True
+    data.nla_tracks.active = track
+    save(walk)
+    arguments = ("velocities", walk, "--objects", "Hips", "--in-place")
+    assert refused(tcb(*arguments), "Enter tweak mode on a strip first (in Python: animation_data.use_tweak_mode)")
+    load(walk)
+    bpy.data.objects["Hips"].animation_data.use_tweak_mode = True
+    save(walk)
+    assert tcb(*arguments).status == 0
+
+
+@pytest.mark.parametrize(("locked", "status"), [(("Hips", "Head"), 1), (("Hips",), 3), ((), 0)])
+@pytest.mark.parametrize("verb", ["bake", "apply", "remove", "velocities"])
+def test_a_file_fails_if_none_of_its_tracks_can_be_processed_and_has_faults_if_some_can(
+    tcb, walk, tmp_path, verb, locked, status
+):
+    load(walk)
+    for name in locked:
+        for fcurve in fcurves(bpy.data.objects[name]):
+            fcurve.lock = True
+    save(walk)
+    ran = tcb(verb, walk, "--output", tmp_path / "out.blend", "--json")
+    assert (ran.status, ran.lines[0]["status"]) == (status, {0: "done", 1: "failed", 3: "faults"}[status])
+    assert (tmp_path / "out.blend").exists() == (status != 1)
+
+
 def test_an_nla_strip_that_can_not_be_baked_is_a_fault(tcb, walk):
     load(walk)
     push_down(thing("Hat", "location")).action_slot = None

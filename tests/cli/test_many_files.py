@@ -131,6 +131,7 @@ def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk
     ],
 )
 def test_without_workers_the_files_are_done_all_the_same(cli, walk, capfd, monkeypatch, start, reason):
+    monkeypatch.setattr(cli.workers._Pool, "another_pays_off", lambda _pool: True)
     told = threading.Event()
     do, announce = cli.run.process_file, cli.workers.announce
     monkeypatch.setattr(cli.workers, "announce", lambda text: (announce(text), told.set()))
@@ -315,6 +316,25 @@ def test_a_dry_run_writes_nothing_and_reports_each_track(tcb, walk, tmp_path):
     assert walk.read_bytes() == before
     assert names_in(tmp_path) == [walk.name]
     assert '"Hips", location: TCB -> baked, keys 4, samples 0 -> ' in tcb("bake", walk, "--in-place", "--dry-run").out
+
+
+def test_a_dry_run_of_velocities_lists_the_properties(tcb, walk, tmp_path):
+    arguments = ("velocities", walk, "--quantities", "SPEED", "--objects", "Hips")
+    (dry,) = tcb(*arguments, "--in-place", "--dry-run", "--json").lines
+    assert dry["changes"] == [
+        {
+            "object": "Hips",
+            "track": '["tcb_location_speed"]',
+            "state": [None, "velocities"],
+            "keys": [None, 0],
+            "samples": [None, dry["samples"]],
+            "curve_keys": [None, 0],
+        }
+    ]
+    written = tmp_path / "written.blend"
+    assert tcb(*arguments, "--output", written).status == 0
+    (again,) = tcb("velocities", written, "--quantities", "--in-place", "--dry-run", "--json").lines
+    assert [change["state"] for change in again["changes"]] == [["velocities", None]]
 
 
 @pytest.mark.parametrize(

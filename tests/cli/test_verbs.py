@@ -193,7 +193,11 @@ def test_info_shows_tracks_keys_parameters_and_state(tcb, walk):
         "samples": 3 * 36,
         "parameters": {"tension": 2, "bias": 1, "velocity": 1},
     }
-    assert "tension: 2 keys, bias: 1 key" in tcb("info", walk).out
+    assert "baked, method HERMITE, 4 keys from frame 1 to 40, 108 samples, tension: 2 keys" in tcb("info", walk).out
+
+
+def test_info_of_a_plain_track_has_no_method(tcb, plain_walk):
+    assert "    location: not TCB, 4 keys from frame 1 to 40\n" in tcb("info", plain_walk).out
 
 
 def test_info_tells_of_frame_functions_and_bake_plays_them(tcb, walk):
@@ -207,7 +211,7 @@ def test_info_tells_of_frame_functions_and_bake_plays_them(tcb, walk):
     timed = {one["name"]: [track["retimed"] for track in one["tracks"]] for one in line["animated"]}
     assert timed["Hips"] == [True]
     assert not any(timed["Head"])
-    assert any(line.split()[-2:] == ["baked,", "retimed"] for line in tcb("info", walk).out.splitlines())
+    assert any(": baked, " in line and line.endswith(", retimed") for line in tcb("info", walk).out.splitlines())
 
 
 def test_info_says_why_a_track_can_t_be_baked(tcb, walk):
@@ -227,7 +231,8 @@ def test_info_says_why_a_track_can_t_be_baked(tcb, walk):
     save(walk)
     assert blocked() == dict(zip(tracks, ["MUTED", "DRIVEN"], strict=True))
     rows = [line for line in tcb("info", walk).out.splitlines() if line.strip().startswith("location")]
-    assert rows[0].endswith("TCB, the channels are muted. Unmute them first")
+    assert ": TCB, method TCB, " in rows[0]
+    assert rows[0].endswith(", the channels are muted. Unmute them first")
 
 
 def test_info_sees_that_a_baked_curve_was_edited_outside(tcb, walk):
@@ -377,6 +382,9 @@ def test_curves_are_made_on_request_and_told_with_their_errors(tcb, walk, tmp_pa
     assert 0 < line["rotation_error"] <= 0.1
     (info,) = tcb("info", tmp_path / "curves.blend", "--json").lines
     assert (info["samples"], info["curve_keys"]) == (0, line["curve_keys"])
+    tracks = [track for datablock in info["animated"] for track in datablock["tracks"]]
+    assert sum(track["curve_keys"] for track in tracks) == line["curve_keys"]
+    assert not any(track["samples"] for track in tracks)
 
 
 def test_handles_are_made_on_request_and_told_with_their_errors_and_where_these_are(tcb, walk, tmp_path):
@@ -452,6 +460,22 @@ def test_reduce_leaves_few_keys_and_says_how_near_they_are(tcb, dense):
     again = tcb("reduce", dense, "--in-place")
     assert again.status == 0
     assert "nothing to reduce" in again.err
+
+
+def test_reduce_counts_objects_and_limits_the_keys_of_each(tcb, dense):
+    load(dense)
+    other = new_object("Other", "XYZ")
+    for path in ("location", "scale"):
+        key(other, path, [(frame, (np.sin(frame / 9.0), 1.0, 1.0)) for frame in range(1, 101)])
+    save(dense)
+    arguments = ("reduce", dense, "--keys", "9", "--in-place", "--dry-run")
+    (line,) = tcb(*arguments, "--json").lines
+    assert (line["datablocks"], line["objects"]) == (2, 2)
+    diamonds = [reduced["diamonds"] for reduced in line["reduced"]]
+    assert max(diamonds) <= 9 < sum(diamonds)
+    done = tcb(*arguments)
+    assert f"Reduced 2 objects, 3 tracks, {sum(diamonds)} keys" in done.out
+    assert all(f": {count} keys instead of 100" in done.err for count in diamonds)
 
 
 def test_reduce_takes_a_number_of_keys_a_bound_for_what_stands_still_and_a_filter(tcb, tmp_path, scene):

@@ -34,7 +34,13 @@ def started(tmp_path) -> Path:
 
 
 @pytest.fixture
-def done_here(cli, started) -> Callable[..., int]:
+def always(cli, monkeypatch) -> None:
+    """Start workers without measuring whether they pay off."""
+    monkeypatch.setattr(cli.workers._Pool, "another_pays_off", lambda _pool: True)
+
+
+@pytest.fixture
+def done_here(cli, started, always) -> Callable[..., int]:
     """Process files with --jobs 2, the first while the worker starts. Return the number that this process handles."""
 
     def run(count: int, worker: str = WORKER) -> int:
@@ -75,12 +81,34 @@ def test_a_worker_that_is_not_ready_when_all_files_are_done_is_ended(done_here, 
     assert not capfd.readouterr().err
 
 
-def test_workers_that_fail_to_start_are_announced_once(cli, monkeypatch):
+@pytest.mark.parametrize(
+    ("file_count", "seconds_per_file", "worker_count"), [(12, 0.1, 0), (101, 0.09, 0), (101, 0.11, 1), (101, 10.0, 7)]
+)
+def test_the_starts_of_workers_take_at_most_a_twentieth_of_the_remaining_time(
+    cli, monkeypatch, file_count, seconds_per_file, worker_count
+):
+    """A start takes half a second. The first file is done, and the others wait."""
+    clock = [0.5]
+    monkeypatch.setattr(cli.workers.time, "process_time", lambda: clock[0])
+    monkeypatch.setattr(cli.workers, "_Worker", lambda _pool: None)
+    pool = cli.workers._Pool([None] * file_count, None, ())
+    assert not pool.another_pays_off()
+    pool.take()
+    pool.files_begun_here += 1
+    clock[0] += seconds_per_file
+    pool.is_over.set()
+    pool.start_workers(7)
+    assert len(pool.workers) == worker_count
+
+
+def test_workers_that_fail_to_start_are_announced_once(cli, always, monkeypatch):
     announced: list[str] = []
     monkeypatch.setattr(cli.workers, "announce", announced.append)
 
     def do(_file: object) -> tuple[str, str]:
-        wait_until(lambda: not any(isinstance(each, cli.workers._Worker) for each in threading.enumerate()))
+        wait_until(
+            lambda: announced and not any(isinstance(each, cli.workers._Worker) for each in threading.enumerate())
+        )
         return "done", "here"
 
     files = [(Path(f"{number}.blend"), None) for number in range(4)]
