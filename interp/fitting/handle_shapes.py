@@ -165,7 +165,7 @@ _NEWTON_STEPS = 2
 def _fit_columns(course: Course, points: SamplePoints, rounds: tuple[Round, ...]) -> Shape:
     """Return the handles of columns that fit in the cache."""
     normalized, size = _normalized(course._replace(values=course.values[:, points.node_rows]))
-    fit = _Fit.of(normalized, points.nodes, rounds)
+    fit = _ShapeFit.of(normalized, points.nodes, rounds)
     unbounded = np.full(2 * len(course.values), np.inf)
     low = np.concatenate([np.zeros_like(unbounded), -unbounded])[:, np.newaxis]
     high = np.concatenate([np.full_like(unbounded, _LONGEST_REACH), unbounded])[:, np.newaxis]
@@ -200,7 +200,7 @@ def _reach_and_rates(x: Float64Array) -> tuple[Float64Array, Float64Array]:
     return reach, rates
 
 
-class _State(NamedTuple):
+class _ShapeState(NamedTuple):
     """Residuals of handles and their derivatives."""
 
     parameter: Float64Array
@@ -219,7 +219,7 @@ class _State(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class _ShapeFit:
     """Least-squares fit of the columns, scaled to about 1, at the nodes.
 
     The unknowns (4 c, N) are the reach of the handles at the start and end, and the rates at the start and end.
@@ -240,7 +240,7 @@ class _Fit:
         return None
 
     @classmethod
-    def of(cls, course: Course, nodes: Float64Array, rounds: tuple[Round, ...]) -> _Fit:
+    def of(cls, course: Course, nodes: Float64Array, rounds: tuple[Round, ...]) -> _ShapeFit:
         """Return the least-squares problem of a course."""
         c, _, columns = course.values.shape
         identities = np.repeat(np.eye(c)[np.newaxis], columns, axis=0)
@@ -265,7 +265,7 @@ class _Fit:
             rates = np.where(is_eased[:, np.newaxis], course.path / (3.0 * reach), rates)
         return np.concatenate([reach, rates]).reshape(4 * c, -1)
 
-    def evaluate(self, x: Float64Array, near: _State | None) -> _State:
+    def evaluate(self, x: Float64Array, near: _ShapeState | None) -> _ShapeState:
         """Return the state. Newton's method starts from the parameters of `near`."""
         course = self.course
         reach, rates = _reach_and_rates(x)
@@ -295,9 +295,9 @@ class _Fit:
             rate_errors -= self.directions * (self.directions * rate_errors).sum(axis=1)[:, np.newaxis]
         cost = np.einsum("cmn,cmn->n", residuals, residuals)
         cost += (course.stiffness * (rate_errors * rate_errors).sum(axis=1)).sum(axis=0)
-        return _State(t, residuals, jacobian, rate_errors, cost)
+        return _ShapeState(t, residuals, jacobian, rate_errors, cost)
 
-    def equations(self, x: Float64Array, state: _State) -> DenseEquations:
+    def equations(self, x: Float64Array, state: _ShapeState) -> DenseEquations:
         """Return the normal equations of the columns.
 
         The unknowns of a channel change only that channel. For quaternions, the part along the motion is projected out.
@@ -338,7 +338,7 @@ class _Fit:
         is_soft = (self.course.stiffness < _RIGID**2)[:, np.newaxis]
         return np.concatenate([reach, rates + rate_step * np.where(is_soft, ratio, 1.0)]).reshape(x.shape)
 
-    def is_good(self, state: _State, steps: int) -> BoolArray:
+    def is_good(self, state: _ShapeState, steps: int) -> BoolArray:
         """Return a mask of columns within the limit of the next round, if a round ended with this step."""
         ends = np.cumsum([round_.steps for round_ in self.rounds])
         if steps not in ends[:-1]:
@@ -351,16 +351,16 @@ class _Fit:
         good: BoolArray = sphere.length(state.residuals).max(axis=0) <= limit
         return good
 
-    def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
+    def chosen(self, better: BoolArray, new: _ShapeState, old: _ShapeState) -> _ShapeState:
         """Return the new states of improved columns and the old states of the others."""
-        return _State(*(np.where(better, *arrays) for arrays in zip(new, old, strict=True)))
+        return _ShapeState(*(np.where(better, *arrays) for arrays in zip(new, old, strict=True)))
 
-    def take(self, problems: BoolArray, state: _State) -> tuple[_Fit, _State]:
+    def take(self, problems: BoolArray, state: _ShapeState) -> tuple[_ShapeFit, _ShapeState]:
         """Return a subset of the columns with their states."""
         directions = None if self.directions is None else self.directions.compress(problems, axis=-1)
         course, rate_weights = self.course.take(np.flatnonzero(problems)), self.rate_weights[:, problems]
-        fit = _Fit(course, self.nodes, self.rounds, rate_weights, directions)
-        return fit, _State(*(array.compress(problems, axis=-1) for array in state))
+        fit = _ShapeFit(course, self.nodes, self.rounds, rate_weights, directions)
+        return fit, _ShapeState(*(array.compress(problems, axis=-1) for array in state))
 
 
 def _solve_parameters(frames: Float64Array, guess: Float64Array, nodes: Float64Array) -> Float64Array:

@@ -182,17 +182,17 @@ class _HandleFits:
         else:
             probes = np.concatenate([exact[:, :1], exact[:, 1:-1][:, _PROBES], exact[:, -1:]], axis=1)
         keys = (self._batch.numbers[segments.begin].T, self._batch.numbers[segments.begin + 1].T)
-        fit_inputs = _rows_of((segments.frames, segments.eases, *keys, derivatives, probes))
-        names = [self._kind + data for data in row_bytes(fit_inputs)]
-        unknown = self._known.missing(names)
+        rows = _rows_of((segments.frames, segments.eases, *keys, derivatives, probes))
+        inputs = [self._kind + data for data in row_bytes(rows)]
+        unknown = self._known.missing(inputs)
         if unknown:
             unknown_segments = segments.take(np.array(unknown))
             if exact is None:
                 sampled = self._motion.sampled(unknown_segments, points)
             else:
                 sampled = SampledSegments(unknown_segments, points, exact[..., unknown], derivatives[..., unknown])
-            self._known.learn([names[index] for index in unknown], _rows_of(self._fit(sampled)))
-        return _SegmentFits.of_rows(self._known.recall(names), self._batch.channels)
+            self._known.learn([inputs[index] for index in unknown], _rows_of(self._fit(sampled)))
+        return _SegmentFits.of_rows(self._known.recall(inputs), self._batch.channels)
 
     def _fit(self, sampled: SampledSegments) -> _SegmentFits:
         """Return the fit of each segment, with its errors."""

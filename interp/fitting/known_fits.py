@@ -24,28 +24,27 @@ class KnownFits:
 
     def __init__(self, most: int = 50_000) -> None:
         self._most = most
-        self._rows: dict[bytes, bytes] = {}
+        self._fits: dict[bytes, bytes] = {}
 
     def __len__(self) -> int:
         """Return the number of fits."""
-        return len(self._rows)
+        return len(self._fits)
 
-    def missing(self, names: Sequence[bytes]) -> list[int]:
-        """Return the index of the first occurrence of each unknown name."""
-        rows = self._rows
-        unknown = [index for index, name in enumerate(names) if name not in rows]
-        return sorted({names[index]: index for index in reversed(unknown)}.values())
+    def missing(self, inputs: Sequence[bytes]) -> list[int]:
+        """Return the index of the first occurrence of each unknown input."""
+        unknown = [index for index, fit_input in enumerate(inputs) if fit_input not in self._fits]
+        return sorted({inputs[index]: index for index in reversed(unknown)}.values())
 
-    def learn(self, names: Sequence[bytes], rows: Float64Array) -> None:
-        """Store a row of numbers for each name."""
-        self._rows.update(zip(names, row_bytes(rows), strict=True))
+    def learn(self, inputs: Sequence[bytes], rows: Float64Array) -> None:
+        """Store a row of numbers for each input."""
+        self._fits.update(zip(inputs, row_bytes(rows), strict=True))
 
-    def recall(self, names: Sequence[bytes]) -> Float64Array:
-        """Return the rows of known names, shape (names, numbers), and drop the oldest rows if there are too many."""
+    def recall(self, inputs: Sequence[bytes]) -> Float64Array:
+        """Return the rows of known inputs, shape (inputs, numbers), and drop the oldest rows if there are too many."""
         # Joining the rows as bytes avoids creating an array for each row, which would take longer.
-        rows = np.frombuffer(bytearray().join([self._rows[name] for name in names])).reshape(len(names), -1)
-        if len(self._rows) > self._most:
-            self._rows = dict([*self._rows.items()][-(self._most // 2) :])
+        rows = np.frombuffer(bytearray().join([self._fits[fit_input] for fit_input in inputs])).reshape(len(inputs), -1)
+        if len(self._fits) > self._most:
+            self._fits = dict([*self._fits.items()][-(self._most // 2) :])
         return rows
 
 

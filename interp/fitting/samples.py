@@ -50,17 +50,6 @@ class SampledFit:
     error: float
 
 
-class _Piece(NamedTuple):
-    """A cubic between two keys."""
-
-    leaving: Float64Array
-    """Derivatives at the start, shape (channels,)."""
-    arriving: Float64Array
-    """Derivatives at the end, shape (channels,)."""
-    error: float
-    """The largest difference from a sample within the piece."""
-
-
 def fit_samples(
     frames: npt.ArrayLike,
     values: npt.ArrayLike,
@@ -134,6 +123,17 @@ def _longest_piece(
         doubled, halfway = min(start + 2 * (end - start), last), (end + too_far) // 2
         tried = doubled if too_far > last else halfway
     return end, longest
+
+
+class _Piece(NamedTuple):
+    """A cubic between two keys."""
+
+    leaving: Float64Array
+    """Derivatives at the start, shape (channels,)."""
+    arriving: Float64Array
+    """Derivatives at the end, shape (channels,)."""
+    error: float
+    """The largest difference from a sample within the piece."""
 
 
 class _Samples:

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find the parameters with which keys best reproduce a given motion, by least squares over its samples.
 
-The five parameters of a key affect only the segments on both sides of the key. All tracks therefore form one sparse
-problem, whose normal equations couple each key with its neighbors. Conjugate gradients solve the equations for each
-track separately, because the components of a track may be keyed at different frames and couple different pairs of keys.
 The descent starts with the simplest model, and uses a fuller model only if it lowers the error enough. With all five
 parameters there are many poor minima on the bounds, so the descent stays inside the bounds until its last stage.
 Source: docs/formulas, "Fitting parameters to a motion".
@@ -11,25 +8,18 @@ Source: docs/formulas, "Fitting parameters to a motion".
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..key_batch import BoolArray, IndexArray
 from ..keys import HIGHEST, LOWEST, Float64Array
 from .least_squares import Method, descend
-from .tcb_segments import SAMPLES, Segments, SplineToFit, sample_frames
+from .parameter_problem import FLOAT32, FittedTracks, ParameterProblem
+from .spline_to_fit import SAMPLES, SplineToFit, sample_frames
 
 __all__ = ["FLOAT32", "SAMPLES", "SplineToFit", "fit_parameters", "sample_frames"]
 
-FLOAT32 = 2.0**-22
-"""The float32 rounding of samples and of the handles that produced them, relative to a track's largest value."""
-_NOISE = 1e-6
-"""Parameters that change the motion by less than this fraction of a track's range, below float32 resolution, stay 0."""
 _WORTHWHILE = 0.99
 """A model with more parameters is used if its error is below this fraction of the simpler model's error."""
 _ROUNDING_SHARE = 0.02
@@ -41,10 +31,6 @@ _INSIDE = 0.05
 
 Parameters within 2/5 of this distance are set to the bound.
 """
-_SOLVED = 0.05
-"""The relative residual of a step's equations, which is reduced after large decreases (Eisenstat and Walker)."""
-_MAX_ITERATIONS = 30
-"""The maximum number of conjugate gradient iterations. Most solutions need 6, because the coupling is loose."""
 
 
 def fit_parameters(tracks: Sequence[Sequence[SplineToFit]]) -> list[Float64Array]:
@@ -108,28 +94,28 @@ _STAGES = (
 )
 
 
-def _fit(tracks: list[Sequence[SplineToFit]]) -> list[Float64Array]:
+def _fit(parts_by_track: list[Sequence[SplineToFit]]) -> list[Float64Array]:
     """Fit tracks in stages, each for the tracks that are not yet reproduced."""
-    keys = _Keys.of(tracks)
-    best = np.zeros((5, len(keys.track)))
-    errors = keys.errors(keys.residuals(best))
+    tracks = FittedTracks.of(parts_by_track)
+    best = np.zeros((5, len(tracks.track_of_key)))
+    errors = tracks.errors(tracks.residuals(best))
     current = best.copy()
     for stage in _STAGES:
-        pending = errors > keys.goals
+        pending = errors > tracks.goals
         if not pending.any():
             break
-        is_pending_key = pending[keys.track]
+        is_pending_key = pending[tracks.track_of_key]
         start = current.compress(is_pending_key, axis=1)
-        current[:, is_pending_key], new_errors = _descended(keys.take(pending), start, stage)
+        current[:, is_pending_key], new_errors = _descended(tracks.take(pending), start, stage)
         is_better = np.zeros_like(pending)
         is_better[pending] = new_errors < errors[pending] * _WORTHWHILE**2
         errors[is_better] = new_errors[is_better[pending]]
-        best = np.where(is_better[keys.track], current, best)
-    rounded = _with_few_digits(keys, best, errors)
-    return np.split(rounded, np.flatnonzero(np.diff(keys.track)) + 1, axis=1)
+        best = np.where(is_better[tracks.track_of_key], current, best)
+    rounded = _with_few_digits(tracks, best, errors)
+    return np.split(rounded, np.flatnonzero(np.diff(tracks.track_of_key)) + 1, axis=1)
 
 
-def _descended(keys: _Keys, start: Float64Array, stage: _Stage) -> tuple[Float64Array, Float64Array]:
+def _descended(tracks: FittedTracks, start: Float64Array, stage: _Stage) -> tuple[Float64Array, Float64Array]:
     """Return parameters with smaller errors, and the error of each track."""
     columns, method = stage
     low = LOWEST[columns]
@@ -140,277 +126,21 @@ def _descended(keys: _Keys, start: Float64Array, stage: _Stage) -> tuple[Float64
         # The previous stage stayed inside the bounds.
         distance = 0.4 * _INSIDE
         x = np.where(x < low + distance, low, np.where(x > HIGHEST - distance, HIGHEST, x))
-    fit = _Fit(keys, columns)
+    fit = ParameterProblem(tracks, columns)
     result = descend(fit, x, low, HIGHEST, method)
     parameters = np.zeros_like(start)
     parameters[columns] = result.x
     return parameters, result.cost - fit.penalty(result.x)
 
 
-@dataclass(frozen=True, eq=False)
-class _Keys:
-    """The concatenated keys of several tracks, and the segments of all their parts."""
-
-    track: IndexArray
-    """The track of each key."""
-    noise: Float64Array
-    """The noise of each track, relative to its range."""
-    batches: list[Segments]
-
-    @classmethod
-    def of(cls, tracks: Sequence[Sequence[SplineToFit]]) -> _Keys:
-        """Return the keys of all tracks. Each track has at least one part."""
-        counts = [1 + max(int(part.rows[-1]) for part in track) for track in tracks]
-        starts = np.cumsum([0, *counts])
-        scales = [_scale_of(track) for track in tracks]
-        batches: dict[Hashable, list[tuple[SplineToFit, int, float]]] = {}
-        for track, start, (scale, _) in zip(tracks, starts.tolist(), scales, strict=False):
-            for part in track:
-                batches.setdefault((part.spline.batch, part.counts_turns), []).append((part, start, scale))
-        return cls(
-            np.repeat(np.arange(len(tracks)), counts),
-            np.array([noise for _, noise in scales]),
-            [Segments.of(*zip(*batch, strict=True)) for batch in batches.values()],
-        )
-
-    def take(self, tracks: BoolArray) -> _Keys:
-        """Return the keys of a subset of the tracks."""
-        is_taken = tracks[self.track]
-        batches = [taken for batch in self.batches if (taken := batch.take(is_taken)) is not None]
-        return _Keys((np.cumsum(tracks) - 1)[self.track[is_taken]], self.noise[tracks], batches)
-
-    @cached_property
-    def left(self) -> IndexArray:
-        """Return the keys that begin the segments."""
-        return np.concatenate([batch.left for batch in self.batches])
-
-    @cached_property
-    def right(self) -> IndexArray:
-        """Return the keys that end the segments."""
-        return np.concatenate([batch.right for batch in self.batches])
-
-    @cached_property
-    def segments(self) -> Float64Array:
-        """Return the number of segments of each track, at least 1."""
-        return np.maximum(np.bincount(self.track[self.left], minlength=len(self.noise)), 1.0)
-
-    @property
-    def goals(self) -> Float64Array:
-        """Return the error of each track that is due only to noise."""
-        return self.segments * self.noise**2
-
-    def residuals(self, parameters: Float64Array) -> list[Float64Array]:
-        """Return the residuals of each batch."""
-        return [batch.residuals(parameters) for batch in self.batches]
-
-    def errors(self, residuals: Sequence[Float64Array]) -> Float64Array:
-        """Return each track's sum of squares."""
-        squares = np.concatenate([np.einsum("dsn,dsn->n", of_batch, of_batch) for of_batch in residuals])
-        return _binned(self.track[self.left], squares, len(self.noise))
-
-    def sum_at_keys(self, sides: Float64Array) -> Float64Array:
-        """Sum the terms of segments for their left and right keys, from (2, …, segments) to (…, keys)."""
-        shape, count = sides.shape[1:-1], len(self.track)
-        rows = math.prod(shape)
-        if rows not in self._bins:
-            bins = np.stack([self.left, self.right])[:, np.newaxis] + count * np.arange(rows)[:, np.newaxis]
-            self._bins[rows] = bins.ravel()
-        return _binned(self._bins[rows], sides.ravel(), rows * count).reshape(*shape, count)
-
-    @cached_property
-    def _bins(self) -> dict[int, IndexArray]:
-        """Return the bins of segment terms, by the number of rows that are summed."""
-        return {}
-
-    def sum_of_tracks(self, numbers: Float64Array) -> Float64Array:
-        """Return the sums of numbers (columns, keys) over the keys of each track."""
-        return _binned(self.track, numbers.sum(axis=0), len(self.noise))
-
-
-class _State(NamedTuple):
-    """Residuals of each batch, with errors, costs and step accuracy of each track."""
-
-    residuals: list[Float64Array]
-    errors: Float64Array
-    cost: Float64Array
-    """The errors with the penalty."""
-    forcing: Float64Array
-    """The relative residual at which the solution of a step's equations is accurate enough."""
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """Least-squares fit of some columns of the parameters. The others are 0."""
-
-    keys: _Keys
-    columns: list[int]
-
-    @property
-    def owner(self) -> IndexArray:
-        return self.keys.track
-
-    def _parameters(self, x: Float64Array) -> Float64Array:
-        """Return all five parameters (5, keys) for the unknowns."""
-        parameters = np.zeros((5, x.shape[1]))
-        parameters[self.columns] = x
-        return parameters
-
-    def penalty(self, x: Float64Array) -> Float64Array:
-        """Return the weights that pull parameters without any effect toward 0."""
-        return self.keys.noise**2 * self.keys.sum_of_tracks(x * x)
-
-    def evaluate(self, x: Float64Array, near: _State | None) -> _State:
-        keys = self.keys
-        residuals = keys.residuals(self._parameters(x))
-        errors = keys.errors(residuals)
-        cost = errors + self.penalty(x)
-        forcing = np.full(len(cost), _SOLVED)
-        if near is not None:
-            forcing *= np.sqrt(np.minimum(cost / np.maximum(near.cost, 1e-300), 1.0))
-        return _State(residuals, errors, cost, forcing)
-
-    def equations(self, x: Float64Array, state: _State) -> _Equations:
-        keys, penalty = self.keys, (self.keys.noise**2)[self.keys.track]
-        parameters = self._parameters(x)
-        count = len(self.columns)
-        products, slopes = [], []
-        for batch, residuals in zip(keys.batches, state.residuals, strict=True):
-            jacobian = batch.jacobian(parameters, self.columns).reshape(2 * count, -1, len(batch.begin))
-            changes = np.ascontiguousarray(jacobian.transpose(2, 0, 1))
-            products.append(changes @ changes.transpose(0, 2, 1))
-            slopes.append(changes @ residuals.reshape(-1, len(changes), 1).swapaxes(0, 1))
-        # The first axis of each pair distinguishes between the keys before and after each segment.
-        squares = np.concatenate(products).reshape(-1, 2, count, 2, count).transpose(1, 3, 2, 4, 0)
-        diagonal_blocks = keys.sum_at_keys(np.stack([squares[0, 0], squares[1, 1]]))
-        coupling_blocks = np.ascontiguousarray(squares[0, 1])
-        slope = keys.sum_at_keys(np.concatenate(slopes).reshape(-1, 2, count).transpose(1, 2, 0)) + penalty * x
-        return _Equations(keys, diagonal_blocks, coupling_blocks, slope, penalty, state.forcing)
-
-    def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
-        return np.clip(x + step, LOWEST[self.columns], HIGHEST)
-
-    def is_good(self, state: _State, steps: int) -> BoolArray:
-        return np.less_equal(state.errors, self.keys.goals)
-
-    def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
-        residuals = [
-            np.where(better[self.keys.track[batch.left]], new_residuals, old_residuals)
-            for batch, new_residuals, old_residuals in zip(self.keys.batches, new.residuals, old.residuals, strict=True)
-        ]
-        by_track = (np.where(better, *arrays) for arrays in zip(new[1:], old[1:], strict=True))
-        return _State(residuals, *by_track)
-
-    def take(self, problems: BoolArray, state: _State) -> tuple[_Fit, _State]:
-        is_taken = problems[self.keys.track]
-        residuals = [
-            of_batch.compress(is_taken[batch.left], axis=2)
-            for batch, of_batch in zip(self.keys.batches, state.residuals, strict=True)
-        ]
-        nonempty = [of_batch for of_batch in residuals if of_batch.shape[-1]]
-        taken = _State(nonempty, *(by_track[problems] for by_track in state[1:]))
-        return _Fit(self.keys.take(problems), self.columns), taken
-
-
-@dataclass(frozen=True)
-class _Equations:
-    """The keys' normal equations, solved by conjugate gradients for each track separately."""
-
-    keys: _Keys
-    diagonal_blocks: Float64Array
-    """The blocks on the diagonal, shape (columns, columns, keys)."""
-    coupling_blocks: Float64Array
-    """The blocks that couple the left and right keys of each segment, shape (columns, columns, segments)."""
-    gradient: Float64Array
-    penalty: Float64Array
-    forcing: Float64Array
-
-    @property
-    def diagonal(self) -> Float64Array:
-        diagonal: Float64Array = np.einsum("iin->in", self.diagonal_blocks)
-        return diagonal
-
-    def times(self, step: Float64Array) -> Float64Array:
-        return self._times(self.diagonal_blocks, step)
-
-    def _times(self, diagonal_blocks: Float64Array, step: Float64Array) -> Float64Array:
-        """Return the matrix with these diagonal blocks times a step."""
-        of_left = np.einsum("ijn,jn->in", self.coupling_blocks, step.take(self.keys.right, axis=1))
-        of_right = np.einsum("jin,jn->in", self.coupling_blocks, step.take(self.keys.left, axis=1))
-        coupled = self.keys.sum_at_keys(np.stack([of_left, of_right]))
-        product: Float64Array = np.einsum("ijn,jn->in", diagonal_blocks, step) + coupled
-        return product
-
-    def solve(self, added: Float64Array, free: BoolArray, right: Float64Array) -> Float64Array:
-        """Return the solution by preconditioned conjugate gradients, with one step length per track."""
-        keys = self.keys
-        diagonal_blocks = self.diagonal_blocks * (free[:, np.newaxis] & free)
-        diagonal_blocks[np.diag_indices(len(free))] += np.where(free, added + self.penalty, 1.0)
-        # The diagonal blocks are the preconditioner.
-        inverses: Float64Array = np.asarray(np.linalg.inv(diagonal_blocks.transpose(2, 0, 1)), dtype=np.float64)
-        inverse = np.ascontiguousarray(inverses.transpose(1, 2, 0))
-        solution = np.zeros_like(right)
-        residual = np.where(free, right, 0.0)
-        direction = preconditioned = np.einsum("ijn,jn->in", inverse, residual)
-        size = keys.sum_of_tracks(residual * preconditioned)
-        accurate_size = self.forcing**2 * size
-        for _ in range(_MAX_ITERATIONS):
-            product = self._times(diagonal_blocks, direction) * free
-            length = self._ratio(size, keys.sum_of_tracks(direction * product))
-            solution += length * direction
-            residual = residual - length * product
-            preconditioned = np.einsum("ijn,jn->in", inverse, residual)
-            previous_size, size = size, keys.sum_of_tracks(residual * preconditioned)
-            if (size <= accurate_size).all():
-                break
-            direction = preconditioned + self._ratio(size, previous_size) * direction
-        return solution
-
-    def _ratio(self, dividend: Float64Array, divisor: Float64Array) -> Float64Array:
-        """Return the ratio of each key's track, or 0 where the divisor is 0."""
-        ratio = np.divide(dividend, divisor, out=np.zeros_like(dividend), where=divisor > 0.0)
-        return ratio[self.keys.track]
-
-
-def _scale_of(track: Sequence[SplineToFit]) -> tuple[float, float]:
-    """Return the range of a track's motion, and the noise relative to the range."""
-    spread = largest = 0.0
-    for part in track:
-        # The chord of a quaternion is half the chord of the rotation.
-        per_chord = 2.0 if part.is_rotation else 1.0
-        samples = part.samples.reshape(-1, part.samples.shape[2])
-        values = samples if part.is_rotation else np.concatenate([samples, part.spline.keys.values])
-        spread = max(spread, per_chord * float(np.ptp(values, axis=0).max()))
-        largest = max(largest, per_chord * float(np.abs(values).max()))
-    noise = max(_NOISE * spread, FLOAT32 * largest)
-    return (spread, noise / spread) if spread > noise else (1.0, max(1.0, largest))
-
-
-def _with_few_digits(keys: _Keys, parameters: Float64Array, errors: Float64Array) -> Float64Array:
+def _with_few_digits(tracks: FittedTracks, parameters: Float64Array, errors: Float64Array) -> Float64Array:
     """Round the parameters to the fewest digits that hardly change the motion, relative to rounding or its error."""
-    allowed = np.maximum(3.0 * keys.noise, _ROUNDING_SHARE * np.sqrt(errors / keys.segments))[keys.track]
-    effects = _largest_effects(keys, parameters)
+    allowed = np.maximum(3.0 * tracks.noise, _ROUNDING_SHARE * np.sqrt(errors / tracks.segments))[tracks.track_of_key]
+    effects = tracks.largest_effects(parameters)
     rounded = parameters.copy()
     for digits in (3, 2, 1, 0):
         with_digits = np.round(parameters, digits)
         rounded = np.where(np.abs(with_digits - parameters) * effects <= allowed, with_digits, rounded)
     rounded = np.where(np.abs(parameters) * effects <= allowed, 0.0, rounded)
-    is_good = keys.errors(keys.residuals(rounded)) <= np.maximum(errors / _WORTHWHILE**2, 20.0 * keys.goals)
-    return np.where(is_good[keys.track], rounded, parameters)
-
-
-def _largest_effects(keys: _Keys, parameters: Float64Array) -> Float64Array:
-    """Return the largest change in the residuals of a segment per change in each parameter, shape (5, keys)."""
-    squares = np.concatenate(
-        [np.square(batch.jacobian(parameters, range(5))).sum(axis=(2, 3)) for batch in keys.batches], axis=-1
-    )
-    effects = np.zeros((5, len(keys.track)))
-    for ends, segment_effects in zip((keys.left, keys.right), np.sqrt(squares), strict=True):
-        for largest, effect in zip(effects, segment_effects, strict=True):
-            np.maximum.at(largest, ends, effect)
-    return effects
-
-
-def _binned(bins: IndexArray, numbers: Float64Array, count: int) -> Float64Array:
-    """Return the sums of the numbers in each bin."""
-    sums: Float64Array = np.bincount(bins, numbers, count).astype(np.float64, copy=False)
-    return sums
+    is_good = tracks.errors(tracks.residuals(rounded)) <= np.maximum(errors / _WORTHWHILE**2, 20.0 * tracks.goals)
+    return np.where(is_good[tracks.track_of_key], rounded, parameters)
