@@ -352,6 +352,16 @@ class NodeMotion:
     scale: Track | None = None
     pivot: Track | None = None
 
+    @property
+    def tracks(self) -> dict[str, Track]:
+        """Return the tracks of the properties that have motion, by name. The pivot is not a property."""
+        properties = {"translation": self.translation, "rotation": self.rotation, "scale": self.scale}
+        return {name: track for name, track in properties.items() if track is not None}
+
+    def about_pivot(self) -> NodeMotion:
+        """Return the motion with the pivot as the origin."""
+        return replace(self, translation=self.pivot, pivot=None)
+
 
 @dataclass(frozen=True, eq=False)
 class Take:

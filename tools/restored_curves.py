@@ -33,8 +33,9 @@ from tools import tcb
 from tools.benchmarks.checkout import module
 from tools.tables import number
 
-items, matching, restoring = (
-    module(f"animation.file_curves.{name}") for name in ("items", "matching", "restore_curves")
+items, match, matched_actions, matching, restoring = (
+    module(f"animation.file_curves.{name}")
+    for name in ("items", "match", "matched_actions", "matching", "restore_curves")
 )
 
 Float64Array = npt.NDArray[np.float64]
@@ -191,26 +192,29 @@ class Comparison(NamedTuple):
 
 def comparisons(file: Any, matched: Collection[Any], reader: Reader) -> Iterator[Comparison]:
     """Yield a comparison for each matching property that the other reader can evaluate."""
-    for channels, take, timing, matches in matched:
-        for match in (match for match in matches if match.misfit is None):
-            for name, track in matching.tracks_of(match.motion).items():
+    for action in matched:
+        for matched_item in (matched_item for matched_item in action.matches if matched_item.misfit is None):
+            for name, track in matched_item.motion.tracks.items():
                 times = comparison_times(track.times)
                 values: Float64Array | None
-                if name == "translation" and match.motion.translation is not take.motions[match.node].translation:
+                if (
+                    name == "translation"
+                    and matched_item.motion.translation is not action.take.motions[matched_item.node].translation
+                ):
                     # The importer made the pivot the origin, which the other reader does not do.
                     values = track.evaluate(times)
                 else:
-                    values = reader(file.takes.index(take), match.node, name, times)
+                    values = reader(file.takes.index(action.take), matched_item.node, name, times)
                 if values is None:
                     continue
-                blender_name = matching.PROPERTIES[name]
-                expected = getattr(match.conversion, blender_name)(values)
+                blender_name = match.PROPERTIES[name]
+                expected = getattr(matched_item.conversion, blender_name)(values)
                 is_compared = ~are_at_steps(track, times)
                 yield Comparison(
-                    match.item,
+                    matched_item.item,
                     blender_name,
-                    channels,
-                    timing.frames(times[is_compared]),
+                    action.channels,
+                    action.clock.frames(times[is_compared]),
                     expected[is_compared],
                     None if name == "rotation" else range_of(expected),
                     len(track.times),
@@ -270,12 +274,12 @@ def measure(path: Path, importer: str, exact: bool) -> list[object]:
     if not any(take.motions for take in file.takes):
         return []
     matcher = matching.Matcher(file, list(items.items_of(bpy.data.objects)))
-    matched = list(restoring.matched_actions(matcher, restoring.Report()))
+    matched = list(matched_actions.matched_actions(matcher, restoring.Report()))
     reader = Gltf(path).evaluate if importer == "glTF" else ufbx_reader(path, file)
     compared = list(comparisons(file, matched, reader))
     before = deviations(compared)
     if not before:
-        misfits = [match.misfit for *_, matches in matched for match in matches if match.misfit]
+        misfits = [match.misfit for action in matched for match in action.matches if match.misfit]
         raise ValueError(summary(misfits) or "nothing to compare")
     report = restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
     after = deviations(compared)

@@ -3,92 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-
 import numpy as np
 
 from ...formats.motion import CUBIC, Curve
-from ...interp import rotations
-from ...interp.base_spline import BaseSpline
+from ...interp.fitting import Request
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles
-from ...interp.fitting.requests import Request
-from ...interp.key_batch import IndexArray, KeyBatch
-from ...interp.keys import Float64Array, Keys
+from ...interp.keys import Float64Array
 from ..fcurves.keyframes import BoolArray, Float32Array
+from .clock import Evaluate
+from .sampled_spline import SampledSpline
 
-Evaluate = Callable[[Float64Array], Float64Array]
-"""A function from frames (m,) to values (m, d) or quaternions (m, 4)."""
-_STEP = 1e-3
-"""The spacing, as a fraction of the segment, of the five samples for derivatives."""
-_FIRST = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
-_SECOND = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12.0
-"""Weights of the five samples for the first and second derivatives (central differences of fourth order)."""
 _HANDLE_COLUMNS = ("arriving", "leaving", "reach_before", "reach_after")
-_BESIDE_KEY = 1e-9
-"""The minimum distance of samples from the end key, as a fraction of the segment, because a step may end at the key."""
-
-
-class SampledSpline(BaseSpline):
-    """Motion that can be evaluated at any frame and is smooth between keys. Derivatives use five samples."""
-
-    is_cubic = False
-    loop_gap = 0.0
-
-    def __init__(self, frames: Float64Array, evaluate: Evaluate, is_rotation: bool) -> None:
-        super().__init__(Keys(frames, evaluate(frames)))
-        self._set(evaluate=evaluate, is_rotation=is_rotation)
-
-    evaluate: Evaluate
-    is_rotation: bool
-
-    @property
-    def batch(self) -> Hashable:
-        """Return the identifier of the batch. Each spline forms its own batch."""
-        return id(self)
-
-    @classmethod
-    def curve(cls, splines: Sequence[SampledSpline], tracks: KeyBatch) -> _Segments:
-        """Return the segments of a single spline."""
-        (spline,) = splines
-        return _Segments(spline.keys.frames, spline.evaluate, spline.is_rotation)
-
-
-class _Segments:
-    """The segments of a sampled spline, evaluated by their local parameter."""
-
-    def __init__(self, frames: Float64Array, evaluate: Evaluate, is_rotation: bool) -> None:
-        self._frames, self._evaluate, self._is_rotation = frames, evaluate, is_rotation
-        self._lengths = np.append(np.diff(frames), 0.0)
-
-    def _at(self, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the values, shape (m, d)."""
-        inside = np.clip(u, 0.0, 1.0 - _BESIDE_KEY)
-        return self._evaluate(self._frames[segment] + inside * self._lengths[segment])
-
-    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values, or derivatives or angular rates with respect to the local parameter, shape (d, m)."""
-        if not nu:
-            return self._at(segment, u).T
-        middle = np.clip(u, 2.0 * _STEP, 1.0 - 2.0 * _STEP)
-        # Near an end, the five samples stay within the segment, and a parabola extrapolates their derivatives.
-        if not self._is_rotation:
-            values = np.stack([self._at(segment, middle + k * _STEP) for k in range(-2, 3)])
-            return self._derivative(values, u - middle, nu).T
-        middle_q = self._at(segment, middle)
-        turns = []
-        for k in range(-2, 3):
-            q = self._at(segment, middle + k * _STEP)
-            relative = rotations.multiply(q, rotations.conjugate(middle_q))
-            turns.append(rotations.to_rotation_vector(np.where(relative[:, :1] < 0.0, -relative, relative)))
-        return self._derivative(np.stack(turns), u - middle, nu).T
-
-    def _derivative(self, values: Float64Array, beyond: Float64Array, nu: int) -> Float64Array:
-        """Return a derivative from values at five samples, shape (5, m, d)."""
-        second = np.tensordot(_SECOND, values, 1) / _STEP**2
-        if nu == 2:
-            return second
-        return np.tensordot(_FIRST, values, 1) / _STEP + second * beyond[:, np.newaxis]
 
 
 def fit(
@@ -116,19 +42,16 @@ def fit(
         Add keys until the error is less than this tolerance. If None, add no keys.
     """
     spline = SampledSpline(frames, evaluate, representation is not None)
-    if tolerance is None:
-        return _by_handles(spline, segments, representation, numbers)
-    return _by_keys(spline, segments, representation, numbers, tolerance)
-
-
-def _by_handles(
-    spline: SampledSpline, segments: BoolArray, representation: str | None, numbers: Float64Array | None
-) -> list[Curve]:
-    """Return curves with fitted handles and no additional keys."""
-    (fitted,) = fit_handles([Request(spline, representation, numbers, segments)])
-    frames = spline.keys.frames
+    request = Request(spline, representation, numbers, segments, tolerance)
     values = spline.keys.values if numbers is None else numbers
-    values = values * fitted.signs[:, np.newaxis] if representation == "QUATERNION" else values
+    return _with_handles(request, values) if tolerance is None else _with_added_keys(request, values)
+
+
+def _with_handles(request: Request, values: Float64Array) -> list[Curve]:
+    """Return curves with fitted handles and no additional keys. `values` has the shape (n, channels)."""
+    (fitted,) = fit_handles([request])
+    frames = request.spline.keys.frames
+    values = values * fitted.signs[:, np.newaxis] if request.representation == "QUATERNION" else values
     curves = []
     for channel in range(values.shape[1]):
         keys = np.stack((frames, values[:, channel]), axis=-1)
@@ -157,19 +80,12 @@ def _slopes_and_reaches(
     return np.where(is_fitted, rise / away, rise_of_segment / length), away / length
 
 
-def _by_keys(
-    spline: SampledSpline,
-    segments: BoolArray,
-    representation: str | None,
-    numbers: Float64Array | None,
-    tolerance: float,
-) -> list[Curve]:
-    """Return curves with additional keys."""
-    (fitted,) = fit_many([Request(spline, representation, numbers, segments, tolerance)])
-    frames = spline.keys.frames
-    values = spline.keys.values if numbers is None else numbers
+def _with_added_keys(request: Request, values: Float64Array) -> list[Curve]:
+    """Return curves with additional keys. `values` has the shape (n, channels)."""
+    (fitted,) = fit_many([request])
+    frames = request.spline.keys.frames
     flips: Float64Array = np.ones(len(frames))
-    if representation == "QUATERNION":
+    if request.representation == "QUATERNION":
         # If the channels reach a key with the opposite sign, keep that sign after the key.
         flips[(fitted.arriving * values).sum(axis=1) < 0.0] = -1.0
     signs: Float64Array = np.multiply.accumulate(flips)

@@ -10,8 +10,6 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...formats.motion import Node
-from ...interp import rotations
 from ...interp.keys import Float64Array
 from ...interp.rotations.representations import rotation_representation
 from ..store.paths import bone_path
@@ -28,27 +26,28 @@ class Item:
     ----------
     owner : bpy.types.Object
         The object with the animation.
-    thing : bpy.types.Object or bpy.types.PoseBone
+    posed : bpy.types.Object or bpy.types.PoseBone
+        The object or bone itself.
     prefix : str
         The prefix of the item's property paths.
     parent : Item or None
-    frame : ndarray, shape (4,)
+    space : ndarray, shape (4,)
         The rotation from the parent to the space of the item's own location and rotation.
     """
 
     owner: bpy.types.Object
-    thing: Any
+    posed: Any
     prefix: str
     parent: Item | None
-    frame: Float64Array
+    space: Float64Array
 
     @property
     def name(self) -> str:
-        return str(self.thing.name)
+        return str(self.posed.name)
 
     @property
     def mode(self) -> str:
-        return str(self.thing.rotation_mode)
+        return str(self.posed.rotation_mode)
 
     @property
     def rotation_path(self) -> str:
@@ -61,7 +60,7 @@ class Item:
     def rest(self, name: str) -> Float64Array:
         """Return the property's current value."""
         values: Float64Array = np.array(
-            getattr(self.thing, self.path(name).removeprefix(self.prefix)), dtype=np.float64
+            getattr(self.posed, self.path(name).removeprefix(self.prefix)), dtype=np.float64
         )
         return values
 
@@ -140,13 +139,3 @@ def _rotation_of(matrix: Any) -> Float64Array:
     """Return the rotation of a Blender matrix as a unit quaternion."""
     q: Float64Array = np.array(matrix.to_quaternion(), dtype=np.float64)
     return q / np.linalg.norm(q)
-
-
-def turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:
-    """Return the rotation of the nodes strictly between `above` and `node`, or None if `above` is not an ancestor."""
-    q = np.array([1.0, 0.0, 0.0, 0.0])
-    parent = nodes[node].parent
-    while parent not in (above, -1):
-        q = rotations.multiply(nodes[parent].rotation, q)
-        parent = nodes[parent].parent
-    return q if parent == above else None

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convert a rotation of a file to curves over frames."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ...formats.motion import CONSTANT, Curve, EulerCurves, Track, combined
+from ...interp import rotations
+from ...interp.keys import Float64Array
+from .channel_curves import EXACT_ANGLES, ChannelCurves, can_be_played, shortest, with_steps
+from .clock import Clock, Evaluate
+from .conversion import Conversion
+from .fits import fit
+from .items import orientations
+
+_FOLLOWED = 24
+"""Samples per segment at which Euler angles follow a rotation, to keep full turns."""
+
+
+def rotation_curves(
+    track: Track,
+    conversion: Conversion,
+    mode: str,
+    first: Float64Array,
+    clock: Clock,
+    tolerance: float | None,
+) -> ChannelCurves:
+    """Return the curves of a rotation.
+
+    Parameters
+    ----------
+    track : Track
+        The file's track.
+    conversion : Conversion
+    mode : str
+        "QUATERNION", "AXIS_ANGLE" or an Euler order.
+    first : ndarray, shape (channels,)
+        The values of the channels at the first key, which determine signs and full turns.
+    clock : Clock
+    tolerance : float or None
+        Tolerance in radians. Keys are added where the error exceeds it. If None, only the file's keys are used.
+    """
+    evaluate_file = clock.evaluated(track)
+
+    def evaluate(frames: Float64Array) -> Float64Array:
+        return conversion.rotation(evaluate_file(frames))
+
+    def deviations(played: Float64Array, at: Float64Array) -> Float64Array:
+        return rotations.angle_between(orientations(mode, played), evaluate(at))
+
+    frames = clock.frames(track.times)
+    curves = None
+    if mode == "QUATERNION" and track.curves is not None:
+        curves = _quaternion_curves(track, track.curves, conversion, first, clock)
+    elif track.euler is not None and mode not in ("QUATERNION", "AXIS_ANGLE"):
+        curves = _euler_curves(track.euler, evaluate, frames, mode, first, clock)
+    if curves is not None:
+        summed = ChannelCurves.measured(curves, frames, deviations)
+        if summed.is_exact or (summed.error <= (tolerance or np.inf) and track.curves is not None):
+            return summed
+    key_values = _key_values(evaluate, frames, mode, first)
+    fitted = fit(frames, evaluate, track.interpolation != CONSTANT, mode, key_values, tolerance)
+    stepped = [with_steps(curve, frames, track.interpolation) for curve in fitted]
+    return ChannelCurves.measured(stepped, frames, deviations)
+
+
+def _quaternion_curves(
+    track: Track, file_curves: tuple[Curve, ...], conversion: Conversion, first: Float64Array, clock: Clock
+) -> list[Curve] | None:
+    """Return curves of the four components, with the sign of the first key, or None if a component is not a sum."""
+    curves = [clock.curve(curve) for curve in file_curves]
+    matrix = conversion.quaternion_matrix
+    start = matrix @ np.array([curve.values[0] for curve in curves])
+    if start @ first < 0.0:
+        matrix = -matrix
+    components = [combined(row, curves, 0.0) for row in matrix]
+    # A constant component gets the keys of the other components, because all channels of a rotation are keyed together.
+    frames = clock.frames(track.times)
+    keyed = [_keyed_at(curve, frames, track.interpolation) for curve in components if curve is not None]
+    return keyed if len(keyed) == 4 else None
+
+
+def _keyed_at(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[np.uint8]) -> Curve:
+    """Return a constant curve with a key at each frame. Leave other curves unchanged."""
+    if len(curve) == len(frames):
+        return curve
+    return Curve.hermite(frames, np.full(len(frames), curve.values[0]), interpolation)
+
+
+def _euler_curves(
+    euler: EulerCurves, evaluate: Evaluate, frames: Float64Array, mode: str, first: Float64Array, clock: Clock
+) -> list[Curve] | None:
+    """Return curves of the three angles as sums of the file's curves, or None if there are no such sums.
+
+    The sums exist if the conversion permutes axes, or if the rotation is about one axis.
+    """
+    sampled = _followed(frames)
+    angles = rotations.follow_euler(evaluate(sampled), cast(rotations.Order, mode), first)
+    moving = [curve for curve in (clock.curve(curve) for curve in euler.curves) if curve.varies]
+    if not moving:
+        return [Curve.hermite(frames[:1], angles[:1, channel], CONSTANT) for channel in range(3)]
+    columns = np.stack([np.ones(len(sampled)), *(curve(sampled) for curve in moving)], axis=-1)
+    weights = np.linalg.lstsq(columns, angles, rcond=None)[0]
+    rounded = np.round(weights[1:])
+    weights[1:] = np.where(np.abs(weights[1:] - rounded) < 1e-6, rounded, weights[1:])
+    weights[0] = (angles - columns[:, 1:] @ weights[1:]).mean(axis=0)
+    if np.abs(columns @ weights - angles).max() > EXACT_ANGLES:
+        return None
+    sums = [combined(weights[1:, channel], moving, float(weights[0, channel])) for channel in range(3)]
+    curves = [shortest(curve) for curve in sums if curve is not None and can_be_played(curve)]
+    return curves if len(curves) == 3 else None
+
+
+def _key_values(evaluate: Evaluate, frames: Float64Array, mode: str, first: Float64Array) -> Float64Array:
+    """Return the channel values of the keys, following the motion between them."""
+    q = rotations.unroll_signs(evaluate(_followed(frames)))
+    at_keys = slice(None, None, _FOLLOWED)
+    if mode == "QUATERNION":
+        return (q if q[0] @ first >= 0.0 else -q)[at_keys]
+    if mode == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(q, first[1:], first[0])
+        return np.column_stack((angles, axes))[at_keys]
+    return rotations.follow_euler(q, cast(rotations.Order, mode), first)[at_keys]
+
+
+def _followed(frames: Float64Array) -> Float64Array:
+    """Return the frames of the keys, with additional frames between keys. Every _FOLLOWED-th frame is a key."""
+    fractions = np.arange(_FOLLOWED) / _FOLLOWED
+    in_segments = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * fractions).ravel()
+    return np.append(in_segments, frames[-1])
