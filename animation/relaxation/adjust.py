@@ -32,7 +32,8 @@ from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..translation import counted, n_, rpt_
 from .conditions import Condition
-from .relaxed_motion import Motion, Mover, split
+from .movers import Mover, split
+from .relaxed_motion import Motion
 
 _FINER = 4
 """The sampling density used to check the result, relative to the density used to compute it."""
@@ -222,7 +223,7 @@ def _largest_changes(movers: Sequence[Mover], start: Values, numbers: Values) ->
     """Return the maximum distance by which location keys moved, and the maximum angle by which rotation keys turned."""
     moved = turned = 0.0
     for mover, before, after in zip(movers, split(movers, start), split(movers, numbers), strict=True):
-        if not mover.slots:
+        if not mover.variables:
             continue
         if mover.track.is_rotation:
             q_before, q_after = (
@@ -231,7 +232,7 @@ def _largest_changes(movers: Sequence[Mover], start: Values, numbers: Values) ->
             )
             turned = max(turned, float(rotations.angle_between(q_before, q_after).max()))
         else:
-            rows = np.array([row for _, row in mover.slots])
+            rows = np.array([row for _, row in mover.variables])
             squared_distances = np.bincount(rows, (after - before) ** 2)
             moved = max(moved, math.sqrt(float(squared_distances.max())))
     return moved, turned
@@ -242,7 +243,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
     notes: list[Finding] = []
     by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
     for mover, values in zip(movers, split(movers, numbers), strict=True):
-        if mover.slots:
+        if mover.variables:
             by_datablock.setdefault(mover.datablock, []).append((mover, values))
     for datablock, changes in by_datablock.items():
         channels = editable_channels(datablock, notes)
@@ -260,7 +261,7 @@ def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
 
 def _put(channels: Channels, track: Track, mover: Mover, values: Values) -> None:
     """Write the values into the animator's keys, either on the F-curves or among the keys saved by a bake."""
-    components, rows = np.array(mover.slots).T
+    components, rows = np.array(mover.variables).T
     changed_keys = {
         index: with_values(track, own_keys, points, rows[components == index], values[components == index])
         for index, (own_keys, points) in own_points(track).items()

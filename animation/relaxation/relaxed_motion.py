@@ -4,117 +4,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ...interp import evaluate_many, rotations
-from ..bake.plans.track_splines import TrackSpline, track_splines
-from ..edit.track_keys import TrackKeys
 from ..errors import AnimationError, Finding
-from ..fcurves.frames import is_among
-from ..fcurves.linked_data import check_editable
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values
 from ..sampling.transforms import Frames, Matrices, TransformSampler
-from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys, read_own_keys
-from ..store.paths import bone_path
-from ..store.track_refusals import blocking_reason
 from ..store.tracks import EULER_ORDERS
 from .conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
+from .movers import Mover, split
 
 _LONGEST_TURN = 0.3
 """Angle in radians. Rotations up to this angle move points along nearly straight paths."""
 _CUBE = math.sqrt(3.0)
 """Points that differ by at most the reciprocal of this in each of three directions are at most 1 apart."""
-
-
-class Mover:
-    """A track that is evaluated through its spline. Any number of its keys may change."""
-
-    def __init__(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
-        check_editable(keys.datablock)
-        self.keys = keys
-        self.datablock: bpy.types.ID = keys.datablock
-        self.track = track = keys.track
-        reason = blocking_reason(track)
-        if reason:
-            raise AnimationError(reason)
-        if not track.enabled:
-            raise track.error("NOT_TCB")
-        owner, _, name = track.path.rpartition(".")
-        if name != "location" and not (track.is_rotation and name.startswith("rotation")):
-            raise track.error("RELAX_ONLY_TRANSFORMS")
-        prefix = f"{owner}." if owner else ""
-        self.sampler_key = keys.datablock.session_uid, prefix + ("rotation" if track.is_rotation else name)
-        """The dictionary key for the track's motion in `TransformSampler`."""
-        self.bone = _bone_of(keys.datablock, prefix)
-        self.settings = track.settings
-        self.function = function_of(track)
-        self.defaults = self.settings.options.defaults if track.is_played and self.settings.options else defaults
-        # In float64, so that the difference quotients of the errors keep their digits.
-        self.originals = {
-            index: own_keys.with_(keys=own_keys.keys.with_(co=own_keys.keys.co.astype(np.float64)))
-            for index, own_keys in read_own_keys(track).items()
-        }
-        if (
-            track.is_rotation
-            and len(keys)
-            and len({own_keys.keys.frames.tobytes() for own_keys in self.originals.values()}) > 1
-        ):
-            raise track.error("KEYED_APART")
-        self.slots = [
-            (index, row)
-            for index, own_keys in sorted(self.originals.items())
-            for row in np.flatnonzero(is_among(own_keys.keys.frames, keys.frames)).tolist()
-        ]
-        """The component and row of each key value that may change."""
-        self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
-
-    def splines(self, numbers: Values) -> list[TrackSpline]:
-        """Return the track's splines with these values in the variable keys."""
-        changed_keys: dict[int, OwnKeys] = {}
-        for index, own_keys in self.originals.items():
-            offset = np.zeros_like(own_keys.keys.co)
-            for number, (component, row) in zip(numbers, self.slots, strict=True):
-                if component == index:
-                    offset[row, 1] = number - own_keys.keys.values[row]
-            # The handles move with their keys.
-            points = {name: getattr(own_keys.keys, name) + offset for name in ("co", "handle_left", "handle_right")}
-            changed_keys[index] = own_keys.with_(keys=own_keys.keys.with_(**points))
-        return track_splines(self.track, self.settings, changed_keys, self.defaults)
-
-    def motion(self, splines: Sequence[TrackSpline], values: Sequence[Values], count: int) -> Values:
-        """Return the locations or quaternions for spline values at `count` frames."""
-        if self.track.is_rotation:
-            return values[0]
-        without_keys = [self.track.component(index) for index in range(len(self.track.rest))]
-        locations = np.tile(np.array(without_keys, dtype=np.float64), (count, 1))
-        for spline, spline_values in zip(splines, values, strict=True):
-            locations[:, spline.components] = spline_values
-        return locations
-
-    def key_rotations(self, numbers: Values) -> Values:
-        """Return the variable keys of a rotation as channel values, shape (keys, components)."""
-        (spline,) = self.splines(numbers)
-        return spline.values[is_among(spline.frames, self.keys.frames)]
-
-
-def _bone_of(datablock: Any, prefix: str) -> str:
-    """Return the name of the bone whose paths have this prefix, or an empty string."""
-    if not prefix:
-        return ""
-    bones = datablock.pose.bones if datablock.pose else ()
-    return next((bone.name for bone in bones if f"{bone_path(bone)}." == prefix), "")
-
-
-def split(movers: Sequence[Mover], numbers: Values) -> list[Values]:
-    """Return the key values of each mover."""
-    return np.split(numbers, np.cumsum([len(mover.slots) for mover in movers])[:-1])
 
 
 class Motion:
@@ -182,8 +91,8 @@ class Motion:
                 lever = 1.0
             # Changing a unit quaternion by an angle rotates by twice that angle.
             turn_per_unit = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
-            weights += [lever * turn_per_unit] * len(mover.slots)
-            longest += [_LONGEST_TURN / turn_per_unit if mover.track.is_rotation else np.inf] * len(mover.slots)
+            weights += [lever * turn_per_unit] * len(mover.variables)
+            longest += [_LONGEST_TURN / turn_per_unit if mover.track.is_rotation else np.inf] * len(mover.variables)
         return np.array(weights), np.array(longest)
 
     def errors(self, numbers: Values) -> Values:
