@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the nodes and animations of a glTF file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..interp import Float64Array, n_, rotations
+from ..motion import (
+    CONSTANT,
+    CUBIC,
+    LINEAR,
+    VALUE_LIMIT,
+    Curve,
+    MotionError,
+    MotionFile,
+    Node,
+    NodeMotion,
+    Take,
+    Track,
+    find_cycle,
+)
+from .accessors import read_accessor
+from .document import Document, Fetch, as_index, as_list, as_object
+
+_COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
+_INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
+_W_FIRST = [3, 0, 1, 2]
+"""Columns that convert quaternions x, y, z, w to w, x, y, z."""
+_TIME_LIMIT = 1e9
+"""Seconds. Later times count as damage."""
+_MAX_SHEAR = 1e-3
+"""Largest cosine between the axes of a matrix that counts as unsheared."""
+_MIN_QUATERNION = 1e-6
+"""Shorter quaternions count as damage, because their direction is lost in rounding."""
+_Y_UP = rotations.from_axis_angle([1.0, 0.0, 0.0], np.pi / 2.0)
+"""The rotation from glTF's axes to Blender's. The y axis becomes the z axis, and the z axis becomes the -y axis."""
+
+
+def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
+    """Return the nodes and animations of a .gltf or .glb file.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    fetch : callable, optional
+        A function that returns the content of an external file, by name. By default, only buffers within the file are
+        read.
+
+    Raises
+    ------
+    MotionError
+        If the file is damaged, or a buffer that its animations use is missing.
+    """
+    document = Document(data, fetch)
+    nodes = _nodes(document)
+    animations = document.items("animations")
+    takes = [_take(document, item, f"animations[{i}]", len(nodes)) for i, item in enumerate(animations)]
+    return MotionFile(nodes, tuple(takes), _Y_UP)
+
+
+def _nodes(document: Document) -> tuple[Node, ...]:
+    values = document.items("nodes")
+    entries = [as_object(value, f"nodes[{i}]") for i, value in enumerate(values)]
+    parents = [-1] * len(entries)
+    for i, entry in enumerate(entries):
+        for child in as_list(entry.get("children", []), f"nodes[{i}].children"):
+            parents[as_index(child, len(entries), f"nodes[{i}].children")] = i
+    cyclic = find_cycle(parents)
+    if cyclic is not None:
+        raise MotionError(n_("nodes[{:d}] is its own ancestor", cyclic))
+    return tuple(_node(document, entry, i, parents[i]) for i, entry in enumerate(entries))
+
+
+def _node(document: Document, entry: Mapping[str, Any], number: int, parent: int) -> Node:
+    name = _name(document, entry, number)
+    if "matrix" in entry:
+        matrix = _numbers(entry["matrix"], 16, f"nodes[{number}].matrix").reshape(4, 4).T
+        return Node(name, parent, matrix[:3, 3], *_rotation_and_scale(matrix[:3, :3]))
+    translation, rotation, scale = (
+        _numbers(entry.get(key, default), len(default), f"nodes[{number}].{key}")
+        for key, default in (("translation", [0.0] * 3), ("rotation", [0.0, 0.0, 0.0, 1.0]), ("scale", [1.0] * 3))
+    )
+    return Node(name, parent, translation, _unit(rotation[_W_FIRST]), scale)
+
+
+def _rotation_and_scale(matrix: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the quaternion and the scale factors of a matrix (3, 3). A sheared matrix has no rotation."""
+    scale = np.linalg.norm(matrix, axis=0)
+    axes = matrix / np.where(scale > 0.0, scale, 1.0)
+    if np.linalg.det(axes) < 0.0:
+        axes, scale = -axes, -scale
+    is_sheared = np.abs(axes.T @ axes - np.eye(3)).max() > _MAX_SHEAR
+    return rotations.from_matrix(np.eye(3) if is_sheared else axes), scale
+
+
+def _name(document: Document, entry: Mapping[str, Any], number: int) -> str:
+    """Return the name of a node, or the name that Blender's importer creates from its mesh or number."""
+    if entry.get("name"):
+        return str(entry["name"])
+    meshes = document.items("meshes")
+    if "mesh" not in entry or not meshes:
+        return f"Node_{number}"
+    index = as_index(entry["mesh"], len(meshes), f"nodes[{number}].mesh")
+    mesh = as_object(meshes[index], f"meshes[{index}]")
+    return str(mesh.get("name") or f"Mesh_{index}")
+
+
+def _numbers(value: object, count: int, name: str) -> Float64Array:
+    numbers = as_list(value, name)
+    if len(numbers) != count or not all(type(n) in (int, float) and abs(n) < VALUE_LIMIT for n in numbers):
+        raise MotionError(n_("{:s} must have {:d} numbers", name, count))
+    return np.array(numbers, dtype=np.float64)
+
+
+def _take(document: Document, item: object, name: str, node_count: int) -> Take:
+    animation = as_object(item, name)
+    samplers = as_list(animation.get("samplers", []), f"{name}.samplers")
+    tracks: dict[int, dict[str, Track]] = {}
+    for i, channel_item in enumerate(as_list(animation.get("channels", []), f"{name}.channels")):
+        channel_name = f"{name}.channels[{i}]"
+        channel = as_object(channel_item, channel_name)
+        target = as_object(channel.get("target"), f"{channel_name}.target")
+        path = target.get("path")
+        if "node" not in target or not isinstance(path, str) or path not in _COMPONENTS:
+            continue
+        node = as_index(target["node"], node_count, f"{channel_name}.target.node")
+        sampler_item = samplers[as_index(channel.get("sampler"), len(samplers), f"{channel_name}.sampler")]
+        sampler = as_object(sampler_item, f"{channel_name}.sampler")
+        track = _track(document, sampler, path, channel_name)
+        # Like Blender's importer, use the first of several channels of one property.
+        tracks.setdefault(node, {}).setdefault(path, track)
+    return Take(str(animation.get("name", "")), {node: NodeMotion(**paths) for node, paths in tracks.items()})
+
+
+def _track(document: Document, sampler: Mapping[str, Any], path: str, name: str) -> Track:
+    """Return the track of a sampler. glTF keys all components of a property together."""
+    keys = _read_keys(document, sampler, path, name)
+    if path == "rotation":
+        lengths = np.linalg.norm(keys.values, axis=1)
+        if not (lengths > _MIN_QUATERNION).all():
+            raise MotionError(n_("{:s}: key {:d} is a quaternion of zero length", name, int(np.argmin(lengths))))
+        if keys.interpolation == LINEAR:
+            keys = keys._replace(values=rotations.unroll_signs(_unit(keys.values)))
+    times, interpolation = keys.times, keys.interpolation
+    components = zip(keys.values.T, keys.arriving.T, keys.leaving.T, strict=True)
+    curves = tuple(Curve.hermite(times, value, interpolation, before, after) for value, before, after in components)
+    evaluate: Callable[[Float64Array], Float64Array] = partial(_values, curves)
+    if path == "rotation" and interpolation == LINEAR and len(times) > 1:
+        evaluate = partial(_slerp, times, keys.values)
+    elif path == "rotation":
+        evaluate = partial(_unit_values, curves)
+    return Track(times, np.full(len(times), interpolation, dtype=np.uint8), evaluate, curves)
+
+
+class _Keys(NamedTuple):
+    """The n keys of a sampler, with values of d components. Quaternions are w, x, y, z."""
+
+    times: Float64Array
+    """Seconds, shape (n,)."""
+    values: Float64Array
+    """Shape (n, d)."""
+    arriving: Float64Array
+    leaving: Float64Array
+    """Slopes before and after the keys, shape (n, d)."""
+    interpolation: int
+
+
+def _read_keys(document: Document, sampler: Mapping[str, Any], path: str, name: str) -> _Keys:
+    """Return the keys of a sampler. Raises MotionError if they are damaged."""
+    components = _COMPONENTS[path]
+    times = read_accessor(document, sampler.get("input"), 1, f"{name}.input")[:, 0]
+    rows = read_accessor(document, sampler.get("output"), components, f"{name}.output")
+    mode = sampler.get("interpolation", "LINEAR")
+    if not isinstance(mode, str) or mode not in _INTERPOLATION:
+        raise MotionError(n_("{:s} has an unknown interpolation, {}", name, str(mode)[:40]))
+    interpolation = _INTERPOLATION[mode]
+    rows_per_key = 3 if interpolation == CUBIC else 1
+    if not len(times) or len(rows) != rows_per_key * len(times):
+        raise MotionError(n_("{:s} has {:d} keys but {:d} values", name, len(times), len(rows)))
+    _check_keys(times, rows.reshape(len(times), -1), name)
+    if path == "rotation":
+        rows = rows[:, _W_FIRST]
+    if interpolation == CUBIC:
+        arriving, values, leaving = rows.reshape(-1, 3, components).swapaxes(0, 1)
+        return _Keys(times, values, arriving, leaving, interpolation)
+    return _Keys(times, rows, np.zeros_like(rows), np.zeros_like(rows), interpolation)
+
+
+def _check_keys(times: Float64Array, values: Float64Array, name: str) -> None:
+    """Raise MotionError unless all times and values, shape (n, m), are finite and the times increase."""
+    is_valid = (np.abs(times) < _TIME_LIMIT) & (np.abs(values) < VALUE_LIMIT).all(axis=1)
+    if not is_valid.all():
+        raise MotionError(n_("{:s}: key {:d} is not a finite number", name, int(np.argmin(is_valid))))
+    early = np.flatnonzero(np.diff(times) <= 0.0)
+    if early.size:
+        raise MotionError(n_("{:s}: key {:d} is not later than the previous key", name, int(early[0]) + 1))
+
+
+def _values(curves: Sequence[Curve], times: Float64Array) -> Float64Array:
+    return np.stack([curve(times) for curve in curves], axis=-1)
+
+
+def _unit_values(curves: Sequence[Curve], times: Float64Array) -> Float64Array:
+    return _unit(_values(curves, times))
+
+
+def _slerp(key_times: Float64Array, quaternions: Float64Array, times: Float64Array) -> Float64Array:
+    """Return the rotations between at least two keys at times (m,), held outside the keys."""
+    key = np.clip(np.searchsorted(key_times, times, side="right") - 1, 0, len(key_times) - 2)
+    fraction = np.clip((times - key_times[key]) / (key_times[key + 1] - key_times[key]), 0.0, 1.0)
+    return rotations.slerp(quaternions[key], quaternions[key + 1], fraction)
+
+
+def _unit(quaternions: Float64Array) -> Float64Array:
+    """Return unit quaternions, with the identity for zero quaternions."""
+    length = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    is_zero = length == 0.0
+    return np.where(is_zero, [1.0, 0.0, 0.0, 0.0], quaternions / np.where(is_zero, 1.0, length))
