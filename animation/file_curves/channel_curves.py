@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...formats.motion import CONSTANT, CUBIC, Curve, union_times
+from ...formats.curve import CONSTANT, CUBIC, Curve, union_times
 from ...interp.keys import Float64Array
 
 NEXT_KEY = 0.02

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...formats.motion import Curve, NodeMotion, Track
+from ...formats.curve import Curve
+from ...formats.motion import NodeMotion, Track
 from ...interp.keys import Float64Array
 
 Evaluate = Callable[[Float64Array], Float64Array]

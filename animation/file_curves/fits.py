@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...formats.motion import CUBIC, Curve
+from ...formats.curve import CUBIC, Curve
 from ...interp.fitting import Request
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...formats.motion import CONSTANT, CUBIC, LINEAR, Curve
+from ...formats.curve import CONSTANT, CUBIC, LINEAR, Curve
 from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ..datablocks import name_of
 from ..fcurves.channels import Channels

@@ -8,7 +8,9 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from ...formats.motion import CONSTANT, Curve, EulerCurves, Track, combined
+from ...formats.curve import CONSTANT, Curve
+from ...formats.curve_sums import combined
+from ...formats.motion import EulerCurves, Track
 from ...interp import rotations
 from ...interp.keys import Float64Array
 from .channel_curves import EXACT_ANGLES, ChannelCurves, can_be_played, shortest, with_steps

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...formats.motion import CONSTANT, Curve, Track, combined
+from ...formats.curve import CONSTANT, Curve
+from ...formats.curve_sums import combined
+from ...formats.motion import Track
 from ...interp.keys import Float64Array
 from .channel_curves import NEXT_KEY, ChannelCurves, can_be_played, frames_to_compare, shortest, with_steps
 from .clock import Clock

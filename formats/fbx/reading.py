@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..curve import Curve
 from ..interp import Float64Array, n_, rotations
-from ..motion import Curve, MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
+from ..motion import MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
 from .binary import NO_PROPERTIES, Properties, Record, choice, number, read_properties, read_records, read_template
 from .curves import is_extrapolated, read_curve
 from .transforms import LOCAL_PROPERTIES, PREFIX, Layer, LayerCurves, LocalTransform, Mode, motion_of

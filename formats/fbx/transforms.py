@@ -19,8 +19,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..curve import CONSTANT, CUBIC, LINEAR, Curve, scaled, union_times
 from ..interp import Float64Array, rotations
-from ..motion import CONSTANT, CUBIC, LINEAR, Curve, EulerCurves, NodeMotion, Track, scaled, union_times
+from ..motion import EulerCurves, NodeMotion, Track
 from .binary import Properties, choice, integer, vector
 
 Mode = Literal["ADDITIVE", "OVERRIDE", "OVERRIDE_PASSTHROUGH"]

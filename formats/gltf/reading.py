@@ -9,21 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..curve import CONSTANT, CUBIC, LINEAR, Curve
 from ..interp import Float64Array, n_, rotations
-from ..motion import (
-    CONSTANT,
-    CUBIC,
-    LINEAR,
-    VALUE_LIMIT,
-    Curve,
-    MotionError,
-    MotionFile,
-    Node,
-    NodeMotion,
-    Take,
-    Track,
-    find_cycle,
-)
+from ..motion import VALUE_LIMIT, MotionError, MotionFile, Node, NodeMotion, Take, Track, find_cycle
 from .accessors import read_accessor
 from .document import Document, Fetch, as_index, as_list, as_object
 

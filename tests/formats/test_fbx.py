@@ -13,7 +13,8 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
 from formats import fbx
-from formats.motion import CONSTANT, Curve, MotionError, NodeMotion
+from formats.curve import CONSTANT, Curve
+from formats.motion import MotionError, NodeMotion
 from tests.formats import fuzz_motion
 from tests.formats.fbx_layout import (
     AUTO,

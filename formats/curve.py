@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Curves in the files of other programs, and their values between keys.
+
+A cubic segment is a Bezier curve in time and value, as in Blender's F-curves. With both handles at thirds, the segment
+is a Hermite cubic, as in glTF and in FBX without weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .interp import Float64Array
+
+CONSTANT, LINEAR, CUBIC = range(3)
+"""Interpolation of the segment that begins at a key."""
+_THIRD = 1.0 / 3.0
+_NEAR_THIRD = 1e-4
+"""A reach this close to a third counts as a third, because FBX files round reaches to four decimals."""
+_NEWTON_STEPS = 5
+_BISECTION_STEPS = 50
+_SOLVED = 1e-14
+"""Fraction of a segment's duration. Newton's method has converged if the error is within this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A curve of n keys.
+
+    Attributes
+    ----------
+    times : ndarray, shape (n,)
+        Times in seconds, in ascending order.
+    values : ndarray, shape (n,)
+        The values at the keys.
+    interpolation : ndarray of uint8, shape (n,)
+        CONSTANT, LINEAR or CUBIC, for the segment that begins at each key.
+    arriving, leaving : ndarray, shape (n,)
+        Slopes per second at the end of the segment before each key, and at the start of the segment after each key.
+    reach_before, reach_after : ndarray, shape (n,)
+        The lengths of the handles on both sides, relative to their segments.
+    held : ndarray, shape (n,)
+        The value that a CONSTANT segment holds: the value of its first key or, in FBX, possibly of its second key.
+    """
+
+    times: Float64Array
+    values: Float64Array
+    interpolation: npt.NDArray[np.uint8]
+    arriving: Float64Array
+    leaving: Float64Array
+    reach_before: Float64Array
+    reach_after: Float64Array
+    held: Float64Array
+
+    @classmethod
+    def hermite(
+        cls,
+        times: Float64Array,
+        values: Float64Array,
+        interpolation: int | npt.NDArray[np.uint8],
+        arriving: Float64Array | float = 0.0,
+        leaving: Float64Array | float = 0.0,
+    ) -> Curve:
+        """Return a curve with handles at thirds of each segment, whose steps hold the value of their first key."""
+        count = len(times)
+        thirds = np.full(count, _THIRD)
+        interpolations = np.full(count, interpolation, dtype=np.uint8)
+        arriving, leaving = (np.array(np.broadcast_to(side, count), dtype=np.float64) for side in (arriving, leaving))
+        return cls(times, values, interpolations, arriving, leaving, thirds, thirds, values)
+
+    @classmethod
+    def single_key(cls, time: float, value: float) -> Curve:
+        """Return a curve with one key, which has this value at all times."""
+        return cls.hermite(np.array([time]), np.array([value]), CONSTANT)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def varies(self) -> bool:
+        """Return whether the curve has more than one value."""
+        has_one_value = (self.values == self.values[0]).all() and (self.held == self.values[0]).all()
+        is_cubic = self.interpolation[:-1] == CUBIC
+        return not has_one_value or bool(self.leaving[:-1][is_cubic].any() or self.arriving[1:][is_cubic].any())
+
+    @property
+    def is_weighted(self) -> bool:
+        """Return whether any cubic segment has a handle whose reach is not a third."""
+        is_cubic = self.interpolation[:-1] == CUBIC
+        reaches = np.stack((self.reach_after[:-1][is_cubic], self.reach_before[1:][is_cubic]))
+        return not _are_thirds(reaches).all()
+
+    def __call__(self, times: npt.ArrayLike) -> Float64Array:
+        """Return the values at times of any shape. The first and last values are held outside the keys."""
+        times = np.asarray(times, dtype=np.float64)
+        if len(self) == 1:
+            return np.full(times.shape, self.values[0])
+        segment = self.segments_at(times)
+        duration = self.times[segment + 1] - self.times[segment]
+        fraction = np.clip((times - self.times[segment]) / np.where(duration > 0.0, duration, 1.0), 0.0, 1.0)
+        start, end = self.values[segment], self.values[segment + 1]
+        result = start + (end - start) * fraction
+        interpolation = self.interpolation[segment]
+        is_cubic = interpolation == CUBIC
+        if is_cubic.any():
+            result[is_cubic] = self._cubics(segment[is_cubic], fraction[is_cubic], duration[is_cubic])
+        result = np.where((interpolation == CONSTANT) & (fraction > 0.0), self.held[segment], result)
+        # At the keys, the values are exact.
+        return np.where(fraction >= 1.0, end, np.where(fraction <= 0.0, start, result))
+
+    def segments_at(self, times: Float64Array, side: Literal["left", "right"] = "right") -> npt.NDArray[np.intp]:
+        """Return the segments that contain the times. At a key, this is the segment on its left or right `side`."""
+        return np.clip(np.searchsorted(self.times, times, side) - 1, 0, max(len(self) - 2, 0))
+
+    def is_between_keys(self, times: Float64Array) -> npt.NDArray[np.bool_]:
+        """Return a mask of the times from the first key to just before the last key."""
+        is_between: npt.NDArray[np.bool_] = (times >= self.times[0]) & (times < self.times[-1])
+        return is_between
+
+    def _cubics(self, segment: npt.NDArray[np.intp], fraction: Float64Array, duration: Float64Array) -> Float64Array:
+        """Return the values of cubic segments at fractions of their duration."""
+        reach_after, reach_before = self.reach_after[segment], self.reach_before[segment + 1]
+        t = _parameters(fraction, reach_after, reach_before)
+        start, end = self.values[segment], self.values[segment + 1]
+        second = start + self.leaving[segment] * reach_after * duration
+        third = end - self.arriving[segment + 1] * reach_before * duration
+        rest = 1.0 - t
+        return rest**3 * start + 3.0 * rest * t * (rest * second + t * third) + t**3 * end
+
+
+def _are_thirds(reaches: Float64Array) -> npt.NDArray[np.bool_]:
+    are_thirds: npt.NDArray[np.bool_] = np.abs(reaches - _THIRD) <= _NEAR_THIRD
+    return are_thirds
+
+
+def _parameters(fraction: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
+    """Return the parameters at which Bezier segments with these reaches pass a fraction of their duration."""
+    # With both reaches at thirds, time is linear in the parameter.
+    rows = np.flatnonzero(~(_are_thirds(reach_after) & _are_thirds(reach_before)))
+    if not rows.size:
+        return fraction
+    goal, after, before = fraction[rows], reach_after[rows], reach_before[rows]
+    t = goal.copy()
+    for _ in range(_NEWTON_STEPS):
+        rest = 1.0 - t
+        slope = 3.0 * (rest**2 * after + 2.0 * rest * t * (1.0 - before - after) + t**2 * before)
+        t = np.clip(t - (_bezier_time(t, after, before) - goal) / np.maximum(slope, 1e-9), 0.0, 1.0)
+    is_far = np.abs(_bezier_time(t, after, before) - goal) > _SOLVED
+    if is_far.any():
+        # Newton's method fails if a handle spans the whole segment, because the derivative of time is 0 at its end.
+        low, high = np.zeros_like(t), np.ones_like(t)
+        for _ in range(_BISECTION_STEPS):
+            middle = 0.5 * (low + high)
+            is_early = _bezier_time(middle, after, before) < goal
+            low, high = np.where(is_early, middle, low), np.where(is_early, high, middle)
+        t = np.where(is_far, 0.5 * (low + high), t)
+    parameters = fraction.copy()
+    parameters[rows] = t
+    return parameters
+
+
+def _bezier_time(t: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
+    """Return the fraction of a segment's duration at a parameter of its Bezier curve."""
+    rest = 1.0 - t
+    return 3.0 * rest * t * (rest * reach_after + t * (1.0 - reach_before)) + t**3
+
+
+def union_times(curves: Sequence[Curve]) -> Float64Array:
+    """Return the times at which at least one curve has a key."""
+    return np.unique(np.concatenate([np.empty(0), *(curve.times for curve in curves)]))
+
+
+def scaled(curve: Curve, weight: float, offset: float) -> Curve:
+    """Return the curve times a weight, plus an offset."""
+    return replace(
+        curve,
+        values=weight * curve.values + offset,
+        held=weight * curve.held + offset,
+        arriving=weight * curve.arriving,
+        leaving=weight * curve.leaving,
+    )
