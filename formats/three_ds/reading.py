@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,24 +17,11 @@ import numpy.typing as npt
 
 from ..interp import Float32Array, n_
 from . import idents
-from .chunks import (
-    FLOAT,
-    FRAME,
-    HEADER,
-    LONG,
-    NO_PARENT,
-    NODE_HEADER,
-    TWO_FLOATS,
-    TWO_FRAMES,
-    WORD,
-    Chunk,
-    ChunkError,
-    Source,
-    Span,
-    ThreeDSError,
-    frozen,
-)
+from .contents import ChunkReader, read_contents
+from .errors import ThreeDSError
+from .hierarchy import find_parents
 from .idents import chunk_name
+from .packing import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD
 from .scene import (
     NODE_KINDS,
     TRACK_KINDS,
@@ -51,8 +36,8 @@ from .scene import (
     Scene,
     Spotlight,
     Track,
-    find_parents,
 )
+from .source import Source, Span, frozen
 from .tracks import key_warnings, read_track
 
 _MAX_NAME_TEXT = 40
@@ -83,7 +68,7 @@ def read(data: bytes) -> Scene:
     """
     source = Source(data)
     main = _main_chunk(source)
-    contents = _contents(source, main, main.body, _MAIN)
+    contents = read_contents(source, main, main.body, _MAIN)
     # A missing version is None. The default is for new scenes.
     values = {"version": None, **contents.values}
     return Scene(**values, chunks=contents.chunks, warnings=source.all_warnings())
@@ -107,76 +92,6 @@ def _main_chunk(source: Source) -> Span:
     elif length < size:
         source.warn(length, n_("{:d} bytes after the end of {:s} were skipped", size - length, name))
     return Span(ident, 0, min(length, size), max(0, length - size))
-
-
-@dataclass(frozen=True, slots=True)
-class _ChunkReader:
-    """The reader of a kind of chunk."""
-
-    read: Callable[[Source, Span], Any]
-    field: str = ""
-    """The attribute of the parent, or "" for chunks that may repeat."""
-    is_container: bool = False
-    """True if the chunk contains other chunks."""
-
-
-_Layout = Mapping[int, _ChunkReader]
-"""The readers of the chunks that a chunk may contain, by number."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Contents:
-    """The contents of a chunk: unique parts by field, repeated parts, and chunks that are not modeled."""
-
-    values: dict[str, Any]
-    repeated: tuple[Any, ...]
-    chunks: tuple[Chunk, ...]
-
-
-def _contents(source: Source, parent: Span, start: int, layout: _Layout) -> _Contents:
-    """Read the chunks that are nested in a chunk, starting at `start`."""
-    values: dict[str, Any] = {}
-    repeated: list[Any] = []
-    chunks: list[Chunk] = []
-    for span in source.chunks(parent, start):
-        reader = layout.get(span.ident)
-        is_container = reader is not None and reader.is_container
-        if span.missing:
-            # If the file ends early, every chunk around the end is too long. Warn once, about the lost part.
-            if not (is_container and parent.missing):
-                _warn_too_long(source, span, parent, is_container)
-            if not is_container:
-                continue
-        if reader is None:
-            chunks.append(Chunk(span.ident, source.data[span.body : span.end], len(values) + len(repeated)))
-            continue
-        if reader.field in values:
-            text = n_("{:s} occurs a second time and was skipped", chunk_name(span.ident))
-            # A second container has data of its own, which is lost. A second number is only unusual.
-            source.warn(span.start, text, lost=is_container)
-            continue
-        try:
-            value = reader.read(source, span)
-        except ChunkError as error:
-            text = n_("{:s} {:s}. It was skipped", chunk_name(span.ident), error.message)
-            source.warn(error.offset, text, lost=True)
-            continue
-        if reader.field and value is not None:
-            values[reader.field] = value
-        elif value is not None:
-            repeated.append(value)
-    return _Contents(values, tuple(repeated), tuple(chunks))
-
-
-def _warn_too_long(source: Source, span: Span, parent: Span, is_read_in_part: bool) -> None:
-    """Warn about a chunk that extends beyond the end of its parent."""
-    available = span.end - span.start
-    numbers = chunk_name(span.ident), available + span.missing, chunk_name(parent.ident), available
-    if is_read_in_part:
-        text = n_("{:s} declares {:d} bytes, but {:s} ends after {:d}. The existing bytes were read", *numbers)
-    else:
-        text = n_("{:s} declares {:d} bytes, but {:s} ends after {:d}. It was skipped", *numbers)
-    source.warn(span.start, text, lost=True)
 
 
 def _number(layout: struct.Struct, source: Source, span: Span) -> int | float:
@@ -230,7 +145,7 @@ def _faces(source: Source, span: Span) -> tuple[int, dict[str, Any]] | None:
     (count,) = source.numbers(WORD, span, span.body)
     start = span.body + WORD.size
     table, end = source.array(np.uint16, 4, count, span, start)
-    chunks = _contents(source, span, end, {}).chunks
+    chunks = read_contents(source, span, end, {}).chunks
     if not count and not chunks:
         return None
     vertices, flags = frozen(table[:, :3].copy()), frozen(table[:, 3].copy())
@@ -238,7 +153,7 @@ def _faces(source: Source, span: Span) -> tuple[int, dict[str, Any]] | None:
 
 
 def _mesh(source: Source, span: Span) -> Mesh:
-    contents = _contents(source, span, span.body, _MESH)
+    contents = read_contents(source, span, span.body, _MESH)
     faces_start, faces = contents.values.pop("faces", (0, {}))
     mesh = Mesh(**contents.values, **faces, chunks=contents.chunks)
     count, mapped = len(mesh.vertices), len(mesh.texture_coordinates)
@@ -268,14 +183,14 @@ def _camera(source: Source, span: Span) -> Camera:
     table, end = source.array(np.float32, 3, 2, span, span.body)
     roll, lens = source.numbers(TWO_FLOATS, span, end)
     _warn_if_not_finite(source, span, table, (roll, lens))
-    contents = _contents(source, span, end + TWO_FLOATS.size, {})
+    contents = read_contents(source, span, end + TWO_FLOATS.size, {})
     return Camera(_row(table, 0), _row(table, 1), roll, lens, contents.chunks)
 
 
 def _light(source: Source, span: Span) -> Light:
     table, end = source.array(np.float32, 3, 1, span, span.body)
     _warn_if_not_finite(source, span, table)
-    contents = _contents(source, span, end, _LIGHT)
+    contents = read_contents(source, span, end, _LIGHT)
     return Light(_row(table, 0), **contents.values, chunks=contents.chunks)
 
 
@@ -283,20 +198,20 @@ def _spotlight(source: Source, span: Span) -> Spotlight:
     table, end = source.array(np.float32, 3, 1, span, span.body)
     hotspot, falloff = source.numbers(TWO_FLOATS, span, end)
     _warn_if_not_finite(source, span, table, (hotspot, falloff))
-    contents = _contents(source, span, end + TWO_FLOATS.size, _SPOTLIGHT)
+    contents = read_contents(source, span, end + TWO_FLOATS.size, _SPOTLIGHT)
     return Spotlight(_row(table, 0), hotspot, falloff, **contents.values, chunks=contents.chunks)
 
 
 def _object(source: Source, span: Span) -> Object:
     name, end = source.string(span, span.body)
     first_warning = len(source.warnings)
-    contents = _contents(source, span, end, _OBJECT)
+    contents = read_contents(source, span, end, _OBJECT)
     source.name_owner(first_warning, n_("object {!r}", _name_text(name)))
     return Object(name, **contents.values, chunks=contents.chunks)
 
 
 def _editor(source: Source, span: Span) -> Editor:
-    contents = _contents(source, span, span.body, _EDITOR)
+    contents = read_contents(source, span, span.body, _EDITOR)
     # Missing numbers are None. The defaults are for new scenes.
     values = {"mesh_version": None, "master_scale": None, **contents.values}
     return Editor(contents.repeated, **values, chunks=contents.chunks)
@@ -338,7 +253,7 @@ def _track(kind: str, source: Source, span: Span) -> Track:
 def _node(kind: str, source: Source, span: Span) -> tuple[int, Node]:
     """Return the node and its position in the file."""
     first_warning = len(source.warnings)
-    contents = _contents(source, span, span.body, _NODE)
+    contents = read_contents(source, span, span.body, _NODE)
     header = contents.values.pop("header", None)
     if header is None:
         # The node is kept so that subsequent nodes keep their indices if the file has no ids.
@@ -356,7 +271,7 @@ def _node(kind: str, source: Source, span: Span) -> tuple[int, Node]:
 
 
 def _keyframer(source: Source, span: Span) -> Keyframer:
-    contents = _contents(source, span, span.body, _KEYFRAMER)
+    contents = read_contents(source, span, span.body, _KEYFRAMER)
     starts = [start for start, _ in contents.repeated]
     nodes = tuple(node for _, node in contents.repeated)
     _, errors = find_parents([node.node_id for node in nodes], [node.parent for node in nodes])
@@ -367,42 +282,42 @@ def _keyframer(source: Source, span: Span) -> Keyframer:
 
 
 _NODE = {
-    idents.NODE_ID: _ChunkReader(partial(_number, WORD), "node_id"),
-    idents.NODE_HDR: _ChunkReader(_node_header, "header"),
-    idents.PIVOT: _ChunkReader(_vector, "pivot"),
-    idents.INSTANCE_NAME: _ChunkReader(_name, "instance_name"),
-    **{ident: _ChunkReader(partial(_track, kind)) for kind, ident in TRACK_KINDS.items()},
+    idents.NODE_ID: ChunkReader(partial(_number, WORD), "node_id"),
+    idents.NODE_HDR: ChunkReader(_node_header, "header"),
+    idents.PIVOT: ChunkReader(_vector, "pivot"),
+    idents.INSTANCE_NAME: ChunkReader(_name, "instance_name"),
+    **{ident: ChunkReader(partial(_track, kind)) for kind, ident in TRACK_KINDS.items()},
 }
 _KEYFRAMER = {
-    idents.KFHDR: _ChunkReader(_header, "header"),
-    idents.KFSEG: _ChunkReader(_segment, "segment"),
-    idents.KFCURTIME: _ChunkReader(partial(_number, FRAME), "current_frame"),
-    **{ident: _ChunkReader(partial(_node, kind), is_container=True) for kind, ident in NODE_KINDS.items()},
+    idents.KFHDR: ChunkReader(_header, "header"),
+    idents.KFSEG: ChunkReader(_segment, "segment"),
+    idents.KFCURTIME: ChunkReader(partial(_number, FRAME), "current_frame"),
+    **{ident: ChunkReader(partial(_node, kind), is_container=True) for kind, ident in NODE_KINDS.items()},
 }
 _MESH = {
-    idents.POINT_ARRAY: _ChunkReader(partial(_table, 3), "vertices"),
-    idents.TEX_VERTS: _ChunkReader(partial(_table, 2), "texture_coordinates"),
-    idents.MESH_MATRIX: _ChunkReader(partial(_vectors, 4), "matrix"),
-    idents.FACE_ARRAY: _ChunkReader(_faces, "faces", is_container=True),
+    idents.POINT_ARRAY: ChunkReader(partial(_table, 3), "vertices"),
+    idents.TEX_VERTS: ChunkReader(partial(_table, 2), "texture_coordinates"),
+    idents.MESH_MATRIX: ChunkReader(partial(_vectors, 4), "matrix"),
+    idents.FACE_ARRAY: ChunkReader(_faces, "faces", is_container=True),
 }
-_SPOTLIGHT = {idents.DL_SPOT_ROLL: _ChunkReader(partial(_number, FLOAT), "roll")}
+_SPOTLIGHT = {idents.DL_SPOT_ROLL: ChunkReader(partial(_number, FLOAT), "roll")}
 _LIGHT = {
-    idents.COLOR_F: _ChunkReader(_vector, "color"),
-    idents.DL_MULTIPLIER: _ChunkReader(partial(_number, FLOAT), "multiplier"),
-    idents.DL_SPOTLIGHT: _ChunkReader(_spotlight, "spotlight", is_container=True),
+    idents.COLOR_F: ChunkReader(_vector, "color"),
+    idents.DL_MULTIPLIER: ChunkReader(partial(_number, FLOAT), "multiplier"),
+    idents.DL_SPOTLIGHT: ChunkReader(_spotlight, "spotlight", is_container=True),
 }
 _OBJECT = {
-    idents.N_TRI_OBJECT: _ChunkReader(_mesh, "content", is_container=True),
-    idents.N_DIRECT_LIGHT: _ChunkReader(_light, "content", is_container=True),
-    idents.N_CAMERA: _ChunkReader(_camera, "content", is_container=True),
+    idents.N_TRI_OBJECT: ChunkReader(_mesh, "content", is_container=True),
+    idents.N_DIRECT_LIGHT: ChunkReader(_light, "content", is_container=True),
+    idents.N_CAMERA: ChunkReader(_camera, "content", is_container=True),
 }
 _EDITOR = {
-    idents.MESH_VERSION: _ChunkReader(partial(_number, LONG), "mesh_version"),
-    idents.MASTER_SCALE: _ChunkReader(partial(_number, FLOAT), "master_scale"),
-    idents.NAMED_OBJECT: _ChunkReader(_object, is_container=True),
+    idents.MESH_VERSION: ChunkReader(partial(_number, LONG), "mesh_version"),
+    idents.MASTER_SCALE: ChunkReader(partial(_number, FLOAT), "master_scale"),
+    idents.NAMED_OBJECT: ChunkReader(_object, is_container=True),
 }
 _MAIN = {
-    idents.M3D_VERSION: _ChunkReader(partial(_number, LONG), "version"),
-    idents.MDATA: _ChunkReader(_editor, "editor", is_container=True),
-    idents.KFDATA: _ChunkReader(_keyframer, "keyframer", is_container=True),
+    idents.M3D_VERSION: ChunkReader(partial(_number, LONG), "version"),
+    idents.MDATA: ChunkReader(_editor, "editor", is_container=True),
+    idents.KFDATA: ChunkReader(_keyframer, "keyframer", is_container=True),
 }

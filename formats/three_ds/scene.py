@@ -7,15 +7,15 @@ returned by `read` are read-only. Angles are in degrees except in rotation keys.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from ..interp import Cycle, Float32Array, n_
+from ..interp import Cycle, Float32Array
 from . import idents
-from .chunks import Chunk, ReadWarning
+from .errors import ReadWarning
+from .hierarchy import find_parents
 
 FrameArray = npt.NDArray[np.int32]
 WordArray = npt.NDArray[np.uint16]
@@ -68,8 +68,204 @@ COMPONENTS = {
 """The number of floats in a key's value for each kind of track."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Scene:
+    """The content of a .3ds file: the scene of the editor, and its animation.
+
+    Attributes
+    ----------
+    editor : Editor or None
+    keyframer : Keyframer or None
+    version : int or None
+        The version of the format, which is 3.
+    chunks : tuple of Chunk
+        Chunks that are not modeled.
+    warnings : tuple of ReadWarning
+        Warnings about the errors found when the file was read, in order. Warnings are not written to files.
+    """
+
+    editor: Editor | None = None
+    keyframer: Keyframer | None = None
+    version: int | None = 3
+    chunks: tuple[Chunk, ...] = ()
+    warnings: tuple[ReadWarning, ...] = ()
+
+    @property
+    def objects(self) -> tuple[Object, ...]:
+        """The objects of the editor."""
+        return () if self.editor is None else self.editor.objects
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes of the keyframer."""
+        return () if self.keyframer is None else self.keyframer.nodes
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Editor:
+    """The scene that the keyframer animates."""
+
+    objects: tuple[Object, ...] = ()
+    mesh_version: int | None = 3
+    master_scale: float | None = 1.0
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Object:
+    """A named mesh, camera or light of the editor.
+
+    The content is None if it is missing from the file or is of another kind.
+    """
+
+    name: bytes
+    content: Mesh | Camera | Light | None = None
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mesh:
+    """The geometry of an object.
+
+    Attributes
+    ----------
+    vertices : ndarray of float32, shape (n, 3)
+        The vertices in world space at the time the mesh was created, not in the space of `matrix`.
+    faces : ndarray of uint16, shape (m, 3)
+        Indices of vertices. A damaged file may contain indices of missing vertices. See `Scene.warnings`.
+    face_flags : ndarray of uint16, shape (m,)
+        Bits 0 to 2 mark the edges CA, BC, AB as visible.
+    texture_coordinates : ndarray of float32, shape (n, 2), or (0, 2)
+        One u, v pair per vertex, or none.
+    matrix : ndarray of float32, shape (4, 3), or None
+        The axes x, y, z and the origin of the object's space, in world space.
+    chunks, face_chunks : tuple of Chunk
+        Chunks of the mesh and its faces that are not modeled, such as materials and smoothing groups.
+    """
+
+    vertices: Float32Array = field(default_factory=lambda: _no_floats(3))
+    faces: WordArray = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
+    face_flags: WordArray = field(default_factory=lambda: np.zeros(0, np.uint16))
+    texture_coordinates: Float32Array = field(default_factory=lambda: _no_floats(2))
+    matrix: Float32Array | None = None
+    chunks: tuple[Chunk, ...] = ()
+    face_chunks: tuple[Chunk, ...] = ()
+
+
 def _no_floats(columns: int) -> Float32Array:
     return np.zeros((0, columns), np.float32)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Camera:
+    """A camera, with its position, target, roll in degrees and lens in millimeters."""
+
+    position: Float32Array
+    target: Float32Array
+    roll: float = 0.0
+    lens: float = 50.0
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Light:
+    """A light with its position, spotlight and, if in the file, color (red, green, blue) and multiplier."""
+
+    position: Float32Array
+    color: Float32Array | None = None
+    multiplier: float | None = None
+    spotlight: Spotlight | None = None
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Spotlight:
+    """The spotlight of a light, with its target, and its cones and roll in degrees."""
+
+    target: Float32Array
+    hotspot: float
+    falloff: float
+    roll: float | None = None
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Keyframer:
+    """The animation of a .3ds file, with its nodes and playback range.
+
+    Attributes
+    ----------
+    nodes : tuple of Node
+        The nodes in the order of the file.
+    header : Header or None
+    segment : tuple of two int, or None
+        First and last frames of the active segment.
+    current_frame : int or None
+        The current frame when the file was saved. 3ds Max writes this frame in ticks, 160 per frame.
+    chunks : tuple of Chunk
+        Chunks that are not modeled.
+    """
+
+    nodes: tuple[Node, ...] = ()
+    header: Header | None = None
+    segment: tuple[int, int] | None = None
+    current_frame: int | None = None
+    chunks: tuple[Chunk, ...] = ()
+
+    def parents(self) -> tuple[int | None, ...]:
+        """Return the index of each node's parent, or None if it has none, after breaking cycles."""
+        return find_parents([node.node_id for node in self.nodes], [node.parent for node in self.nodes])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header of the keyframer section: its revision, the name of the original file, and its length in frames."""
+
+    revision: int = 5
+    name: bytes = b""
+    length: int = 0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    """An object, camera, light or target animated by the keyframer.
+
+    Attributes
+    ----------
+    kind : str
+        One of `NODE_KINDS`.
+    name : bytes
+        The object's name in the editor. A camera or light and its target share one name. `$$$DUMMY` is a node without
+        an object, whose name is in `instance_name`.
+    parent : int or None
+        The id of the parent node. `Keyframer.parents` contains the parent's index.
+    node_id : int or None
+        The id of the node. None if the file contains no id. The node's index among all nodes is then used instead.
+    flags : tuple of two int
+        The two u16 of the node's header. In the first number, 0x4000 marks a primary node, and `HIDDEN` a hidden node.
+    pivot : ndarray of float32, shape (3,), or None
+        The pivot in the space of the object.
+    instance_name : bytes or None
+        The name that distinguishes instances of one object.
+    tracks : tuple of Track
+        The tracks in the order of the file. A kind may occur more than once. `track` then returns the first.
+    chunks : tuple of Chunk
+        Chunks that are not modeled.
+    """
+
+    kind: str
+    name: bytes
+    parent: int | None = None
+    node_id: int | None = None
+    flags: tuple[int, int] = (0, 0)
+    pivot: Float32Array | None = None
+    instance_name: bytes | None = None
+    tracks: tuple[Track, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
+
+    def track(self, kind: str) -> Track | None:
+        """Return the first track of a kind, or None."""
+        return next((track for track in self.tracks if track.kind == kind), None)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -115,250 +311,20 @@ class Track:
         return _CYCLES.get(self.flags & 3, "SINGLE")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Node:
-    """An object, camera, light or target animated by the keyframer.
-
-    Attributes
-    ----------
-    kind : str
-        One of `NODE_KINDS`.
-    name : bytes
-        The object's name in the editor. A camera or light and its target share one name. `$$$DUMMY` is a node without
-        an object, whose name is in `instance_name`.
-    parent : int or None
-        The id of the parent node. `Keyframer.parents` contains the parent's index.
-    node_id : int or None
-        The id of the node. None if the file contains no id. The node's index among all nodes is then used instead.
-    flags : tuple of two int
-        The two u16 of the node's header. In the first number, 0x4000 marks a primary node, and `HIDDEN` a hidden node.
-    pivot : ndarray of float32, shape (3,), or None
-        The pivot in the space of the object.
-    instance_name : bytes or None
-        The name that distinguishes instances of one object.
-    tracks : tuple of Track
-        The tracks in the order of the file. A kind may occur more than once. `track` then returns the first.
-    chunks : tuple of Chunk
-        Chunks that are not modeled.
-    """
-
-    kind: str
-    name: bytes
-    parent: int | None = None
-    node_id: int | None = None
-    flags: tuple[int, int] = (0, 0)
-    pivot: Float32Array | None = None
-    instance_name: bytes | None = None
-    tracks: tuple[Track, ...] = ()
-    chunks: tuple[Chunk, ...] = ()
-
-    def track(self, kind: str) -> Track | None:
-        """Return the first track of a kind, or None."""
-        return next((track for track in self.tracks if track.kind == kind), None)
-
-
 @dataclass(frozen=True, slots=True)
-class Header:
-    """The header of the keyframer section: its revision, the name of the original file, and its length in frames."""
-
-    revision: int = 5
-    name: bytes = b""
-    length: int = 0
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Keyframer:
-    """The animation of a .3ds file, with its nodes and playback range.
+class Chunk:
+    """A chunk that is not modeled and is kept byte for byte.
 
     Attributes
     ----------
-    nodes : tuple of Node
-        The nodes in the order of the file.
-    header : Header or None
-    segment : tuple of two int, or None
-        First and last frames of the active segment.
-    current_frame : int or None
-        The current frame when the file was saved. 3ds Max writes this frame in ticks, 160 per frame.
-    chunks : tuple of Chunk
-        Chunks that are not modeled.
+    ident : int
+        Its number.
+    content : bytes
+        Everything after the header, including nested chunks.
+    place : int
+        The number of modeled sibling chunks before this chunk. 0 means that it comes first.
     """
 
-    nodes: tuple[Node, ...] = ()
-    header: Header | None = None
-    segment: tuple[int, int] | None = None
-    current_frame: int | None = None
-    chunks: tuple[Chunk, ...] = ()
-
-    def parents(self) -> tuple[int | None, ...]:
-        """Return the index of each node's parent, or None if it has none, after breaking cycles."""
-        return find_parents([node.node_id for node in self.nodes], [node.parent for node in self.nodes])[0]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Mesh:
-    """The geometry of an object.
-
-    Attributes
-    ----------
-    vertices : ndarray of float32, shape (n, 3)
-        The vertices in world space at the time the mesh was created, not in the space of `matrix`.
-    faces : ndarray of uint16, shape (m, 3)
-        Indices of vertices. A damaged file may contain indices of missing vertices. See `Scene.warnings`.
-    face_flags : ndarray of uint16, shape (m,)
-        Bits 0 to 2 mark the edges CA, BC, AB as visible.
-    texture_coordinates : ndarray of float32, shape (n, 2), or (0, 2)
-        One u, v pair per vertex, or none.
-    matrix : ndarray of float32, shape (4, 3), or None
-        The axes x, y, z and the origin of the object's space, in world space.
-    chunks, face_chunks : tuple of Chunk
-        Chunks of the mesh and its faces that are not modeled, such as materials and smoothing groups.
-    """
-
-    vertices: Float32Array = field(default_factory=lambda: _no_floats(3))
-    faces: WordArray = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
-    face_flags: WordArray = field(default_factory=lambda: np.zeros(0, np.uint16))
-    texture_coordinates: Float32Array = field(default_factory=lambda: _no_floats(2))
-    matrix: Float32Array | None = None
-    chunks: tuple[Chunk, ...] = ()
-    face_chunks: tuple[Chunk, ...] = ()
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Camera:
-    """A camera, with its position, target, roll in degrees and lens in millimeters."""
-
-    position: Float32Array
-    target: Float32Array
-    roll: float = 0.0
-    lens: float = 50.0
-    chunks: tuple[Chunk, ...] = ()
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Spotlight:
-    """The spotlight of a light, with its target, and its cones and roll in degrees."""
-
-    target: Float32Array
-    hotspot: float
-    falloff: float
-    roll: float | None = None
-    chunks: tuple[Chunk, ...] = ()
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Light:
-    """A light with its position, spotlight and, if in the file, color (red, green, blue) and multiplier."""
-
-    position: Float32Array
-    color: Float32Array | None = None
-    multiplier: float | None = None
-    spotlight: Spotlight | None = None
-    chunks: tuple[Chunk, ...] = ()
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Object:
-    """A named mesh, camera or light of the editor.
-
-    The content is None if it is missing from the file or is of another kind.
-    """
-
-    name: bytes
-    content: Mesh | Camera | Light | None = None
-    chunks: tuple[Chunk, ...] = ()
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Editor:
-    """The scene that the keyframer animates."""
-
-    objects: tuple[Object, ...] = ()
-    mesh_version: int | None = 3
-    master_scale: float | None = 1.0
-    chunks: tuple[Chunk, ...] = ()
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Scene:
-    """The content of a .3ds file: the scene of the editor, and its animation.
-
-    Attributes
-    ----------
-    editor : Editor or None
-    keyframer : Keyframer or None
-    version : int or None
-        The version of the format, which is 3.
-    chunks : tuple of Chunk
-        Chunks that are not modeled.
-    warnings : tuple of ReadWarning
-        Warnings about the errors found when the file was read, in order. Warnings are not written to files.
-    """
-
-    editor: Editor | None = None
-    keyframer: Keyframer | None = None
-    version: int | None = 3
-    chunks: tuple[Chunk, ...] = ()
-    warnings: tuple[ReadWarning, ...] = ()
-
-    @property
-    def objects(self) -> tuple[Object, ...]:
-        """The objects of the editor."""
-        return () if self.editor is None else self.editor.objects
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The nodes of the keyframer."""
-        return () if self.keyframer is None else self.keyframer.nodes
-
-
-def find_parents(
-    ids: Sequence[int | None], parents: Sequence[int | None]
-) -> tuple[tuple[int | None, ...], list[tuple[int, str]]]:
-    """Return the index of each node's parent, and errors as pairs of a node index and a message.
-
-    `ids` contains the ids of the nodes, and `parents` the ids of their parents. A node without an id uses its index as
-    its id. A node whose parent is missing becomes a root. In a cycle of nodes, the first node in the file has no
-    parent. If several nodes have the same id, the id refers to the first.
-    """
-    errors: list[tuple[int, str]] = []
-    index_of_id: dict[int, int] = {}
-    for index, node_id in enumerate(ids):
-        ident = index if node_id is None else node_id
-        first = index_of_id.setdefault(ident, index)
-        if first != index:
-            text = n_(
-                "the id {:d} is also used by node {:d}, which becomes the parent of the children of {:d}",
-                ident,
-                first,
-                ident,
-            )
-            errors.append((index, text))
-    parent_indices: list[int | None] = []
-    for index, parent in enumerate(parents):
-        parent_index = None if parent is None else index_of_id.get(parent)
-        if parent is not None and parent_index is None:
-            errors.append((index, n_("the parent, id {:d}, is not in the file. Imported without a parent", parent)))
-        parent_indices.append(parent_index)
-    circular = n_("the node is its own ancestor. Imported without a parent")
-    errors += [(node, circular) for node in _break_cycles(parent_indices)]
-    return tuple(parent_indices), errors
-
-
-def _break_cycles(parents: list[int | None]) -> list[int]:
-    """Remove the parent of the first node of each cycle, and return these nodes."""
-    nodes_without_parent = []
-    is_done = [False] * len(parents)
-    for start in range(len(parents)):
-        path: dict[int, None] = {}
-        node: int | None = start
-        while node is not None and not is_done[node] and node not in path:
-            path[node] = None
-            node = parents[node]
-        if node in path:
-            ancestors = list(path)
-            first = min(ancestors[ancestors.index(node) :])
-            parents[first] = None
-            nodes_without_parent.append(first)
-        for ancestor in path:
-            is_done[ancestor] = True
-    return nodes_without_parent
+    ident: int
+    content: bytes
+    place: int = 0

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Text, n_
-from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, pack
+from .errors import ChunkError, ReadWarning, ThreeDSError
+from .packing import check_array, pack
 from .scene import COMPONENTS, FrameArray, Track, WordArray
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)

@@ -11,22 +11,22 @@ import numpy.typing as npt
 
 from ..interp import Text, n_
 from . import idents
-from .chunks import (
-    FLOAT,
-    FRAME,
-    HEADER,
-    LONG,
-    NO_PARENT,
-    NODE_HEADER,
-    TWO_FLOATS,
-    TWO_FRAMES,
-    WORD,
+from .errors import ThreeDSError
+from .packing import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD, check_array, pack
+from .scene import (
+    NODE_KINDS,
+    TRACK_KINDS,
+    Camera,
     Chunk,
-    ThreeDSError,
-    check_array,
-    pack,
+    Editor,
+    Keyframer,
+    Light,
+    Mesh,
+    Node,
+    Object,
+    Scene,
+    Spotlight,
 )
-from .scene import NODE_KINDS, TRACK_KINDS, Camera, Editor, Keyframer, Light, Mesh, Node, Object, Scene, Spotlight
 from .tracks import track_bytes
 
 _A_TRACK, _A_NODE, _AN_OBJECT = n_("{:s} track"), n_("node {!r}"), n_("object {!r}")

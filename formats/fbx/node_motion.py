@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The motion of a model whose local transform is animated by layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from ..curve import CONSTANT, CUBIC, LINEAR, Curve, scaled, union_times
+from ..interp import Float64Array
+from ..motion import EulerCurves, NodeMotion, Track
+from .layers import LayerCurves
+from .local_transform import LOCAL_PROPERTIES, LocalTransform
+
+
+def motion_of(transform: LocalTransform, layers: Mapping[str, Sequence[LayerCurves]]) -> NodeMotion | None:
+    """Return the motion of a model, or None without keys. `layers` contains the layers of each animated property."""
+    animated = _AnimatedTransform(transform, layers)
+    if not animated.all_curves:
+        return None
+    origin, pivot = _translation_tracks(animated)
+    degrees, euler = animated.single_layer("Rotation"), None
+    if degrees is not None:
+        euler = EulerCurves(tuple(scaled(curve, np.pi / 180.0, 0.0) for curve in degrees), transform.order)
+    rotation = _track(
+        animated.curves["Rotation"],
+        lambda times: transform.rotations_of(animated.values("Rotation", times)),
+        euler=euler,
+    )
+    scale = _track(animated.curves["Scaling"], partial(animated.values, "Scaling"), animated.single_layer("Scaling"))
+    return NodeMotion(origin, rotation, scale, pivot)
+
+
+class _AnimatedTransform:
+    """A local transform whose properties are animated by layers."""
+
+    def __init__(self, transform: LocalTransform, layers: Mapping[str, Sequence[LayerCurves]]) -> None:
+        self.transform = transform
+        self.layers = {
+            name: [curves for curves in layers.get(name, ()) if curves.animated or curves.layer.replaces]
+            for name in LOCAL_PROPERTIES
+        }
+        """The layers that have an effect, for each property."""
+        self.curves = {
+            name: [curve for layer_curves in self.layers[name] for curve in layer_curves.animated]
+            for name in LOCAL_PROPERTIES
+        }
+        self.all_curves = [curve for name in LOCAL_PROPERTIES for curve in self.curves[name]]
+
+    def values(self, name: str, times: Float64Array) -> Float64Array:
+        """Return the values of a property, combined from its layers, shape (n, 3). Rotations are in degrees."""
+        result = np.broadcast_to(self.transform.static[name], (len(times), 3)).astype(np.float64)
+        for curves in self.layers[name]:
+            result = curves.on_top_of(result, times, name, self.transform.order)
+        return result
+
+    def origins(self, times: Float64Array) -> Float64Array:
+        """Return the positions of the model's origin, shape (n, 3)."""
+        translation, angles, scale = (self.values(name, times) for name in LOCAL_PROPERTIES)
+        return self.transform.at(translation, angles, scale)[0]
+
+    def pivots(self, times: Float64Array) -> Float64Array:
+        """Return the positions of the rotation pivot, shape (n, 3)."""
+        return self.values("Translation", times) + self.transform.outer_offset
+
+    def single_layer(self, name: str) -> tuple[Curve, ...] | None:
+        """Return the curves of the three components if only one layer has an effect."""
+        layers = self.layers[name]
+        return layers[-1].components if layers and layers[-1].layer.replaces else None
+
+    def curves_that_move_origin(self) -> list[Curve]:
+        """Return the rotation and scale curves that move the origin, because it is not at the pivots."""
+        transform, curves = self.transform, []
+        if transform.rotated_offset.any() or transform.scaling_pivot.any():
+            curves += self.curves["Rotation"]
+        if transform.scaling_pivot.any():
+            curves += self.curves["Scaling"]
+        return [curve for curve in curves if curve.varies]
+
+
+def _translation_tracks(animated: _AnimatedTransform) -> tuple[Track | None, Track | None]:
+    """Return the track of the origin and, if rotations or scales move the origin, the track of the rotation pivot."""
+    transform, translation = animated.transform, animated.curves["Translation"]
+    start = float(union_times(animated.all_curves)[0])
+    components = animated.single_layer("Translation")
+    if components is None and not translation:
+        components = tuple(Curve.single_key(start, value) for value in transform.static["Translation"])
+    curves_that_move_origin = animated.curves_that_move_origin()
+    if not curves_that_move_origin:
+        # The offsets and pivots add a constant, which is measured at the first key.
+        first = np.array([start])
+        offset = animated.origins(first)[0] - animated.values("Translation", first)[0]
+        return _track(translation, animated.origins, _shifted(components, offset)), None
+    origin = _track([*translation, *curves_that_move_origin], animated.origins)
+    if origin is None:
+        return None, None
+    pivot_curves = _shifted(components, transform.outer_offset)
+    return origin, replace(origin, evaluate=animated.pivots, curves=pivot_curves)
+
+
+def _shifted(curves: tuple[Curve, ...] | None, offset: Float64Array) -> tuple[Curve, ...] | None:
+    """Return the curves of the three components with an offset added."""
+    if curves is None or not offset.any():
+        return curves
+    return tuple(scaled(curve, 1.0, shift) for curve, shift in zip(curves, offset.tolist(), strict=True))
+
+
+def _track(
+    curves: Sequence[Curve],
+    evaluate: Callable[[Float64Array], Float64Array],
+    components: tuple[Curve, ...] | None = None,
+    euler: EulerCurves | None = None,
+) -> Track | None:
+    """Return a track with a key wherever any curve has a key, or None if there are no curves."""
+    if not curves:
+        return None
+    times = union_times(curves)
+    return Track(times, _interpolation(curves, times), evaluate, components, euler, _shared(curves, times))
+
+
+def _interpolation(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
+    """Return the interpolation of each segment between times.
+
+    This is CONSTANT or LINEAR if all varying curves have it, otherwise CUBIC.
+    """
+    varying = [curve for curve in curves if curve.varies and len(curve) > 1]
+    if not varying:
+        return np.full(len(times), LINEAR, dtype=np.uint8)
+    interpolations = np.stack([curve.interpolation[curve.segments_at(times)] for curve in varying])
+    is_moving = np.stack([curve.is_between_keys(times) for curve in varying])
+    result = np.full(len(times), CUBIC, dtype=np.uint8)
+    for shared in (LINEAR, CONSTANT):
+        result[((interpolations == shared) | ~is_moving).all(axis=0)] = shared
+    result[~is_moving.any(axis=0)] = LINEAR
+    return result
+
+
+def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool_]:
+    """Return a mask of the times at which each varying curve has a key, or has no keys before or after."""
+    shared = np.ones(len(times), dtype=np.bool_)
+    for curve in curves:
+        if curve.varies:
+            shared &= np.isin(times, curve.times) | (times < curve.times[0]) | (times > curve.times[-1])
+    return shared
