@@ -6,8 +6,7 @@
     24.5,3,0,1.25,0.70710677,0,0,0.70710677
 
 Cells are separated by commas, semicolons, tabs or spaces. A # begins a comment. An empty cell means that there is no
-key. table_headings.py and docs/files/tables.md list the names that columns may have. Reading takes 8 bytes of memory
-per cell, and another 8 bytes per row.
+key. table_headings.py and docs/files/tables.md list the names that columns may have.
 """
 
 from __future__ import annotations
@@ -15,20 +14,17 @@ from __future__ import annotations
 import csv
 import io
 import re
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import FileError
 from .interp import Float64Array, Text, n_
+from .table_cells import Cells, Header, read_cells, read_header
+from .table_cells import TableError as TableError
 from .table_headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
 
-_MAX_CELL_TEXT = 40
-"""Maximum number of characters of a cell in a message."""
 _ROWS_AT_ONCE = 4096
 """Number of rows written at a time, so that the text of all cells is not in memory at once."""
 _ELEMENTS_3X3, _ELEMENTS_4X4 = 9, 16
@@ -36,22 +32,6 @@ _COMPONENTS = {"QUATERNION": 4, "EULER": 3}
 """Number of columns that rotations need."""
 _LAST_ROW_TOLERANCE = 1e-6
 """Largest difference between the last row of a matrix and 0 0 0 1."""
-
-
-class TableError(FileError):
-    """An error in a table, with its line and column, both counted from 1."""
-
-    def __init__(self, reason: Text, line: int | None = None, column: int | None = None, name: str = "") -> None:
-        message = reason
-        if column is not None and name:
-            message = n_("line {:d}, column {:d} ({:s}): {:s}", line, column, name[:_MAX_CELL_TEXT], reason)
-        elif column is not None:
-            message = n_("line {:d}, column {:d}: {:s}", line, column, reason)
-        elif line is not None:
-            message = n_("line {:d}: {:s}", line, reason)
-        super().__init__(message)
-        self.line = line
-        self.column = column
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +72,9 @@ class Table:
 
 def read(content: bytes) -> Table:
     """Read a table. Raises a TableError that names the line and column."""
-    lines = enumerate(io.StringIO(_decode(content), newline=None), start=1)
-    header, first_rows = _read_header(lines)
+    header, lines = read_header(content)
     unit, time_column, headings = _headings(header)
-    cells = _read_cells(header, chain(first_rows, lines))
+    cells = read_cells(header, lines)
     _check_times(cells, time_column, unit)
     properties = tuple(_property(group, cells) for group in _group_columns(headings, header).values())
     if not properties:
@@ -126,159 +105,7 @@ def _shortest_texts(numbers: npt.NDArray[np.floating]) -> list[str]:
     return ["" if text == "nan" else text.removesuffix(".0") for text in numbers.astype(str).tolist()]
 
 
-def _decode(content: bytes) -> str:
-    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        reason = n_("byte {:d} is not valid UTF-8. Save the table as UTF-8", error.start)
-        raise TableError(reason, line) from error
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise TableError(n_("this is not a text file: it contains null bytes"), line)
-    return text
-
-
-_Line = tuple[int, str]
-"""The number of a line, counted from 1, and its text."""
-
-
-@dataclass(frozen=True)
-class _Header:
-    """The names of the columns, the line that contains them, and the separator of cells, which is None for spaces."""
-
-    line: int
-    names: Sequence[str]
-    separator: str | None
-
-    def error(self, reason: Text, column: int, line: int | None = None) -> TableError:
-        """Return an error in a column of the header or of another line."""
-        return TableError(reason, self.line if line is None else line, column + 1, self.names[column])
-
-
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """The cells below a header as numbers (rows, columns), with NaN for empty cells, and the line of each row."""
-
-    header: _Header
-    numbers: Float64Array
-    lines: npt.NDArray[np.int64]
-
-    def error(self, reason: Text, row: int, column: int) -> TableError:
-        return self.header.error(reason, column, int(self.lines[row]))
-
-
-def _read_header(lines: Iterator[_Line]) -> tuple[_Header, list[_Line]]:
-    """Read lines up to the header, and return it. If the header is a comment, also return the line of the first row."""
-    comment: _Line | None = None
-    for line, text in lines:
-        stripped = text.strip()
-        if stripped.startswith("#"):
-            comment = line, stripped.lstrip("#").strip()
-        elif stripped:
-            break
-    else:
-        raise TableError(
-            n_("the table is empty. It needs a header row, such as frame,location.x,location.y,location.z")
-        )
-    separator = _separator_of(text)
-    names = _split(text, separator)
-    if not _is_number(names[0]):
-        return _Header(line, _without_empty_end(names), separator), []
-    # NumPy's savetxt, for example, writes the header as a comment.
-    if comment is None or time_of(re.split(r"[\s,;]", comment[1], maxsplit=1)[0]) is None:
-        raise TableError(n_("the first row must name the columns, such as frame,location.x,location.y"), line)
-    names = _split(comment[1], _separator_of(comment[1]))
-    return _Header(comment[0], _without_empty_end(names), separator), [(line, text)]
-
-
-def _without_empty_end(cells: list[str]) -> list[str]:
-    while cells and not cells[-1]:
-        cells.pop()
-    return cells
-
-
-def _read_cells(header: _Header, lines: Iterator[_Line]) -> _Cells:
-    """Read the rows below the header."""
-    numbers, line_of_row, empty = array("d"), array("q"), array("q")
-    width, separator = len(header.names), header.separator
-    for line, text in lines:
-        cells = text.split(separator)
-        start = len(numbers)
-        # Python accepts underscores in numbers. A decimal comma cannot be distinguished from a separator.
-        if len(cells) == width and "_" not in text:
-            try:
-                numbers.extend(map(float, cells))
-            except ValueError:
-                del numbers[start:]
-        if len(numbers) == start:
-            if not text.strip() or text.lstrip().startswith("#"):
-                continue
-            _read_irregular_row(header, line, text, numbers, empty)
-        line_of_row.append(line)
-    if not line_of_row:
-        raise TableError(n_("there are no rows below the header"), header.line)
-    cells_of_rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
-    result = _Cells(header, cells_of_rows, np.frombuffer(line_of_row, dtype=np.int64))
-    _check_finite(result, np.frombuffer(empty, dtype=np.int64))
-    return result
-
-
-def _read_irregular_row(header: _Header, line: int, text: str, numbers: array[float], empty: array[int]) -> None:
-    """Append one row cell by cell if it has empty cells, comments, quotes, decimal commas or errors.
-
-    `numbers` receives the cells, with NaN for empty cells, and `empty` receives the positions of empty cells.
-    """
-    cells = _split(text.partition("#")[0], header.separator)
-    width = len(header.names)
-    while len(cells) > width and not cells[-1]:
-        cells.pop()
-    if len(cells) != width:
-        raise TableError(n_("the row has {:d} cells, but the header names {:d} columns", len(cells), width), line)
-    for column, cell in enumerate(cells):
-        if not cell:
-            empty.append(len(numbers))
-            numbers.append(np.nan)
-            continue
-        if header.separator != "," and "," in cell and "." not in cell:
-            cell = cell.replace(",", ".")
-        if "_" in cell or not _is_number(cell):
-            raise header.error(n_('"{:s}" is not a number', cell[:_MAX_CELL_TEXT]), column, line)
-        numbers.append(float(cell))
-
-
-def _check_finite(cells: _Cells, empty: npt.NDArray[np.int64]) -> None:
-    """Check that all cells are finite numbers, except the empty cells at these positions."""
-    is_valid = np.isfinite(cells.numbers)
-    is_valid.flat[empty] = True
-    if not is_valid.all():
-        row, column = np.argwhere(~is_valid)[0].tolist()
-        raise cells.error(n_("{} is not a finite number", cells.numbers[row, column]), row, column)
-
-
-def _separator_of(line: str) -> str | None:
-    """Return the separator of the cells, or None for spaces."""
-    return next((separator for separator in "\t;," if separator in line), None)
-
-
-def _split(line: str, separator: str | None) -> list[str]:
-    if separator is None:
-        return line.split()
-    if '"' in line:
-        return [cell.strip() for cell in next(csv.reader([line.strip("\r\n")], delimiter=separator))]
-    return [cell.strip() for cell in line.split(separator)]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _headings(header: _Header) -> tuple[Unit, int, dict[int, Heading]]:
+def _headings(header: Header) -> tuple[Unit, int, dict[int, Heading]]:
     """Return the unit and column of the times, and the headings of the other columns."""
     units = {column: time_of(name) for column, name in enumerate(header.names) if time_of(name) is not None}
     if not units:
@@ -300,7 +127,7 @@ def _headings(header: _Header) -> tuple[Unit, int, dict[int, Heading]]:
     return unit, time_columns[0], headings
 
 
-def _check_times(cells: _Cells, column: int, unit: Unit) -> None:
+def _check_times(cells: Cells, column: int, unit: Unit) -> None:
     """Check that each row has a time, and that times increase."""
     times = cells.numbers[:, column]
     is_missing = np.isnan(times)
@@ -316,7 +143,7 @@ def _check_times(cells: _Cells, column: int, unit: Unit) -> None:
         raise cells.error(reason, row, column)
 
 
-def _group_columns(headings: dict[int, Heading], header: _Header) -> dict[tuple[str, Form], dict[int, Heading]]:
+def _group_columns(headings: dict[int, Heading], header: Header) -> dict[tuple[str, Form], dict[int, Heading]]:
     """Group the columns by property."""
     groups: dict[tuple[str, Form], dict[int, Heading]] = {}
     columns: dict[tuple[str, Form, int | None, int], int] = {}
@@ -332,7 +159,7 @@ def _group_columns(headings: dict[int, Heading], header: _Header) -> dict[tuple[
     return groups
 
 
-def _property(group: dict[int, Heading], cells: _Cells) -> Property:
+def _property(group: dict[int, Heading], cells: Cells) -> Property:
     """Return the property whose columns have these headings."""
     columns = sorted(group, key=lambda column: _matrix_place(group[column]))
     first = group[columns[0]]
@@ -359,7 +186,7 @@ def _matrix_place(heading: Heading) -> tuple[int, int]:
     return -1 if heading.row is None else heading.row, heading.index
 
 
-def _check_matrix(places: list[tuple[int, int]], first_column: int, header: _Header) -> None:
+def _check_matrix(places: list[tuple[int, int]], first_column: int, header: Header) -> None:
     """Check that a matrix is complete, 3 by 3 or 4 by 4, with rows and columns counted from 0 or 1."""
     count = len(places)
     size = {_ELEMENTS_3X3: 3, _ELEMENTS_4X4: 4}.get(count)
@@ -372,7 +199,7 @@ def _check_matrix(places: list[tuple[int, int]], first_column: int, header: _Hea
         raise header.error(n_("the columns of the matrix are not {:d} by {:d}", size, size), first_column)
 
 
-def _check_complete(values: Float64Array, columns: list[int], cells: _Cells) -> None:
+def _check_complete(values: Float64Array, columns: list[int], cells: Cells) -> None:
     """Check that each row has all components of a rotation or matrix, or none."""
     is_missing = np.isnan(values)
     is_incomplete = is_missing.any(axis=1) & ~is_missing.all(axis=1)
@@ -382,7 +209,7 @@ def _check_complete(values: Float64Array, columns: list[int], cells: _Cells) -> 
         raise cells.error(n_("the cell is empty, but the other components of the rotation are not"), row, column)
 
 
-def _check_last_row(values: Float64Array, columns: list[int], cells: _Cells) -> None:
+def _check_last_row(values: Float64Array, columns: list[int], cells: Cells) -> None:
     """Check that the last row of matrices (n, 16) is 0 0 0 1."""
     is_different = np.abs(values[:, 12:] - [0.0, 0.0, 0.0, 1.0]).max(axis=1) > _LAST_ROW_TOLERANCE
     if is_different.any():
