@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes and takes in the files of other programs, and the limits of what counts as damage."""
+"""Nodes and takes in the files of other programs, and the limits beyond which numbers count as damage."""
 
 from __future__ import annotations
 
