@@ -13,9 +13,9 @@ import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from . import ease
-from .arguments import checked_row, checked_sample_frames
+from .arguments import checked_finite, checked_row, checked_sample_frames
 from .base_spline import Spline
-from .keys import Float64Array, finite
+from .keys import Float64Array
 from .spline_batch import SplineBatch, evaluate_many
 
 LENGTH_TOLERANCE = 1e-9
@@ -110,7 +110,7 @@ class ArcLength:
         For the length at a rest, the result is the last frame of the rest, or its first frame if the length is the
         total length. For lengths below 0 or above the total length, the result is the first or last frame.
         """
-        goals = np.clip(finite("lengths", lengths), 0.0, self.length)
+        goals = np.clip(checked_finite("lengths", lengths), 0.0, self.length)
         moving = np.flatnonzero(np.diff(self._lengths_before) > 0.0)
         if not len(moving):
             return np.full_like(goals, self.first)
@@ -182,7 +182,7 @@ def _smooth_parts(splines: Sequence[Spline]) -> Float64Array:
     for spline in splines:
         keys = spline.keys
         lengths = np.diff(keys.frames)
-        ease_from, ease_to = ease.normalised(keys.ease_from[:-1], keys.ease_to[1:])
+        ease_from, ease_to = ease.without_overlap(keys.ease_from[:-1], keys.ease_to[1:])
         bounds += [keys.frames, keys.frames[:-1] + ease_from * lengths, keys.frames[1:] - ease_to * lengths]
     edges = np.unique(np.concatenate(bounds))
     # If two eases fill a segment, their ends are equal except for rounding.

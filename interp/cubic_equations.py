@@ -1,30 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solve for the slopes and the angular velocities at keys that make cubic splines C2.
 
-Elimination from key to key would take one Python step per key. In parallel cyclic reduction, every row eliminates its
-neighbors in each step, which doubles the distance to the remaining neighbors. The rows of cubic splines are diagonally
-dominant, so the off-diagonal blocks are squared in each step. A few steps suffice for any number of keys, and loops
-need no special treatment. A result does not depend on which tracks are solved together. Source: docs/formulas,
-"Tridiagonal systems".
+Source: docs/formulas, "C2 cubics" and "C2 rotations".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
-
 import numpy as np
 
-from .key_batch import BoolArray, KeyBatch
-from .keys import Float64Array, KeysError
-from .messages import Text, n_
-from .rotations.exponential import bend, cross, rate_of_velocity, velocity_of_exp
+from .key_batch import KeyBatch
+from .keys import Float64Array
+from .messages import n_
+from .rotations.exponential import bend, rate_of_velocity, velocity_of_exp
 from .rotations.rotation_vectors import Turns
+from .tridiagonal import factorized, largest_in_tracks, matrices, times, unsolved_error
 
-SlopeEnds = Literal["CLAMPED", "NATURAL"]
-
-# The off-diagonal part of a row is at most 1/2 after the first step, and each step squares it: 2^-64 after seven.
-_STEPS = 7
 # Turns of 179 degrees about changing axes have taken up to 44 steps.
 _MAX_ITERATIONS = 50
 # The derivative is computed again after a step that is larger than this fraction of the previous step. With 0.1, some
@@ -35,71 +25,40 @@ _ENOUGH_PROGRESS = 0.01
 _SETTLED = 1e-16
 
 
-def c2_slopes(
-    tracks: KeyBatch, values: Float64Array, ends: SlopeEnds, velocities: Float64Array | None = None
-) -> Float64Array:
+def c2_slopes(tracks: KeyBatch, values: Float64Array, end_slopes: Float64Array | None = None) -> Float64Array:
     """Return the slopes per frame that make cubic segments through the values C2. Values and slopes have shape (d, K).
 
-    At the ends of tracks that are not loops, the slopes are `velocities` if given. Otherwise, the second derivatives
-    are 0. In a loop, the first and last slopes are equal even if the values differ.
+    At the ends of tracks that are not loops, the slopes are `end_slopes` (d, K) if given. Otherwise, the second
+    derivatives are 0. In a loop, the first and last slopes are equal even if the values differ.
     """
     chords = values[:, tracks.segment_end] - values
-    before, diagonal, after, right_side = _equations(tracks, chords, ends, velocities)
-    solve = factorized(tracks, *(numbers[np.newaxis, np.newaxis] for numbers in (before, diagonal, after)))
+    before, diagonal, after, right_side = _equations(tracks, chords, end_slopes)
+    solve = factorized(tracks, *(coefficients[np.newaxis, np.newaxis] for coefficients in (before, diagonal, after)))
     slopes: Float64Array = solve(right_side[np.newaxis])[0]
     return slopes
 
 
-def _equations(
-    tracks: KeyBatch, chords: Float64Array, ends: SlopeEnds, velocities: Float64Array | None
-) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
-    """Return the equations of the slopes v, ``before v[previous] + diagonal v + after v[following] = right_side``.
-
-    The weights `before` and `after` of the segments beside a key are the other segment's share of the frames. At an end
-    with zero second derivative, the same equation puts all the weight on the only segment. The chords of segments and
-    the right side have shape (c, K).
-    """
-    lengths, both_lengths = tracks.lengths, tracks.before + tracks.after
-    mean = np.divide(chords, lengths, out=np.zeros_like(chords), where=lengths > 0.0)
-    share = np.divide(tracks.after, both_lengths, out=np.zeros_like(both_lengths), where=both_lengths > 0.0)
-    has_equation = (tracks.before > 0.0) & (tracks.after > 0.0)
-    first, last = tracks.open
-    if ends == "NATURAL":
-        share[first], share[last] = 0.0, 1.0
-        has_equation[first] = has_equation[last] = True
-    before, after = np.where(has_equation, share, 0.0), np.where(has_equation, 1.0 - share, 0.0)
-    segment_before, segment_after = tracks.segments_beside
-    right_side = 3.0 * (before * mean[:, segment_before] + after * mean[:, segment_after])
-    if ends == "CLAMPED" and velocities is not None:
-        right_side[:, first], right_side[:, last] = velocities[:, first], velocities[:, last]
-    return before, np.where(has_equation, 2.0, 1.0), after, right_side
-
-
-def c2_velocities(
-    tracks: KeyBatch, turns: Turns, ends: SlopeEnds, velocities: Float64Array | None = None
-) -> Float64Array:
+def c2_velocities(tracks: KeyBatch, turns: Turns, end_velocities: Float64Array | None = None) -> Float64Array:
     """Return the angular velocities that make segments of cubic rotation vectors through the keys C2.
 
     The velocities have shape (3, K), in radians per frame in the parent frame. At the ends of tracks that are not
-    loops, the result is `velocities` if given. Otherwise, the angular accelerations are 0. Raises KeysError if Newton's
-    method finds no solution, which happens for some tracks with natural ends and turns of nearly 180 degrees.
+    loops, they are `end_velocities` (3, K) if given. Otherwise, the angular accelerations are 0. Raises KeysError if
+    Newton's method finds no solution.
 
-    The method is the same as in `c2_slopes`, with two differences. Velocities are converted to derivatives of the
+    The equations differ from the equations of `c2_slopes` in two terms. Velocities are converted to derivatives of the
     rotation vectors at the start and end of segments. A rotation vector that changes direction has an angular
     acceleration even at a constant rate. This term is quadratic, so Newton's method is used. While it converges
     quickly, the derivative of the term is kept, which saves most of the time.
     """
-    share_before, diagonal, share_after, right_side = _equations(tracks, turns.onward, ends, velocities)
+    share_before, diagonal, share_after, right_side = _equations(tracks, turns.onward, end_velocities)
     segment_before, segment_after = tracks.segments_beside
     shortest_turns = turns.onward - turns.full
     rates = matrices(rate_of_velocity, shortest_turns)
     before = share_before * matrices(velocity_of_exp, shortest_turns).take(segment_before, axis=-1)
     diagonal = diagonal * np.eye(3)[:, :, np.newaxis]
     after = share_after * rates.take(segment_after, axis=-1)
-    # The term that is quadratic in the velocity of a key, as a symmetric bilinear form.
-    turn_before, rates_before = shortest_turns.take(segment_before, axis=-1), rates.take(segment_before, axis=-1)
-    form = bend(turn_before[:, np.newaxis, np.newaxis], rates_before[:, :, np.newaxis], rates_before[:, np.newaxis])
-    form = 0.25 * share_before * tracks.lengths[segment_before] * (form + form.swapaxes(1, 2))
+    form = _bend_form(shortest_turns.take(segment_before, axis=-1), rates.take(segment_before, axis=-1))
+    form = 0.25 * share_before * tracks.lengths[segment_before] * form
     counts = tracks.last - tracks.first + 1
     solution, half_derivative = np.zeros_like(right_side), np.zeros_like(diagonal)
     is_unsolved = needs_derivative = np.ones(len(counts), dtype=np.bool_)
@@ -128,69 +87,36 @@ def c2_velocities(
     raise unsolved_error(fault, tracks, is_unsolved, step)
 
 
-def largest_in_tracks(vectors: Float64Array, tracks: KeyBatch) -> Float64Array:
-    """Return the largest magnitude of a component (c, K) in each track."""
-    largest: Float64Array = np.maximum.reduceat(np.abs(vectors).max(axis=0), tracks.first)
-    return largest
+def _equations(
+    tracks: KeyBatch, chords: Float64Array, end_slopes: Float64Array | None
+) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
+    """Return the equations of the slopes v, ``before v[previous] + diagonal v + after v[following] = right_side``.
 
-
-def unsolved_error(fault: Text, tracks: KeyBatch, is_unsolved: BoolArray, step: Float64Array) -> KeysError:
-    """Return the error for the key of the first unsolved track with the largest last step (c, K)."""
-    track = int(np.argmax(is_unsolved))
-    keys = slice(tracks.first[track], tracks.last[track] + 1)
-    key = int(np.argmax(np.abs(step[:, keys]).max(axis=0)))
-    return KeysError(fault, key, float(tracks.frames[keys][key]))
-
-
-def matrices(linear: Callable[[Float64Array, Float64Array], Float64Array], turn: Float64Array) -> Float64Array:
-    """Return the matrices (3, 3, K) of a function that is linear in its second argument."""
-    return linear(turn[:, np.newaxis], np.eye(3)[:, :, np.newaxis])
-
-
-def factorized(
-    tracks: KeyBatch, before: Float64Array, diagonal: Float64Array, after: Float64Array
-) -> Callable[[Float64Array], Float64Array]:
-    """Return a function that solves ``before x[previous] + diagonal x + after x[following] = right_side`` for x.
-
-    `before`, `diagonal` and `after` have the shape (b, b, K): a number (b = 1) or a 3 x 3 matrix for each key. The
-    norms of `before` and `after` must add up to at most half the norm of `diagonal` in every row, unless one of them is
-    0. `before` is 0 at a key without a previous key, and `after` is 0 at a key without a next key. The right side and x
-    have the shape (b, ..., K).
+    The weights `before` and `after` of the segments beside a key are the other segment's share of the frames. At a
+    natural end, the same equation puts all the weight on the only segment. At an end with a given slope, the slope is
+    the right side. The chords of segments and the right side have shape (c, K), and the other results (K,).
     """
-    previous, following = tracks.previous, tracks.following
-    steps = []
-    for _ in range(_STEPS):
-        inverse = _inverse(diagonal)
-        factor_before = times(before, inverse.take(previous, axis=-1))
-        factor_after = times(after, inverse.take(following, axis=-1))
-        steps.append((factor_before, previous, factor_after, following))
-        diagonal = diagonal - times(factor_before, after.take(previous, axis=-1))
-        diagonal -= times(factor_after, before.take(following, axis=-1))
-        before = -times(factor_before, before.take(previous, axis=-1))
-        after = -times(factor_after, after.take(following, axis=-1))
-        previous, following = previous[previous], following[following]
-    last_inverse = _inverse(diagonal)
-
-    def solve(right_side: Float64Array) -> Float64Array:
-        for factor_before, previous, factor_after, following in steps:
-            from_before = times(factor_before, right_side.take(previous, axis=-1))
-            right_side = right_side - from_before - times(factor_after, right_side.take(following, axis=-1))
-        return times(last_inverse, right_side)
-
-    return solve
+    lengths, both_lengths = tracks.lengths, tracks.before + tracks.after
+    mean = np.divide(chords, lengths, out=np.zeros_like(chords), where=lengths > 0.0)
+    share = np.divide(tracks.after, both_lengths, out=np.zeros_like(both_lengths), where=both_lengths > 0.0)
+    has_equation = tracks.inner
+    first, last = tracks.open
+    if end_slopes is None:
+        share[first], share[last] = 0.0, 1.0
+        has_equation[first] = has_equation[last] = True
+    before, after = np.where(has_equation, share, 0.0), np.where(has_equation, 1.0 - share, 0.0)
+    segment_before, segment_after = tracks.segments_beside
+    right_side = 3.0 * (before * mean[:, segment_before] + after * mean[:, segment_after])
+    if end_slopes is not None:
+        right_side[:, first], right_side[:, last] = end_slopes[:, first], end_slopes[:, last]
+    return before, np.where(has_equation, 2.0, 1.0), after, right_side
 
 
-def times(a: Float64Array, b: Float64Array) -> Float64Array:
-    """Return products of (i, j, K) and (j, ..., K). The order of summation does not depend on K."""
-    product: Float64Array = np.einsum("ijk,j...k->i...k", a, b)
-    return product
+def _bend_form(turns: Float64Array, rates: Float64Array) -> Float64Array:
+    """Return the term that is quadratic in a key's velocity, as a symmetric bilinear form (3, 3, 3, K).
 
-
-def _inverse(a: Float64Array) -> Float64Array:
-    """Return the inverses of numbers or 3 x 3 matrices."""
-    if len(a) == 1:
-        return 1.0 / a
-    rows = a.swapaxes(0, 1)
-    adjugate = cross(rows[:, [1, 2, 0]], rows[:, [2, 0, 1]])
-    inverse: Float64Array = adjugate / np.einsum("jk,jk->k", a[0], adjugate[:, 0])
-    return inverse
+    `turns` (3, K) end at the key, and `rates` (3, 3, K) convert the velocity to the derivative of the rotation vector.
+    The two orders of the velocities are added up, so the form is twice the term.
+    """
+    form = bend(turns[:, np.newaxis, np.newaxis], rates[:, :, np.newaxis], rates[:, np.newaxis])
+    return form + form.swapaxes(1, 2)

@@ -15,23 +15,12 @@ from .keys import Float64Array
 _SMALLEST = 1e-100
 
 
-def normalised(ease_from: Float64Array, ease_to: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return both eases, scaled down if they overlap (their sum is above 1)."""
-    total = np.maximum(ease_from + ease_to, 1.0)
-    return _divisible(ease_from / total), _divisible(ease_to / total)
-
-
-def _divisible(eases: Float64Array) -> Float64Array:
-    """Return eases, with 0 for eases too small to divide by."""
-    return np.where(eases < _SMALLEST, 0.0, eases)
-
-
 def ease(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
     """Return the eased local parameter, or its derivative of order `nu`, up to 2, with respect to u.
 
     u is 0 at a segment's first key and 1 at its second. Pass the first key's `ease_from` and the second key's
-    `ease_to`, as returned by `normalised`. The function is C1, rises from 0 to 1 and is exact at both ends. The error
-    is below 4e-16.
+    `ease_to`, as returned by `without_overlap`. The function is C1, rises from 0 to 1 and is exact at both ends. The
+    error is below 4e-16.
     """
     # k is written as its inverse so that u = 1 gives exactly 1. Computing k / a first would overflow for a tiny ease.
     # u / a is at most 1 in the branch that uses it.
@@ -52,6 +41,14 @@ def ease(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: in
     return np.where(is_starting, start_acceleration, end_acceleration)
 
 
+def without_overlap(ease_from: Float64Array, ease_to: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return both eases of segments, scaled down if their sum is above 1, with 0 for eases too small to divide by."""
+    total = np.maximum(ease_from + ease_to, 1.0)
+    eases = np.stack((ease_from / total, ease_to / total))
+    eases[eases < _SMALLEST] = 0.0
+    return eases[0], eases[1]
+
+
 class LocalParameter:
     """The local parameter of every segment as a function of the frame, including ease.
 
@@ -62,11 +59,11 @@ class LocalParameter:
         end = tracks.segment_end
         self._start = tracks.frames
         self.length = tracks.lengths
-        holds = self.length == 0.0
-        self.length[holds] = np.inf
-        self.ease_from, self.ease_to = normalised(tracks.parameters[4], tracks.parameters[3, end])
-        self._eased = ((self.ease_from > 0.0) | (self.ease_to > 0.0)) & ~holds
-        self._any_eased = bool(self._eased.any())
+        is_held = self.length == 0.0
+        self.length[is_held] = np.inf
+        self.ease_from, self.ease_to = without_overlap(tracks.parameters[4], tracks.parameters[3, end])
+        self._is_eased = ((self.ease_from > 0.0) | (self.ease_to > 0.0)) & ~is_held
+        self._any_eased = bool(self._is_eased.any())
 
     def at(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool = False) -> list[Float64Array]:
         """Return the local parameter and its first `nu` derivatives with respect to the frame.
@@ -81,25 +78,34 @@ class LocalParameter:
             derivatives.append(1.0 / length if extrapolate else np.where(u < 0.0, 0.0, 1.0 / length))
         if nu == 2:
             derivatives.append(np.zeros_like(u))
-        if self._any_eased and (eased := np.flatnonzero(self._eased[segment])).size:
-            own = segment[eased]
-            eases = self.ease_from[own], self.ease_to[own]
-            parameter, per_frame = derivatives[0][eased], derivatives[1][eased] if nu else None
-            inside = np.clip(parameter, 0.0, 1.0)
-            for order, derivative in enumerate(derivatives):
-                value = ease(inside, *eases, order)
-                if extrapolate and order == 0:
-                    value += (parameter - inside) * ease(inside, *eases, 1)
-                if extrapolate and order == 2:
-                    value[parameter != inside] = 0.0
-                derivative[eased] = value if per_frame is None else value * per_frame**order
+        if self._any_eased:
+            samples = np.flatnonzero(self._is_eased[segment])
+            without_ease = [derivative[samples] for derivative in derivatives]
+            for derivative, eased in zip(
+                derivatives, self._eased(segment[samples], without_ease, extrapolate), strict=True
+            ):
+                derivative[samples] = eased
+        return derivatives
+
+    def _eased(self, segment: IndexArray, without_ease: list[Float64Array], extrapolate: bool) -> list[Float64Array]:
+        """Return the eased local parameter and its derivatives, from those without ease."""
+        u = without_ease[0]
+        eases = self.ease_from[segment], self.ease_to[segment]
+        inside = np.clip(u, 0.0, 1.0)
+        derivatives = [ease(inside, *eases, order) for order in range(len(without_ease))]
+        if extrapolate:
+            derivatives[0] += (u - inside) * ease(inside, *eases, 1)
+            if len(derivatives) == 3:
+                derivatives[2][u != inside] = 0.0
+        for order in range(1, len(derivatives)):
+            derivatives[order] *= without_ease[1] ** order
         return derivatives
 
     def at_one(self, frame: float, segment: int, nu: int, extrapolate: bool) -> list[float]:
         """Return the result of `at` for one frame, identical to the last bit."""
-        if self._eased[segment]:
-            found = self.at(np.array([frame]), np.array([segment]), nu, extrapolate)
-            return [float(each[0]) for each in found]
+        if self._is_eased[segment]:
+            derivatives = self.at(np.array([frame]), np.array([segment]), nu, extrapolate)
+            return [derivative.item() for derivative in derivatives]
         length = float(self.length[segment])
         u = (frame - float(self._start[segment])) / length
         is_before = u < 0.0 and not extrapolate

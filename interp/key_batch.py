@@ -7,12 +7,13 @@ value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from .keys import Float64Array
+from .keys import Float64Array, Keys
 
 IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -44,11 +45,46 @@ class KeyBatch:
     looped: BoolArray
     """A mask of the tracks that continue across the seam, where the last key of the track is the first."""
 
+    @classmethod
+    def of(cls, keys: Sequence[Keys], is_loop: Sequence[bool]) -> KeyBatch:
+        """Concatenate the keys of tracks and find the neighbors of every key. `is_loop` has one element per track."""
+        counts = np.array([len(keys_of_track) for keys_of_track in keys])
+        frames = np.concatenate([keys_of_track.frames for keys_of_track in keys])
+        stop = np.cumsum(counts)
+        first, last = stop - counts, stop - 1
+        # A loop of two keys is computed as a track of two keys (docs/formulas, "Cycles").
+        looped = np.array(is_loop) & (counts > 2)
+
+        key = np.arange(len(frames))
+        previous, following = key - 1, key + 1
+        previous[first], following[last] = first, last
+        before, after = frames - frames[previous], frames[following] - frames
+        start, end = first[looped], last[looped]
+        previous[start], following[end] = end - 1, start + 1
+        before[start], after[end] = before[end], after[start]
+        return cls(
+            frames=frames,
+            parameters=np.concatenate([keys_of_track.parameters for keys_of_track in keys], axis=1),
+            values=np.concatenate([keys_of_track.values for keys_of_track in keys]),
+            first=first,
+            last=last,
+            previous=previous,
+            following=following,
+            before=before,
+            after=after,
+            looped=looped,
+        )
+
     @property
     def open(self) -> tuple[IndexArray, IndexArray]:
         """Return the first and last keys of the tracks that have ends. Single keys and loops have no ends."""
         has_ends = (self.last > self.first) & ~self.looped
         return self.first[has_ends], self.last[has_ends]
+
+    @property
+    def inner(self) -> BoolArray:
+        """Return a mask (K,) of the keys with segments on both sides, which include the ends of a loop."""
+        return (self.before > 0.0) & (self.after > 0.0)
 
     @property
     def segment_end(self) -> IndexArray:

@@ -36,110 +36,6 @@ _SHORTEST = 1e-16
 """The shortest segment relative to the track's length. Methods raise such ratios to the 16th power."""
 
 
-def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Float64Array:
-    """Convert an argument that must be an array of numbers to float64. Error messages contain the argument's `name`.
-
-    Raises TypeError if the argument is not an array of real numbers. Strings, objects, dates, complex numbers and
-    masked arrays are invalid. Raises ValueError if the length of the last axis is not `components`.
-    """
-    try:
-        array = as_array(data)
-    except TypeError as error:
-        raise TypeError(f"{name} must be an array of numbers, not {error}") from error
-    if components is not None and array.shape[-1:] != (components,):
-        raise ValueError(f"{name} must have {components} components on its last axis, but its shape is {array.shape}")
-    return array
-
-
-def finite(name: str, data: npt.ArrayLike) -> Float64Array:
-    """Convert an argument to float64 as `numbers` does, but require finite numbers.
-
-    The message of the ValueError contains the index of the first number that is not finite.
-    """
-    array = numbers(name, data)
-    if not (is_finite := np.isfinite(array)).all():
-        index = tuple(np.argwhere(~is_finite)[0].tolist())
-        if not index:
-            raise ValueError(f"{name} must be finite, not {array[()]}")
-        raise ValueError(f"{name} must be finite, not {array[index]} at index {index[0] if len(index) == 1 else index}")
-    return array
-
-
-def as_array(data: npt.ArrayLike) -> Float64Array:
-    """Return real numbers as float64, or raise TypeError with their type."""
-    if type(data) is np.ndarray and data.dtype == np.float64:
-        return data
-    if isinstance(data, np.ma.MaskedArray):
-        raise TypeError("a masked array")
-    try:
-        array = np.asarray(data)
-    except (TypeError, ValueError) as error:
-        raise TypeError(str(error)) from error
-    if array.dtype.kind not in "biuf":
-        raise TypeError(str(array.dtype))
-    return array.astype(np.float64, copy=False)
-
-
-def freeze(data: object) -> None:
-    """Make an array, or the arrays in a tuple, read-only."""
-    if isinstance(data, np.ndarray):
-        data.flags.writeable = False
-    elif isinstance(data, tuple):
-        for item in data:
-            freeze(item)
-
-
-class KeysError(ValueError):
-    """An error in the keys of a track.
-
-    Attributes
-    ----------
-    message : str
-        The English text of the error as a translatable `Text`, without the track and the key.
-    key : int or None
-        Index of the first invalid key, counted from 0. None if the error does not concern a single key.
-    frame : float or None
-        The frame of that key.
-    component : int or None
-        Index of the invalid component, which is the first value in `message`. See `on_component`.
-
-    Examples
-    --------
-    >>> Keys([0, 10, 10], [0, 1, 2])
-    Traceback (most recent call last):
-    KeysError: key 2 at frame 10: has the same frame as the previous key. Frames must be strictly increasing
-    """
-
-    def __init__(
-        self,
-        message: str,
-        key: int | None = None,
-        frame: float | None = None,
-        component: int | None = None,
-    ) -> None:
-        super().__init__(message, key, frame, component)
-        self.message = message
-        self.key = key
-        self.frame = frame
-        self.component = component
-
-    def __str__(self) -> str:
-        """Return the key and the message."""
-        if self.key is None:
-            return self.message
-        return f"key {self.key}{'' if self.frame is None else f' at frame {self.frame:g}'}: {self.message}"
-
-    def on_component(self, component: int) -> KeysError:
-        """Return the same error for another component, if the keys contain only some components of a track."""
-        assert isinstance(self.message, Text)
-        message = Text(self.message.text, component, *self.message.values[1:])
-        return type(self)(message, self.key, self.frame, component)
-
-
-class KeysTypeError(KeysError, TypeError):
-    """A `KeysError` and TypeError, for arguments that are not arrays of real numbers with one row per key."""
-
-
 @dataclass(frozen=True, eq=False, init=False, slots=True)
 class Keys:
     """The keys of a track.
@@ -252,12 +148,55 @@ class Keys:
         return Keys._of(self.frames, self.values, parameters)
 
 
-def _numbers(data: npt.ArrayLike, message: str) -> Float64Array:
-    """Return a float64 copy, or raise KeysError."""
-    try:
-        return as_array(data).copy()
-    except TypeError as error:
-        raise KeysTypeError(Text(message, error)) from error
+class KeysError(ValueError):
+    """An error in the keys of a track.
+
+    Attributes
+    ----------
+    message : str
+        The English text of the error as a translatable `Text`, without the track and the key.
+    key : int or None
+        Index of the first invalid key, counted from 0. None if the error does not concern a single key.
+    frame : float or None
+        The frame of that key.
+    component : int or None
+        Index of the invalid component, which is the first value in `message`. See `on_component`.
+
+    Examples
+    --------
+    >>> Keys([0, 10, 10], [0, 1, 2])
+    Traceback (most recent call last):
+    KeysError: key 2 at frame 10: has the same frame as the previous key. Frames must be strictly increasing
+    """
+
+    def __init__(
+        self,
+        message: str,
+        key: int | None = None,
+        frame: float | None = None,
+        component: int | None = None,
+    ) -> None:
+        super().__init__(message, key, frame, component)
+        self.message = message
+        self.key = key
+        self.frame = frame
+        self.component = component
+
+    def __str__(self) -> str:
+        """Return the key and the message."""
+        if self.key is None:
+            return self.message
+        return f"key {self.key}{'' if self.frame is None else f' at frame {self.frame:g}'}: {self.message}"
+
+    def on_component(self, component: int) -> KeysError:
+        """Return the same error for another component, if the keys contain only some components of a track."""
+        assert isinstance(self.message, Text)
+        message = Text(self.message.text, component, *self.message.values[1:])
+        return type(self)(message, self.key, self.frame, component)
+
+
+class KeysTypeError(KeysError, TypeError):
+    """A `KeysError` and TypeError, for arguments that are not arrays of real numbers with one row per key."""
 
 
 def _checked_frames(data: npt.ArrayLike) -> Float64Array:
@@ -354,25 +293,24 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -
     return parameters
 
 
-def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> Float64Array:
-    """Return velocities per frame, one row per key, or zeros for None. For one component, the shape may be (n,).
-
-    Raises KeysError if velocities are not finite numbers of shape (n, components).
-    """
-    if velocities is None:
-        return np.zeros((len(keys), components))
+def _numbers(data: npt.ArrayLike, message: str) -> Float64Array:
+    """Return a float64 copy, or raise KeysError."""
     try:
-        rows = as_array(velocities).copy()
+        return as_array(data).copy()
     except TypeError as error:
-        raise KeysTypeError(n_("velocities are not an array of numbers: {!s}", error)) from error
-    if rows.ndim == 1 and components == 1:
-        rows = rows[:, np.newaxis]
-    if rows.shape != (len(keys), components):
-        shape = len(keys), components
-        raise KeysError(n_("velocities must have the shape {!s}, one row per key, not {!s}", shape, rows.shape))
-    is_finite = np.isfinite(rows)
-    if not is_finite.all():
-        key, component = (int(index) for index in np.argwhere(~is_finite)[0])
-        message = n_("component {:d} of the velocity is {!s}, not a finite number", component, rows[key, component])
-        raise keys.error(message, key, component)
-    return rows
+        raise KeysTypeError(Text(message, error)) from error
+
+
+def as_array(data: npt.ArrayLike) -> Float64Array:
+    """Return real numbers as float64, or raise TypeError with their type."""
+    if type(data) is np.ndarray and data.dtype == np.float64:
+        return data
+    if isinstance(data, np.ma.MaskedArray):
+        raise TypeError("a masked array")
+    try:
+        array = np.asarray(data)
+    except (TypeError, ValueError) as error:
+        raise TypeError(str(error)) from error
+    if array.dtype.kind not in "biuf":
+        raise TypeError(str(array.dtype))
+    return array.astype(np.float64, copy=False)

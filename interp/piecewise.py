@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked_choice
-from .base_spline import BaseSpline, Curve, Spline, checked_splines, end_to_end
+from .base_spline import BaseSpline, Spline, checked_splines, end_to_end
 from .key_batch import BoolArray, IndexArray, KeyBatch
 from .keys import PARAMETERS, Float64Array, Keys
+from .prepared import Curve
 from .rotations import sphere
 from .rotations.representations import RotationRepresentation, angular_motion, rotation_representation
 

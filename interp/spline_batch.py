@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked_row
-from .base_spline import Prepared, Spline, checked_derivative, checked_splines
+from .base_spline import Spline, checked_derivative, checked_splines, prepared_together
 from .keys import Float64Array
+from .prepared import Prepared
 
 # Up to this number of prepared splines, evaluating one frame spline by spline is faster than with arrays.
 _FEW = 4
@@ -85,14 +86,16 @@ class SplineBatch(Sequence["Spline"]):
     [[0.5, 1.0], [1.0, 2.0], [1.5, 3.0]]
     """
 
-    __slots__ = ("_groups", "_splines")
+    __slots__ = ("_groups", "_prepared", "_splines")
 
     def __init__(self, splines: Iterable[Spline]) -> None:
         self._splines = tuple(checked_splines("splines", splines))
         batches: dict[Hashable, list[int]] = {}
         for index, spline in enumerate(self._splines):
             batches.setdefault(spline.batch, []).append(index)
-        self._groups: list[tuple[list[int], Prepared | None]] = [(indices, None) for indices in batches.values()]
+        # The indices of the splines that are computed together, and their segments once they are computed.
+        self._groups = list(batches.values())
+        self._prepared: list[Prepared | None] = [None] * len(self._groups)
 
     def __len__(self) -> int:
         """Return the number of splines."""
@@ -122,39 +125,39 @@ class SplineBatch(Sequence["Spline"]):
         self, frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int, extrapolate: bool, few: int
     ) -> list[Float64Array]:
         """Evaluate all splines, one by one if they are prepared and few, and there is one frame."""
-        shared, separate = _checked_frames(frames, len(self))
+        checked_frames = _checked_frames(frames, len(self))
         for spline in self._splines:
             checked_derivative(spline, nu)
-        is_one_frame = separate is None and len(shared) == 1
+        is_one_frame = not isinstance(checked_frames, list) and len(checked_frames) == 1
         if is_one_frame and len(self) <= few and all("prepared" in vars(spline) for spline in self._splines):
-            frame = shared.item()
+            frame = float(checked_frames[0])
             return [spline.prepared.evaluate_one(frame, nu, extrapolate)[np.newaxis] for spline in self._splines]
-        results: dict[int, Float64Array] = {}
-        for group, (indices, _) in enumerate(self._groups):
-            samples: Float64Array | list[Float64Array] = shared
-            if separate is not None:
-                arrays = [separate[index] for index in indices]
-                samples = arrays[0] if all(array is arrays[0] for array in arrays) else arrays
-            results.update(zip(indices, self._prepared(group).evaluate(samples, nu, extrapolate), strict=True))
-        return [results[index] for index in range(len(self))]
+        results = [np.empty(0)] * len(self)
+        for group, indices in enumerate(self._groups):
+            samples = checked_frames
+            if isinstance(samples, list):
+                samples = [samples[index] for index in indices]
+                if all(frames_of_spline is samples[0] for frames_of_spline in samples):
+                    samples = samples[0]
+            for index, result in zip(indices, self._segments(group).evaluate(samples, nu, extrapolate), strict=True):
+                results[index] = result
+        return results
 
-    def _prepared(self, group: int) -> Prepared:
+    def _segments(self, group: int) -> Prepared:
         """Return the segments of a group of splines, which are computed on first use."""
-        indices, prepared = self._groups[group]
+        prepared = self._prepared[group]
         if prepared is None:
-            splines = [self._splines[index] for index in indices]
-            prepared = splines[0].prepared if len(splines) == 1 else Prepared(splines)
-            self._groups[group] = indices, prepared
+            splines = [self._splines[index] for index in self._groups[group]]
+            prepared = splines[0].prepared if len(splines) == 1 else prepared_together(splines)
+            self._prepared[group] = prepared
         return prepared
 
 
-def _checked_frames(
-    frames: npt.ArrayLike | Sequence[npt.ArrayLike], count: int
-) -> tuple[Float64Array, list[Float64Array] | None]:
+def _checked_frames(frames: npt.ArrayLike | Sequence[npt.ArrayLike], count: int) -> Float64Array | list[Float64Array]:
     """Return one array for all splines, or a list with one array per spline."""
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
-        return checked_row("frames", cast(npt.ArrayLike, frames)), None
+        return checked_row("frames", cast(npt.ArrayLike, frames))
     arrays = list(cast(Sequence[npt.ArrayLike], frames))
     if len(arrays) != count:
         raise ValueError(f"frames must have one array per spline: expected {count}, got {len(arrays)}")
@@ -163,7 +166,7 @@ def _checked_frames(
     for index, array in enumerate(arrays):
         if id(array) not in checked_arrays:
             checked_arrays[id(array)] = checked_row(f"frames[{index}]", array)
-    return np.empty(0), [checked_arrays[id(array)] for array in arrays]
+    return [checked_arrays[id(array)] for array in arrays]
 
 
 def _holds_arrays(frames: object) -> bool:

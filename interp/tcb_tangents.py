@@ -1,47 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tangents and squad controls at keys from tension, continuity and bias, and the rules for the ends of tracks.
+"""Tangents at keys from tension, continuity and bias, and the rules for the ends of tracks.
 
-Source: docs/formulas, "TCB tangents", "Ends of TCB tracks" and "Ends of rotation tracks".
+Source: docs/formulas, "TCB tangents" and "Ends of TCB tracks".
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from .key_batch import KeyBatch
 from .keys import Float64Array
-from .rotations import sphere
 
 Ends = Literal["3DS", "TANGENT"]
-
-
-def adjust_factors(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-    """Return the factors (K,) of incoming and outgoing tangents, each of which is that side's share of the frames.
-
-    The shares approach 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
-    """
-    both_sides = tracks.before + tracks.after
-    share = np.divide(tracks.before, both_sides, out=np.full_like(both_sides, 0.5), where=both_sides > 0.0)
-    weight = 1.0 - np.abs(tracks.parameters[1])
-    return 0.5 + weight * (share - 0.5), 0.5 + weight * (0.5 - share)
-
-
-def weighted_sums(
-    parameters: Float64Array, before: Float64Array, after: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return the incoming and outgoing weighted sums of the chords or slopes on either side of each key.
-
-    `parameters` has shape (5, K), and `before`, `after` and both results have shape (d, K). If all parameters are 0,
-    the sums are twice the mean. The weights are from Kochanek and Bartels. Source: docs/formulas, "TCB tangents".
-    """
-    tension, continuity, bias = parameters[:3]
-    slack = 1.0 - tension
-    return (
-        slack * (((1.0 + bias) * (1.0 - continuity)) * before + ((1.0 - bias) * (1.0 + continuity)) * after),
-        slack * (((1.0 + bias) * (1.0 + continuity)) * before + ((1.0 - bias) * (1.0 - continuity)) * after),
-    )
+"""The rule for the ends of tracks that are not loops, either of rotations in 3D Studio, or of vector tracks."""
 
 
 def tangents(
@@ -76,66 +49,28 @@ def tangents(
     return incoming, outgoing
 
 
-class RotationKeys(NamedTuple):
-    """The keys of rotation tracks and their neighbors, from which the controls are constructed.
-
-    `q`, `before` and `after` are the quaternions (4, K) of each key, the previous key and the next key, with the signs
-    of the path. The quaternions exclude `turns`, shape (3, K), which are added to the segments. At the ends of a track
-    that is not a loop, the quaternions on the side without a key are arbitrary.
-    """
-
-    tracks: KeyBatch
-    q: Float64Array
-    before: Float64Array
-    after: Float64Array
-    turns: Float64Array | None
-
-
-def controls_at_ends(
-    keys: RotationKeys, incoming: Float64Array, outgoing: Float64Array
+def weighted_sums(
+    parameters: Float64Array, before: Float64Array, after: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the control quaternions after the first and before the last keys by the rule "TANGENT".
+    """Return the incoming and outgoing weighted sums of the chords or slopes on either side of each key.
 
-    `incoming` and `outgoing` are the controls (4, K) before and after inner keys. The results have shape (4, m) for the
-    m tracks that have ends. Source: docs/formulas, "Ends of rotation tracks".
+    `parameters` has shape (5, K), and `before`, `after` and both results have shape (d, K). If all parameters are 0,
+    the sums are twice the mean. The weights are from Kochanek and Bartels. Source: docs/formulas, "TCB tangents".
     """
-    tracks, q, before, after, turns = keys
-    slack = 1.0 - tracks.parameters[0]
-    first, last = tracks.open
-    has_two_keys = last - first == 1
-    share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
-    next_incoming = _turned_back(incoming[:, first + 1], None if turns is None else turns[:, first])
-    last_outgoing = _turned_back(outgoing[:, last - 1], None if turns is None else -turns[:, last - 1])
-    after_first = np.where(has_two_keys, after[:, first], next_incoming)
-    before_last = np.where(has_two_keys, before[:, last], last_outgoing)
+    tension, continuity, bias = parameters[:3]
+    slack = 1.0 - tension
     return (
-        sphere.slerp(q[:, first], after_first, slack[first] * share),
-        sphere.slerp(q[:, last], before_last, slack[last] * share),
+        slack * (((1.0 + bias) * (1.0 - continuity)) * before + ((1.0 - bias) * (1.0 + continuity)) * after),
+        slack * (((1.0 + bias) * (1.0 + continuity)) * before + ((1.0 - bias) * (1.0 - continuity)) * after),
     )
 
 
-def _turned_back(q: Float64Array, turns: Float64Array | None) -> Float64Array:
-    """Return quaternions without the turns of their segments, which are rotation vectors (3, m)."""
-    return q if turns is None else sphere.product(sphere.exp(-turns / 2.0), q)
+def adjust_factors(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
+    """Return the factors (K,) of incoming and outgoing tangents, each of which is that side's share of the frames.
 
-
-def squad_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float64Array]:
-    """Return the control quaternions after and before each key (docs/formulas, "Squad").
-
-    The formulas' ksm, ksp, kdm, kdp are the factors of `tangents`, applied here to the logarithms of turns.
+    The shares approach 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
     """
-    tracks, q, before, after, _ = keys
-    log_before = sphere.log(sphere.product(sphere.conjugate(before), q))
-    log_after = sphere.log(sphere.product(sphere.conjugate(q), after))
-    # With the other rule, the controls at ends are set below from the inner controls.
-    incoming, outgoing = tangents(tracks, log_before, log_after, "3DS")
-    first, last = tracks.open
-    if ends == "TANGENT":
-        incoming_controls = sphere.product(q, sphere.exp(-incoming / 3.0))
-        outgoing_controls = sphere.product(q, sphere.exp(outgoing / 3.0))
-        after_first, before_last = controls_at_ends(keys, incoming_controls, outgoing_controls)
-        outgoing[:, first] = 3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, first]), after_first))
-        incoming[:, last] = -3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, last]), before_last))
-    controls_after = sphere.product(q, sphere.exp((outgoing - log_after) / 2.0))
-    controls_before = sphere.product(q, sphere.exp((log_before - incoming) / 2.0))
-    return controls_after, controls_before
+    both_sides = tracks.before + tracks.after
+    share = np.divide(tracks.before, both_sides, out=np.full_like(both_sides, 0.5), where=both_sides > 0.0)
+    weight = 1.0 - np.abs(tracks.parameters[1])
+    return 0.5 + weight * (share - 0.5), 0.5 + weight * (0.5 - share)

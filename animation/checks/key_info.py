@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...interp import rotations
-from ...interp.cubics import wrapped_frame
+from ...interp.cycles import wrapped_frame
 from ..bake.plans.own_motion import plays_its_own_keys
 from ..bake.plans.track_splines import track_splines
 from ..fcurves.frames import union

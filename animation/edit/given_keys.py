@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ...interp.arguments import checked_finite
 from ...interp.fitting.tcb_dialects import Dialect, as_3ds, slopes_of_keys
-from ...interp.keys import finite
 from ..arguments import LARGEST
 from ..bake.plans.sample_frames import APART
 from ..fcurves.frames import LAST_FRAME
@@ -123,10 +123,10 @@ def checked_keys(
     dialect: Dialect,
 ) -> GivenKeys:
     """Return the arguments of `set_keys` as arrays. Raise a TypeError or ValueError that names the argument."""
-    at = finite("frames", frames)
+    at = checked_finite("frames", frames)
     if at.ndim != 1 or not len(at):
         raise ValueError(rpt_("frames must be of shape (n,), not {}", at.shape))
-    numbers = finite("values", values)
+    numbers = checked_finite("values", values)
     numbers = numbers[:, np.newaxis] if numbers.ndim == 1 else numbers
     if numbers.ndim != 2 or len(numbers) != len(at):
         raise ValueError(rpt_("values must be of shape ({:d}, d), not {}", len(at), numbers.shape))
@@ -161,7 +161,7 @@ def _check_frames(frames: Float64Array) -> None:
 
 def _checked_parameter(name: str, value: Any, count: int) -> Float64Array:
     """Return a parameter with one value per key."""
-    numbers = finite(name, value)
+    numbers = checked_finite(name, value)
     if numbers.shape not in ((), (count,)):
         raise ValueError(rpt_("{:s} must be a number or of shape ({:d},), not {}", name, count, numbers.shape))
     return np.array(np.broadcast_to(numbers, count))

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import ease
-from ..base_spline import BLOCK
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
+from ..prepared import BLOCK
 from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .handle_samples import CUBIC, PLAIN, SMOOTH, SamplePoints
@@ -71,7 +71,7 @@ class SegmentMotion:
     def groups(self) -> Iterator[Segments]:
         """Yield the segments to fit, in groups with ease and groups without ease."""
         begin, frames, parameters = self.batch.segments, self.batch.tracks.frames, self.batch.tracks.parameters
-        eases = np.stack(ease.normalised(parameters[4, begin], parameters[3, begin + 1]))
+        eases = np.stack(ease.without_overlap(parameters[4, begin], parameters[3, begin + 1]))
         segments = Segments(begin, np.stack([frames[begin], frames[begin + 1]]), eases)
         is_eased = eases.any(axis=0)
         count = max(1, _CHANNELS_TOGETHER // self.batch.channels)

@@ -10,11 +10,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..base_spline import Curve, Spline, end_to_end
+from ..arguments import checked_finite, checked_numbers
+from ..base_spline import Spline, end_to_end
 from ..key_batch import BoolArray, IndexArray, KeyBatch
-from ..keys import Float64Array, finite
-from ..keys import numbers as checked_numbers
+from ..keys import Float64Array
 from ..piecewise import PiecewiseSpline
+from ..prepared import Curve
 from ..rotations.base_rotation_spline import OrientationSpline
 from ..rotations.representations import RotationRepresentation, rotation_representation
 
@@ -182,7 +183,7 @@ def _check_sizes(
 
 def _check_size(numbers: npt.ArrayLike, largest: float) -> None:
     """Raise a ValueError that names the first index whose number is not finite or is too large."""
-    array = finite("numbers", numbers)
+    array = checked_finite("numbers", numbers)
     if (is_too_large := np.abs(array) > largest).any():
         index = tuple(np.argwhere(is_too_large)[0].tolist())
         raise ValueError(

@@ -157,7 +157,7 @@ class SplineSegments:
         u = np.repeat(SHARES[:, np.newaxis], len(self.begin), axis=1)
         ease_from = spline_parameters[_EASE_FROM, self.begin]
         ease_to = spline_parameters[_EASE_TO, self.begin + 1]
-        return ease.ease(u, *ease.normalised(ease_from, ease_to)) if ease_from.any() or ease_to.any() else u
+        return ease.ease(u, *ease.without_overlap(ease_from, ease_to)) if ease_from.any() or ease_to.any() else u
 
     @property
     def _chords(self) -> Float64Array:

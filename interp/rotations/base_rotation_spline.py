@@ -1,27 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base classes of rotation splines, with checked orientations and the signs that determine the arcs between keys."""
+"""Base classes of rotation splines, with checked orientations and turns."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import checked_choice
+from ..arguments import checked_choice, checked_numbers
 from ..base_spline import BaseSpline, Cycle
-from ..key_batch import KeyBatch
-from ..keys import Float64Array, Keys, KeysError, numbers
+from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
-from . import sphere
 from .quaternions import angle_between, conjugate, from_rotation_vector, multiply, shorter, to_axis_angle, unit_vectors
-from .turns import Convention, nearest_turns, turn_sign, turns_to_rotations
+from .turns import NO_TURN, Convention, nearest_turns, turn_sign, turns_to_rotations
 
 if TYPE_CHECKING:
     from typing import Self
-
 
 Path = Literal["SHORTEST", "AS_KEYED"]
 _PATHS = get_args(Path)
@@ -31,67 +27,7 @@ ANTIPODAL = 1e-10
 
 The direction of their arc has an error of 1e-16 / 1e-10 = 1e-6 radian, the largest allowed in a baked rotation.
 """
-_NO_TURN = 1e-10
-"""Angles smaller than this, in radians, are rounding errors, not turns."""
-
 ZERO_QUATERNION = n_("the quaternion is zero, which is not a rotation")
-
-
-_Turned = TypeVar("_Turned", bound="TurnedSpline")
-
-
-def normalised(keys: Keys) -> Float64Array:
-    """Return unit quaternions, or raise KeysError for a zero quaternion."""
-    if keys.values.shape[1] != 4:
-        raise KeysError(n_("a rotation must have four components (w, x, y, z), not {:d}", keys.values.shape[1]))
-    # Scale first, because squares can overflow or underflow.
-    largest = np.abs(keys.values).max(axis=1, keepdims=True)
-    if not largest.all():
-        raise keys.error(ZERO_QUATERNION, int(np.argmin(largest)))
-    values: Float64Array = keys.values / largest
-    values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
-    return values
-
-
-def check_arcs(keys: Keys) -> None:
-    """Raise KeysError if a unit quaternion is antipodal to its predecessor, so that no unique arc joins them."""
-    values = keys.values
-    is_antipodal = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0) < ANTIPODAL
-    if is_antipodal.any():
-        key = int(np.argmax(is_antipodal)) + 1
-        raise keys.error(n_("the rotation from the previous key is a full turn, so its axis is undefined"), key)
-
-
-def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
-    """Return the signs, one per key, for which the arcs of neighboring quaternions follow each track's path.
-
-    Source: docs/formulas, "Signs and paths".
-    """
-    counts = tracks.last - tracks.first + 1
-    flips = np.ones(len(tracks.frames))
-    flips[1:][np.einsum("ij,ij->i", tracks.values[1:], tracks.values[:-1]) < 0.0] = -1.0
-    flips[tracks.first] = 1.0
-    shortest_signs = np.cumprod(flips)
-    # The product over all tracks is restarted at each track's first key.
-    shortest_signs *= np.repeat(shortest_signs[tracks.first], counts)
-    is_shortest = np.repeat([path == "SHORTEST" for path in paths], counts)
-    signs: Float64Array = np.where(is_shortest, shortest_signs, 1.0)
-    return signs
-
-
-def signed_quaternions(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> Float64Array:
-    """Return the quaternions (4, K) of keys, with the signs for which the arcs between them follow the path."""
-    return tracks.columns * path_signs([spline.path for spline in splines], tracks)
-
-
-def neighbours(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the quaternions before and after each key (docs/formulas, "Signs in a loop")."""
-    before, after = q[:, tracks.previous], q[:, tracks.following]
-    start, end = tracks.first[tracks.looped], tracks.last[tracks.looped]
-    seam = np.where(sphere.dot(q[:, start], q[:, end]) < 0.0, -1.0, 1.0)
-    before[:, start] *= seam
-    after[:, end] *= seam
-    return before, after
 
 
 class OrientationSpline(BaseSpline):
@@ -119,9 +55,9 @@ class OrientationSpline(BaseSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle)
-        self._set(keys=keys.with_values(normalised(keys)), path=cast(Path, checked_choice("path", path, _PATHS)))
+        self._set(keys=keys.with_values(_unit_quaternions(keys)), path=cast(Path, checked_choice("path", path, _PATHS)))
         if self.path == "AS_KEYED":
-            check_arcs(self.keys)
+            _check_arcs(self.keys)
 
     @property
     def loop_gap(self) -> float:
@@ -135,7 +71,20 @@ class OrientationSpline(BaseSpline):
 
 
 class TurnedSpline(OrientationSpline):
-    """Base class for splines of rotations whose keys can be turns from the previous key, to preserve full turns."""
+    """Base class for splines of rotations whose keys can be turns from the previous key, to preserve full turns.
+
+    Parameters
+    ----------
+    keys, cycle, path
+        See `OrientationSpline`.
+    """
+
+    _turns: Float64Array | None
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
+        super().__init__(keys, cycle, path)
+        # The turns from key to key, if they are given.
+        self._set(_turns=None)
 
     @classmethod
     def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
@@ -195,7 +144,7 @@ class TurnedSpline(OrientationSpline):
         >>> np.degrees(spline([0, 10], nu=1)[:, 2])  # per frame
         array([45., 45.])
         """
-        turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
+        turns = Keys(frames, checked_numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         if turns.values.shape[1] != 1:
             raise KeysError(n_("angles must have one number per key, not {:d}", turns.values.shape[1]))
         unit_axes = _checked_axes(axes, turns)
@@ -241,9 +190,12 @@ class TurnedSpline(OrientationSpline):
         angles, axes = nearest_turns(angles, axes, walk)
         return angles[:, np.newaxis] * axes
 
-    @abstractmethod
     def _keep_turns(self, turns: Float64Array) -> None:
-        """Record the turns from key to key: rotation vectors of shape (n-1, 3) that end close to the next key."""
+        """Keep the turns from key to key: rotation vectors (n - 1, 3) that end close to the next key."""
+        self._set(_turns=turns)
+
+
+_Turned = TypeVar("_Turned", bound=TurnedSpline)
 
 
 def splines_along_walks(
@@ -268,9 +220,31 @@ def splines_along_walks(
     return splines
 
 
+def _unit_quaternions(keys: Keys) -> Float64Array:
+    """Return unit quaternions, or raise KeysError for a zero quaternion."""
+    if keys.values.shape[1] != 4:
+        raise KeysError(n_("a rotation must have four components (w, x, y, z), not {:d}", keys.values.shape[1]))
+    # Scale first, because squares can overflow or underflow.
+    largest = np.abs(keys.values).max(axis=1, keepdims=True)
+    if not largest.all():
+        raise keys.error(ZERO_QUATERNION, int(np.argmin(largest)))
+    values: Float64Array = keys.values / largest
+    values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
+    return values
+
+
+def _check_arcs(keys: Keys) -> None:
+    """Raise KeysError if a unit quaternion is antipodal to its predecessor, so that no unique arc joins them."""
+    values = keys.values
+    is_antipodal = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0) < ANTIPODAL
+    if is_antipodal.any():
+        key = int(np.argmax(is_antipodal)) + 1
+        raise keys.error(n_("the rotation from the previous key is a full turn, so its axis is undefined"), key)
+
+
 def _checked_walk(walk: npt.ArrayLike, keys: Keys) -> Float64Array:
     """Return the rotation vectors from key to key, shape (n - 1, 3), or raise KeysError."""
-    vectors = numbers("walk", walk, 3)
+    vectors = checked_numbers("walk", walk, 3)
     if vectors.shape != (len(keys) - 1, 3):
         fault = n_("walk must have the columns x, y, z and one row per segment, but its shape is {!s}", vectors.shape)
         raise KeysError(fault)
@@ -279,7 +253,7 @@ def _checked_walk(walk: npt.ArrayLike, keys: Keys) -> Float64Array:
 
 def _checked_axes(axes: npt.ArrayLike, turns: Keys) -> Float64Array:
     """Return the unit axes (n, 3) of keys with turn angles (n, 1), or raise KeysError."""
-    checked = numbers("axes", axes)
+    checked = checked_numbers("axes", axes)
     if checked.shape != (len(turns), 3):
         fault = n_(
             "axes must have the columns x, y, z and one row per key: {:d} keys, axes of shape {!s}",
@@ -299,7 +273,7 @@ def _filled_axes(angles: Float64Array, axes: Float64Array) -> Float64Array:
 
     A zero turn has no axis, but the tangents of adjacent full turns need one.
     """
-    turning_keys = np.flatnonzero(np.abs(angles[1:]) > _NO_TURN) + 1
+    turning_keys = np.flatnonzero(np.abs(angles[1:]) > NO_TURN) + 1
     if not len(turning_keys):
         return axes
     previous = np.searchsorted(turning_keys, np.arange(1, len(angles)), side="right") - 1

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import checked_numbers
 from ..key_batch import BoolArray
-from ..keys import Float64Array, numbers
+from ..keys import Float64Array
 from .representations import rotation_representation
 
 UNKNOWN_ORDER = "EULER"
@@ -40,7 +41,7 @@ class Maps(NamedTuple):
 
         Values that do not change keep every bit, including the sign of a zero.
         """
-        scaled = numbers("values", values) * self.factors
+        scaled = checked_numbers("values", values) * self.factors
         result: Float64Array = np.where(self.terms == 0.0, scaled, scaled + self.terms)
         return result
 
@@ -78,7 +79,7 @@ def nearest_maps(name: str, values: npt.ArrayLike, before: npt.ArrayLike) -> Map
     array([[190.,   0.,   0.],
            [ 10.,  10.,   0.]])
     """
-    key_values, targets = numbers("values", values), numbers("before", before)
+    key_values, targets = checked_numbers("values", values), checked_numbers("before", before)
     if name == UNKNOWN_ORDER:
         maps = Maps(np.ones_like(key_values), 2.0 * np.pi * np.rint((targets - key_values) / (2.0 * np.pi)))
     else:

@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import checked_numbers
 from ..key_batch import BoolArray
-from ..keys import Float64Array, numbers
+from ..keys import Float64Array
 from . import sphere
 from .quaternions import (
     UNKNOWN,
@@ -53,7 +54,7 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     array([0.707107, 0.      , 0.      , 0.707107])
     """
     i, j, k, sign = axes_of(order)
-    half = components_first(numbers("angles", angles, 3)) / 2.0
+    half = components_first(checked_numbers("angles", angles, 3)) / 2.0
     cosine, sine = np.cos(half), np.sin(half)
     q = np.empty((4, *half.shape[1:]))
     ci, cj, ck, si, sj, sk = cosine[i], cosine[j], cosine[k], sine[i], sine[j], sine[k]
@@ -76,7 +77,7 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     >>> np.degrees(rotations.to_euler([0.8, 0.6, 0, 0]))
     array([73.739795,  0.      ,  0.      ])
     """
-    halves = euler_halves(components_first(numbers("q", q, 4)), order)
+    halves = euler_halves(components_first(checked_numbers("q", q, 4)), order)
     determined = halves._replace(
         half_sum=np.where(halves.sum_unknown, 0.0, halves.half_sum),
         half_difference=np.where(halves.difference_unknown, 0.0, halves.half_difference),
@@ -168,10 +169,10 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     array([  0., 120., 240., 360.])
     """
     i, j, k, sign = axes_of(order)
-    samples = numbers("q", q, 4)
+    samples = checked_numbers("q", q, 4)
     if samples.ndim == 1:
         return follow_euler(samples[np.newaxis], order, start).reshape(3)
-    start_angles = np.broadcast_to(numbers("start", start, 3), (*samples.shape[:-2], 3))
+    start_angles = np.broadcast_to(checked_numbers("start", start, 3), (*samples.shape[:-2], 3))
     # The path is first computed with middle angles from -90 to 90 degrees, where `euler_halves` finds them.
     principal_start = start_angles.copy()
     starts_at_other = np.abs(wrapped(start_angles[..., j])) > np.pi / 2.0
@@ -236,18 +237,20 @@ def follow_axis_angle(
     >>> np.degrees(angles)
     array([  0., 120., 240., 360.])
     """
-    samples = numbers("q", q, 4)
+    samples = checked_numbers("q", q, 4)
     if samples.ndim == 1:
         axes, angles = follow_axis_angle(samples[np.newaxis], start_axis, start_angle)
         return axes[0], angles[0]
     sample_axes, sample_angles = to_axis_angle(samples)
-    first_axis, length = unit_vectors(np.broadcast_to(numbers("start_axis", start_axis, 3), (*samples.shape[:-2], 3)))
+    first_axis, length = unit_vectors(
+        np.broadcast_to(checked_numbers("start_axis", start_axis, 3), (*samples.shape[:-2], 3))
+    )
     first_axis = np.where(length[..., np.newaxis] > 0.0, first_axis, np.array([0.0, 1.0, 0.0]))
     sine = sphere.length(components_first(samples)[1:])
     is_unknown = np.concatenate([np.zeros_like(sine[..., :1], dtype=np.bool_), sine < UNKNOWN], axis=-1)
     axes = components_first(np.concatenate([first_axis[..., np.newaxis, :], sample_axes], axis=-2))
     axes = np.stack([_filled_forward(component, is_unknown) for component in axes])
     signs = cumulative_signs(sphere.dot(axes[..., 1:], axes[..., :-1]))
-    first_angle = np.broadcast_to(numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
+    first_angle = np.broadcast_to(checked_numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
     angles = np.unwrap(np.concatenate([first_angle, sample_angles * signs], axis=-1), axis=-1)[..., 1:]
     return components_last(axes[..., 1:] * signs), angles

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import Float64Array, numbers
+from ..arguments import checked_numbers
+from ..keys import Float64Array
 from . import sphere
 
 # The sine of half the angle from gimbal lock, or from no turn, below which float32 keys determine no direction.
@@ -38,7 +39,9 @@ def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
     >>> rotations.multiply([0, 1, 0, 0], [0, 0, 1, 0])  # i j = k
     array([0., 0., 0., 1.])
     """
-    return components_last(sphere.product(components_first(numbers("p", p, 4)), components_first(numbers("q", q, 4))))
+    return components_last(
+        sphere.product(components_first(checked_numbers("p", p, 4)), components_first(checked_numbers("q", q, 4)))
+    )
 
 
 def conjugate(q: npt.ArrayLike) -> Float64Array:
@@ -49,7 +52,7 @@ def conjugate(q: npt.ArrayLike) -> Float64Array:
     >>> rotations.conjugate([0.5, 0.5, 0.5, 0.5])
     array([ 0.5, -0.5, -0.5, -0.5])
     """
-    return numbers("q", q, 4) * (1.0, -1.0, -1.0, -1.0)
+    return checked_numbers("q", q, 4) * (1.0, -1.0, -1.0, -1.0)
 
 
 def normalise(q: npt.ArrayLike) -> Float64Array:
@@ -70,7 +73,7 @@ def normalise(q: npt.ArrayLike) -> Float64Array:
 
 def normalised(name: str, q: npt.ArrayLike) -> Float64Array:
     """Return the unit quaternions of an argument with the given name. Raises ValueError like `normalise`."""
-    array = numbers(name, q, 4)
+    array = checked_numbers(name, q, 4)
     largest = np.abs(array).max(axis=-1, keepdims=True)
     if not ((largest > 0.0) & (largest < np.inf)).all():
         raise ValueError(f"{name}: a quaternion is zero or not finite")
@@ -99,8 +102,10 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
     >>> rotations.slerp([1, 0, 0, 0], [0, 0, 0, 1], 0.5)
     array([0.707107, 0.      , 0.      , 0.707107])
     """
-    parameter = numbers("t", t)
-    start, end, _ = np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4), parameter[..., np.newaxis])
+    parameter = checked_numbers("t", t)
+    start, end, _ = np.broadcast_arrays(
+        checked_numbers("p", p, 4), checked_numbers("q", q, 4), parameter[..., np.newaxis]
+    )
     return components_last(sphere.slerp(components_first(start), components_first(end), parameter))
 
 
@@ -112,7 +117,7 @@ def shorter(q: npt.ArrayLike) -> Float64Array:
     >>> rotations.shorter([-0.5, 0.5, 0.5, 0.5])
     array([ 0.5, -0.5, -0.5, -0.5])
     """
-    array = numbers("q", q, 4)
+    array = checked_numbers("q", q, 4)
     return np.where(array[..., :1] < 0.0, -array, array)
 
 
@@ -124,7 +129,7 @@ def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
     >>> rotations.angle_between([1, 0, 0, 0], [[0, 0, 0, 1], [-1, 0, 0, 0]])
     array([3.141593, 0.      ])
     """
-    a, b = map(components_first, np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4)))
+    a, b = map(components_first, np.broadcast_arrays(checked_numbers("p", p, 4), checked_numbers("q", q, 4)))
     difference, total = sphere.length(b - a), sphere.length(b + a)
     angle: Float64Array = 4.0 * np.arctan2(np.minimum(difference, total), np.maximum(difference, total))
     return angle
@@ -141,7 +146,7 @@ def unroll_signs(q: npt.ArrayLike) -> Float64Array:
     array([[0.6, 0. , 0. , 0.8],
            [0.5, 0.5, 0.5, 0.5]])
     """
-    array = numbers("q", q, 4).copy()
+    array = checked_numbers("q", q, 4).copy()
     if array.ndim == 1:
         return array
     dots = np.einsum("...i,...i->...", array[..., 1:, :], array[..., :-1, :])
@@ -164,7 +169,7 @@ def from_rotation_vector(v: npt.ArrayLike) -> Float64Array:
     >>> rotations.from_rotation_vector([0, 0, np.pi])
     array([0., 0., 0., 1.])
     """
-    return components_last(sphere.exp(components_first(numbers("v", v, 3)) / 2.0))
+    return components_last(sphere.exp(components_first(checked_numbers("v", v, 3)) / 2.0))
 
 
 def to_rotation_vector(q: npt.ArrayLike) -> Float64Array:
@@ -177,7 +182,7 @@ def to_rotation_vector(q: npt.ArrayLike) -> Float64Array:
     >>> rotations.to_rotation_vector([0, 0, 0, 1])
     array([0.      , 0.      , 3.141593])
     """
-    return components_last(2.0 * sphere.log(components_first(numbers("q", q, 4))))
+    return components_last(2.0 * sphere.log(components_first(checked_numbers("q", q, 4))))
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
@@ -190,8 +195,8 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
     >>> rotations.from_axis_angle([0, 0, 2], np.pi)
     array([0., 0., 0., 1.])
     """
-    half = numbers("angle", angle) / 2.0
-    unit, length = unit_vectors(numbers("axis", axis, 3))
+    half = checked_numbers("angle", angle) / 2.0
+    unit, length = unit_vectors(checked_numbers("axis", axis, 3))
     cosine = np.where(length > 0.0, np.cos(half), 1.0)
     return np.concatenate([cosine[..., np.newaxis], unit * np.sin(half)[..., np.newaxis]], axis=-1)
 
@@ -207,9 +212,9 @@ def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0
     >>> rotations.to_axis_angle([[0, 0, 0, 1]])
     (array([[0., 0., 1.]]), array([3.141593]))
     """
-    array = numbers("q", q, 4)
+    array = checked_numbers("q", q, 4)
     axis, sine = unit_vectors(array[..., 1:])
-    axis = np.where(sine[..., np.newaxis] > 0.0, axis, numbers("default_axis", default_axis, 3))
+    axis = np.where(sine[..., np.newaxis] > 0.0, axis, checked_numbers("default_axis", default_axis, 3))
     angle: Float64Array = 2.0 * np.arctan2(sine, array[..., 0])
     return axis, angle
 
@@ -223,7 +228,7 @@ def unit_vectors(vectors: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
     (array([[0. , 0.6, 0.8],
            [0. , 0. , 0. ]]), array([5., 0.]))
     """
-    array = numbers("vectors", vectors)
+    array = checked_numbers("vectors", vectors)
     if not array.ndim:
         raise ValueError("vectors must have components, but the argument is one number")
     largest = np.abs(array).max(axis=-1, keepdims=True)
@@ -245,7 +250,7 @@ def to_matrix(q: npt.ArrayLike) -> Float64Array:
            [ 0., -1.,  0.],
            [ 0.,  0.,  1.]])
     """
-    w, x, y, z = components_first(numbers("q", q, 4))
+    w, x, y, z = components_first(checked_numbers("q", q, 4))
     entries = [
         (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
         (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
@@ -265,7 +270,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Float64Array:
     >>> rotations.from_matrix([[0, -1, 0], [1, 0, 0], [0, 0, 1]])  # a quarter turn about z
     array([0.707107, 0.      , 0.      , 0.707107])
     """
-    array = numbers("matrix", matrix, 3)
+    array = checked_numbers("matrix", matrix, 3)
     if array.shape[-2:] != (3, 3):
         raise ValueError(f"matrix must have 3 rows and 3 columns on its last axes, but its shape is {array.shape}")
     m = np.moveaxis(array, (-2, -1), (0, 1))

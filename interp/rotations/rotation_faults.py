@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import checked_numbers
 from ..key_batch import BoolArray
-from ..keys import Float64Array, numbers
+from ..keys import Float64Array
 from .equivalent import GAIN, UNKNOWN_ORDER, Maps, chained, nearest_maps
 from .euler import axes_of
 
@@ -72,7 +73,7 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     >>> faults.flips, faults.repaired(turns=False).applied(q)[1]
     (array([False,  True]), array([0.8, 0.6, 0. , 0. ]))
     """
-    key_frames, key_values = numbers("frames", frames), numbers("values", values)
+    key_frames, key_values = checked_numbers("frames", frames), checked_numbers("values", values)
     previous = np.maximum(np.arange(len(key_values)) - 1, 0)
     previous_values = key_values[previous]
     steps = nearest_maps(name, key_values, previous_values).of_keys(np.asarray(moves, dtype=np.bool_)[previous])

@@ -12,14 +12,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..base_spline import Cycle, end_to_end
+from ..base_spline import end_to_end
 from ..cubics import hermite_powers
 from ..key_batch import IndexArray, KeyBatch
-from ..keys import Float64Array, Keys
+from ..keys import Float64Array
 from . import sphere
-from .base_rotation_spline import Path, TurnedSpline, path_signs
+from .base_rotation_spline import TurnedSpline
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
-from .turns import LongTurns
+from .long_turns import LongTurns
+from .signs import signed_quaternions
+
+# The largest factor by which segment lengths may differ in an evenly spaced track.
+_EVEN = 10.0
 
 
 class Turns(NamedTuple):
@@ -39,6 +43,17 @@ class Turns(NamedTuple):
         angles = sphere.length(self.onward)
         full_angles = 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))
         return self.onward * np.divide(full_angles, angles, out=np.zeros_like(angles), where=full_angles > 0.0)
+
+
+def turns_between_keys(splines: Sequence[TurnedSpline], tracks: KeyBatch) -> Turns:
+    """Return the turns from key to key of all splines."""
+    start = signed_quaternions(splines, tracks)
+    onward = 2.0 * sphere.log(sphere.product(start[:, tracks.segment_end], sphere.conjugate(start)))
+    onward[:, tracks.last] = 0.0
+    for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
+        if spline._turns is not None:
+            onward[:, first:last] = spline._turns.T
+    return Turns(start, onward)
 
 
 class RotationVectors:
@@ -104,52 +119,24 @@ class RotationVectors:
         return value, rate, 2.0 * half_change
 
 
-class TurningSpline(TurnedSpline):
-    """Base class for splines of rotations that are determined by the turns from key to key.
-
-    Parameters
-    ----------
-    keys, cycle, path
-        See `OrientationSpline`.
-    """
-
-    _turns: Float64Array | None
-
-    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
-        super().__init__(keys, cycle, path)
-        self._set(_turns=None)
-
-    def _keep_turns(self, turns: Float64Array) -> None:
-        self._set(_turns=turns)
-
-    @staticmethod
-    def turns(splines: Sequence[TurningSpline], tracks: KeyBatch) -> Turns:
-        """Return the turns from key to key of all splines."""
-        # Keys given as turns already have the signs of the products, for any path.
-        paths: list[Path] = ["AS_KEYED" if spline._turns is not None else spline.path for spline in splines]
-        start = tracks.columns * path_signs(paths, tracks)
-        onward = 2.0 * sphere.log(sphere.product(start[:, tracks.segment_end], sphere.conjugate(start)))
-        onward[:, tracks.last] = 0.0
-        for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
-            if spline._turns is not None:
-                onward[:, first:last] = spline._turns.T
-        return Turns(start, onward)
-
-
-class SolvedSpline(TurningSpline):
-    """A `TurningSpline` that solves equations. The constructors raise KeysError if there is no solution.
+class SolvedSpline(TurnedSpline):
+    """Base class for splines of rotations that solve equations. The constructors raise KeysError without a solution.
 
     Attributes
     ----------
     certain_turn : float
-        A solution exists if no turn from key to key is larger than this angle in radians.
+        No tested keys without a solution had turns of at most this angle (in radians) from key to key, and segment
+        lengths that differ by a factor of at most 10.
     """
 
     certain_turn: ClassVar[float]
 
     def check(self) -> None:
         """Raise KeysError if there is no solution."""
-        if sphere.length(self.turns([self], end_to_end([self])).onward).max() > self.certain_turn:
+        turns = sphere.length(turns_between_keys([self], end_to_end([self])).onward)
+        lengths = np.diff(self.keys.frames)
+        is_even = lengths.max(initial=0.0) <= _EVEN * lengths.min(initial=np.inf)
+        if turns.max() > self.certain_turn or not is_even:
             _ = self.prepared
 
     def _keep_turns(self, turns: Float64Array) -> None:

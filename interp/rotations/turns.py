@@ -3,11 +3,6 @@
 
 Products of turns are orientations, and orientations are connected by the shortest turns. Curves of Euler angles, or of
 an axis and an angle, are followed in steps to count full turns.
-
-The turn of each segment is a chord, given as a rotation vector. The chords of a track have tangents like any vector
-track. Along the axis of the segment, the turn runs from 0 to the full chord, and across the axis from 0 back to 0.
-``q(u) = exp(along / 2) exp(across / 2) p(u)`` passes through the keys if p(1) is the next key without the chord. The
-curve q is C1 at the keys where p is C1. For rotation about one axis, the motion is the vector spline of the angle.
 """
 
 from __future__ import annotations
@@ -17,13 +12,11 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..cubics import hermite_weights
-from ..key_batch import BoolArray, IndexArray
-from ..keys import Float64Array, KeysError, numbers
+from ..arguments import checked_numbers
+from ..key_batch import IndexArray
+from ..keys import Float64Array, KeysError
 from ..messages import n_
-from . import sphere
 from .euler import Order, from_euler, wrapped
-from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
 from .quaternions import (
     conjugate,
     from_axis_angle,
@@ -40,7 +33,7 @@ Convention = Literal["BLENDER", "3DS"]
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 # Turns below this angle determine no axis, because the rounding error is 1e-16 / 1e-10, a millionth of a radian.
-_NO_TURN = 1e-10
+NO_TURN = 1e-10
 # The length of steps in which a path between keys is followed to count its turns. For one axis, any step below half a
 # turn would suffice.
 _STEP = np.pi / 8.0
@@ -97,8 +90,8 @@ def turns_to_rotations(
            [ 0.,  0.,  0.,  1.],
            [-1.,  0.,  0.,  0.]])
     """
-    signed_angles = turn_sign(convention) * numbers("angles", angles)
-    axis_rows = _one_per_angle(signed_angles, numbers("axes", axes, 3))
+    signed_angles = turn_sign(convention) * checked_numbers("angles", angles)
+    axis_rows = _one_per_angle(signed_angles, checked_numbers("axes", axes, 3))
     w, x, y, z = normalised("first", first).tolist()
     turns = np.atleast_2d(from_axis_angle(axis_rows, signed_angles))
     orientations = np.empty_like(turns)
@@ -145,7 +138,7 @@ def rotations_to_turns(
     """
     if path not in ("SHORTEST", "AS_KEYED"):
         raise ValueError(f"path must be one of SHORTEST, AS_KEYED, not {path!r}")
-    array = numbers("q", q, 4)
+    array = checked_numbers("q", q, 4)
     turns = shorter(array)
     if array.ndim > 1:
         turns[1:] = multiply(array[1:], conjugate(array[:-1]))
@@ -189,7 +182,7 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64
     >>> np.degrees(angles)
     array([  0., 450.])
     """
-    keys = numbers("angles", angles, 3)
+    keys = checked_numbers("angles", angles, 3)
     if keys.ndim == 1:
         _check_finite(keys)
         return rotations_to_turns(from_euler(keys, order))
@@ -223,7 +216,7 @@ def walk_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     >>> np.degrees(rotations.walk_euler([[0, 0, 0], [0, 0, np.radians(720)]]))
     array([[  0.,   0., 720.]])
     """
-    keys = numbers("angles", angles, 3)
+    keys = checked_numbers("angles", angles, 3)
     _check_finite(keys)
     change = keys[1:] - keys[:-1]
     steps = _step_counts(np.abs(change).sum(axis=-1))
@@ -256,8 +249,8 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     >>> np.degrees(angles)
     array([  0., 900.])
     """
-    key_angles = numbers("angles", angles)
-    key_axes = _one_per_angle(key_angles, numbers("axes", axes, 3))
+    key_angles = checked_numbers("angles", angles)
+    key_axes = _one_per_angle(key_angles, checked_numbers("axes", axes, 3))
     if not key_angles.ndim:
         _check_finite(np.append(key_axes, key_angles))
         return rotations_to_turns(from_axis_angle(key_axes, key_angles))
@@ -285,8 +278,8 @@ def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
     >>> np.degrees(rotations.walk_axis_angle([0, 4 * np.pi], [[0, 0, 1], [0, 0, 1]]))
     array([[  0.,   0., 720.]])
     """
-    key_angles = numbers("angles", angles)
-    key_axes = _one_per_angle(key_angles, numbers("axes", axes, 3))
+    key_angles = checked_numbers("angles", angles)
+    key_axes = _one_per_angle(key_angles, checked_numbers("axes", axes, 3))
     _check_finite(np.concatenate([key_angles[..., np.newaxis], key_axes], axis=-1))
     change, axis_change = key_angles[1:] - key_angles[:-1], key_axes[1:] - key_axes[:-1]
     unit = unit_vectors(key_axes)[0]
@@ -369,93 +362,12 @@ def nearest_turns(
     >>> np.degrees(angles)
     array([810.])
     """
-    turn_angles, vectors = numbers("angles", angles), numbers("walked", walked, 3)
-    turn_axes = _one_per_angle(turn_angles, numbers("axes", axes, 3))
+    turn_angles, vectors = checked_numbers("angles", angles), checked_numbers("walked", walked, 3)
+    turn_axes = _one_per_angle(turn_angles, checked_numbers("axes", axes, 3))
     vector_axes, vector_angles = unit_vectors(vectors)
     remainders = wrapped(turn_angles)
-    has_no_axis = (np.abs(remainders) < _NO_TURN) & (vector_angles > np.pi)
+    has_no_axis = (np.abs(remainders) < NO_TURN) & (vector_angles > np.pi)
     turn_axes = np.where(has_no_axis[..., np.newaxis], vector_axes, turn_axes)
     remainders = np.where(has_no_axis, 0.0, remainders)
     projections = np.einsum("...i,...i->...", vectors, turn_axes)
     return remainders + 2.0 * np.pi * np.rint((projections - remainders) / (2.0 * np.pi)), turn_axes
-
-
-class LongTurns:
-    """The turns added to the segments of several tracks.
-
-    `chords` are the rotation vectors (3, K) of the segments in the parent's frame, or 0 for no turn. `outgoing` and
-    `incoming` are the tangents (3, K) at the start and end of each segment. `axis` contains the unit axes (3, K) of the
-    chords, or 0 for no turn.
-    """
-
-    def __init__(self, chords: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
-        self._length = sphere.length(chords)
-        self.axis = np.divide(chords, self._length, out=np.zeros_like(chords), where=self._length > 0.0)
-        self._outgoing_along, self._incoming_along = sphere.dot(self.axis, outgoing), sphere.dot(self.axis, incoming)
-        self._outgoing_across = outgoing - self.axis * self._outgoing_along
-        # The turn along the axis is applied after the turn across the axis, and therefore rotates the end of that turn.
-        self._incoming_across = turned(-chords, incoming - self.axis * self._incoming_along)
-        self._has_turn: BoolArray = np.logical_or.reduce((chords, outgoing, incoming)).any(axis=0)
-
-    def turns(self, segment: IndexArray, u: Float64Array, nu: int = 0) -> tuple[Float64Array, Float64Array]:
-        """Return the turns along and across the axis as rotation vectors (3, samples), or derivatives of order `nu`."""
-        chord, leaving, arriving = hermite_weights(u, nu)
-        angle = (
-            self._length[segment] * chord
-            + self._outgoing_along[segment] * leaving
-            + self._incoming_along[segment] * arriving
-        )
-        across = self._outgoing_across[:, segment] * leaving + self._incoming_across[:, segment] * arriving
-        return self.axis[:, segment] * angle, across
-
-    def turned_since_key(self, turns: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the rotation vectors (samples, 3) from the segment's key, including long turns.
-
-        `turns` (samples, 4) are the same rotations without full turns. The sum is exact for rotation about one axis,
-        and otherwise accurate enough to count full turns.
-        """
-        along, across = self.turns(segment, u)
-        long_turn = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
-        remainder = 2.0 * sphere.log(sphere.product(sphere.conjugate(long_turn), turns.T))
-        return (along + across + remainder).T
-
-    def add_to_values(self, values: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the quaternions with the turns added."""
-        samples = np.flatnonzero(self._has_turn[segment])
-        if samples.size:
-            along, across = self.turns(segment[samples], u[samples])
-            long_turn = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
-            values[:, samples] = sphere.product(long_turn, values[:, samples])
-        return values
-
-    def add_to_velocities(self, velocities: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the angular velocities with respect to u with the turns added."""
-        samples = np.flatnonzero(self._has_turn[segment])
-        if samples.size:
-            along, across = self.turns(segment[samples], u[samples])
-            along_rate, across_rate = self.turns(segment[samples], u[samples], 1)
-            inner_velocity = velocity_of_exp(across, across_rate) + turned(across, velocities[:, samples])
-            velocities[:, samples] = along_rate + turned(along, inner_velocity)
-        return velocities
-
-    def add_to_accelerations(
-        self, accelerations: Float64Array, velocities: Float64Array, segment: IndexArray, u: Float64Array
-    ) -> Float64Array:
-        """Return the angular accelerations with respect to u with the turns added. `velocities` exclude the turns."""
-        samples = np.flatnonzero(self._has_turn[segment])
-        if samples.size:
-            (along, across), (along_rate, across_rate), (along_change, across_change) = (
-                self.turns(segment[samples], u[samples], nu) for nu in range(3)
-            )
-            curve_velocity = turned(across, velocities[:, samples])
-            across_velocity = velocity_of_exp(across, across_rate)
-            inner_velocity = turned(along, across_velocity + curve_velocity)
-            inner_acceleration = (
-                acceleration_of_exp(across, across_rate, across_change)
-                + cross(across_velocity, curve_velocity)
-                + turned(across, accelerations[:, samples])
-            )
-            accelerations[:, samples] = (
-                along_change + cross(along_rate, inner_velocity) + turned(along, inner_acceleration)
-            )
-        return accelerations

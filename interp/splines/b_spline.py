@@ -12,31 +12,25 @@ Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines thro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..b_spline_controls import controls_through
+from ..b_spline_weights import BasisWeights, segments_away
 from ..base_spline import ComponentSpline, Cycle, Method
-from ..cubic_equations import factorized, largest_in_tracks, matrices, times, unsolved_error
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import Path
-from ..rotations.exponential import cross, rate_of_velocity, rotated, turned, velocity_of_exp
-from ..rotations.rotation_vectors import SolvedSpline, TurningSpline
+from ..rotations.base_rotation_spline import Path, TurnedSpline
+from ..rotations.exponential import cross, rotated
+from ..rotations.rotation_vectors import SolvedSpline, turns_between_keys
 from .cubic import NaturalVectorSpline
 
 if TYPE_CHECKING:
     from typing import Self
-
-# The longest step of Newton's method, in radians. The linearization is valid only for smaller turns.
-_LONGEST_STEP = 0.5
-# Enough steps for controls that are several full turns away from their keys.
-_MAX_ITERATIONS = 80
-# A step this small, in radians, is the last, because its error is far below rounding.
-_SETTLED = 1e-12
 
 
 class VectorSpline(ComponentSpline):
@@ -64,8 +58,8 @@ class VectorSpline(ComponentSpline):
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
         keys, end = tracks.columns, tracks.segment_end
         chords = keys[:, end] - keys
-        weights = _Weights.of(tracks)
-        before, after = chords[:, _segments(tracks, -1)], chords[:, _segments(tracks, 1)]
+        weights = BasisWeights.of(tracks)
+        before, after = chords[:, segments_away(tracks, -1)], chords[:, segments_away(tracks, 1)]
         b0, b1, b2, b3 = (keys + weight * chords for weight in weights.middle)
         b0 -= weights.first * before
         b3 += weights.last * after
@@ -77,14 +71,14 @@ class VectorSpline(ComponentSpline):
         return Cubics(b0, b3, 3.0 * (b1 - b0), 3.0 * (b3 - b2))
 
 
-class RotationSpline(TurningSpline):
+class RotationSpline(TurnedSpline):
     """Cumulative B-spline of rotations that approximates the keys.
 
     Parameters
     ----------
     keys, cycle, path
-        See `rotation_vectors.TurningSpline`. The spline passes through the first and last keys of a track, but through
-        none of the keys of a loop.
+        See `OrientationSpline`. The spline passes through the first and last keys of a track, but through none of the
+        keys of a loop.
 
     Notes
     -----
@@ -98,8 +92,8 @@ class RotationSpline(TurningSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
-        start, onward = cls.turns(splines, tracks)
-        return _CumulativeTurns(tracks, start, rotated(sphere.conjugate(start), onward), _Weights.of(tracks))
+        start, onward = turns_between_keys(splines, tracks)
+        return _CumulativeTurns(tracks, start, rotated(sphere.conjugate(start), onward), BasisWeights.of(tracks))
 
 
 class ThroughVectorSpline(NaturalVectorSpline):
@@ -121,14 +115,15 @@ class ThroughRotationSpline(SolvedSpline):
     Parameters
     ----------
     keys, cycle, path
-        See `rotation_vectors.TurningSpline`.
+        See `OrientationSpline`.
 
     Raises
     ------
     KeysError
-        If `rotation_vectors.TurningSpline` raises the error, or no controls are found. No controls are found for one in
-        twenty random tracks that turn by more than 90 degrees between keys, with a different axis each time. Some
-        tracks that turn back and forth by more than 360 degrees have no controls either.
+        If `OrientationSpline` raises the error, or no controls are found. No controls are found for one in twenty
+        random tracks that turn by more than 90 degrees between keys, with a different axis each time. Some tracks that
+        turn back and forth by more than 360 degrees, or whose segment lengths differ by a factor of more than 10, have
+        no controls either.
 
     Notes
     -----
@@ -137,7 +132,7 @@ class ThroughRotationSpline(SolvedSpline):
     "B-splines through keys".
     """
 
-    certain_turn = 0.8
+    certain_turn = 0.6
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)
@@ -145,70 +140,11 @@ class ThroughRotationSpline(SolvedSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
-        start, onward = cls.turns(splines, tracks)
-        weights = _Weights.of(tracks)
+        start, onward = turns_between_keys(splines, tracks)
+        weights = BasisWeights.of(tracks)
         return _CumulativeTurns(
-            tracks, *_controls(tracks, start, rotated(sphere.conjugate(start), onward), weights), weights
+            tracks, *controls_through(tracks, start, rotated(sphere.conjugate(start), onward), weights), weights
         )
-
-
-class _Weights(NamedTuple):
-    """The weights of the four controls around each segment, as cumulative B-splines.
-
-    Along a segment the spline is ``c0 + (c1 - c0) b1 + (c2 - c1) b2 + (c3 - c2) b3`` with cubics b1 to b3 in u. The
-    attributes are Bezier ordinates: the first of ``1 - b1`` (the others are 0), all four of b2, and the last of b3.
-    """
-
-    first: Float64Array
-    middle: Float64Array
-    last: Float64Array
-
-    @classmethod
-    def of(cls, tracks: KeyBatch) -> _Weights:
-        """Return the weights of all segments, from the knots around them."""
-        length = tracks.lengths
-        # The segment of a last key has no length and no motion, so any length is correct.
-        length[tracks.last] = 1.0
-        before, after = length[_segments(tracks, -1)], length[_segments(tracks, 1)]
-        two_before, two_after = length[_segments(tracks, -2)], length[_segments(tracks, 2)]
-        three_lengths = before + length + after
-        start_share, end_share = before / three_lengths, (before + length) / three_lengths
-        share_before, share_after = before / (before + length), length / (length + after)
-        first = (1.0 - share_before) * length / (two_before + before + length)
-        middle = np.stack(
-            [share_before * start_share, start_share, end_share, end_share + share_after * (1.0 - end_share)]
-        )
-        last = share_after * length / (length + after + two_after)
-        # The segment that begins at the last key of a loop is the first segment.
-        segment = np.arange(len(length))
-        segment[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
-        return cls(first[segment], middle[:, segment], last[segment])
-
-    def at(self, segment: IndexArray, u: Float64Array, nu: int) -> list[Float64Array]:
-        """Return b1 - 1, b2 and b3, or their derivatives with respect to u."""
-        rest = 1.0 - u
-        first, last = self.first[segment], self.last[segment]
-        p0, p1, p2, p3 = self.middle[:, segment]
-        if nu == 0:
-            middle = ((p0 * rest + 3.0 * p1 * u) * rest + 3.0 * p2 * u * u) * rest + p3 * u**3
-            return [-first * rest**3, middle, last * u**3]
-        r0, r1, r2 = p1 - p0, p2 - p1, p3 - p2
-        if nu == 1:
-            middle = 3.0 * ((r0 * rest + 2.0 * r1 * u) * rest + r2 * u * u)
-            return [3.0 * first * rest**2, middle, 3.0 * last * u**2]
-        return [-6.0 * first * rest, 6.0 * ((r1 - r0) * rest + (r2 - r1) * u), 6.0 * last * u]
-
-
-def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
-    """Return the segment `offset` places after each segment, across a loop's seam or mirrored at other ends."""
-    counts = tracks.last - tracks.first + 1
-    first, segment_count = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
-    index = np.arange(len(tracks.frames)) - first + offset
-    mirrored_at_last = np.where(index >= segment_count, 2 * segment_count - 1 - index, index)
-    mirrored = np.where(index < 0, -1 - index, mirrored_at_last)
-    inside = np.where(np.repeat(tracks.looped, counts), np.mod(index, segment_count), mirrored)
-    segments: IndexArray = first + np.clip(inside, 0, segment_count - 1)
-    return segments
 
 
 class _CumulativeTurns:
@@ -218,9 +154,9 @@ class _CumulativeTurns:
     the next, in the control's own frame. `weights` are b1, b2 and b3.
     """
 
-    def __init__(self, tracks: KeyBatch, control: Float64Array, onward: Float64Array, weights: _Weights) -> None:
+    def __init__(self, tracks: KeyBatch, control: Float64Array, onward: Float64Array, weights: BasisWeights) -> None:
         self._control, self._weights = control, weights
-        self._turns = [onward[:, _segments(tracks, offset)] for offset in (-1, 0, 1)]
+        self._turns = [onward[:, segments_away(tracks, offset)] for offset in (-1, 0, 1)]
         first, last = tracks.first[tracks.looped], tracks.last[tracks.looped]
         self._turns[0][:, last], self._turns[1][:, last] = onward[:, last - 1], onward[:, first]
         held_segments = tracks.last[~tracks.looped]
@@ -265,72 +201,6 @@ class _CumulativeTurns:
             step[1:] = axis.take(segment, axis=1) * sine
             steps.append(step)
         return steps
-
-
-def _controls(
-    tracks: KeyBatch, keys: Float64Array, onward: Float64Array, weights: _Weights
-) -> tuple[Float64Array, Float64Array]:
-    """Return the controls (4, K) of the cumulative B-spline through the keys, and the turns (3, K) between them."""
-    controls, turns = keys, onward
-    counts = tracks.last - tracks.first + 1
-    is_unsolved = np.ones(len(tracks.first), dtype=np.bool_)
-    for _ in range(_MAX_ITERATIONS):
-        step = _newton_step(tracks, keys, controls, turns, weights)
-        # A solved track does not change while others continue, so its result does not depend on them.
-        may_move = np.repeat(is_unsolved, counts)
-        longest = largest_in_tracks(step, tracks)
-        shortening = np.minimum(1.0, np.divide(_LONGEST_STEP, longest, out=np.ones_like(longest), where=longest > 0.0))
-        step = np.where(may_move, step * np.repeat(shortening, counts), 0.0)
-        controls = np.where(may_move, sphere.product(controls, sphere.exp(step / 2.0)), controls)
-        changes = rate_of_velocity(-turns, step[:, tracks.segment_end]) - rate_of_velocity(turns, step)
-        turns = np.where(may_move, _turns_near(turns + changes, controls, tracks), turns)
-        is_unsolved &= ~(longest <= _SETTLED)
-        if not is_unsolved.any():
-            return controls, turns
-    fault = n_(
-        "the rotation between neighboring keys changes too much for a B-spline through them. Insert a key between them"
-    )
-    raise unsolved_error(fault, tracks, is_unsolved, step)
-
-
-def _newton_step(
-    tracks: KeyBatch, keys: Float64Array, controls: Float64Array, turns: Float64Array, weights: _Weights
-) -> Float64Array:
-    """Return the turn (3, K) of each control, in its own frame, that brings the linearized spline to all keys.
-
-    At a key, the spline is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turn t1 to the key's control and the
-    turn t2 from it to the next control.
-    """
-    segment_before, segment_after = tracks.segments_beside
-    is_inner = (tracks.before > 0.0) & (tracks.after > 0.0)
-    first, middle = np.where(is_inner, weights.first, 0.0), np.where(is_inner, weights.middle[0], 0.0)
-    turn_before, turn_after = turns[:, segment_before], turns[:, segment_after]
-    back, ahead = first * turn_before, middle * turn_after
-    spline_at_keys = sphere.product(sphere.product(controls, sphere.exp(-back / 2.0)), sphere.exp(ahead / 2.0))
-    errors = np.where(is_inner, 2.0 * sphere.log(sphere.product(sphere.conjugate(spline_at_keys), keys)), 0.0)
-    # The derivatives of the turn at the key with respect to a turn of each control, multiplied from the right.
-    turned_by_ahead = matrices(turned, -ahead)
-    velocity_of_back, velocity_of_ahead = matrices(velocity_of_exp, back), matrices(velocity_of_exp, -ahead)
-    back_rate = first * times(velocity_of_back, matrices(rate_of_velocity, -turn_before))
-    diagonal = times(turned_by_ahead, matrices(turned, back) - back_rate)
-    diagonal -= middle * times(velocity_of_ahead, matrices(rate_of_velocity, turn_after))
-    before = first * times(turned_by_ahead, times(velocity_of_back, matrices(rate_of_velocity, turn_before)))
-    after = middle * times(velocity_of_ahead, matrices(rate_of_velocity, -turn_after))
-    # If the matrix is singular, the step is NaN, and the track stays unsolved.
-    with np.errstate(all="ignore"):
-        return factorized(tracks, before, diagonal, after)(errors)
-
-
-def _turns_near(estimates: Float64Array, controls: Float64Array, tracks: KeyBatch) -> Float64Array:
-    """Return the turns from control to control, in each control's own frame, with the full turns of the estimates."""
-    onward = 2.0 * sphere.log(sphere.product(sphere.conjugate(controls), controls[:, tracks.segment_end]))
-    angles = sphere.length(onward)
-    axes = np.divide(onward, angles, out=np.zeros_like(onward), where=angles > 0.0)
-    # Only two full turns restore the sign of a quaternion.
-    double_turns = np.rint((sphere.dot(axes, estimates) - angles) / (4.0 * np.pi))
-    turns: Float64Array = onward + axes * (4.0 * np.pi * double_turns)
-    turns[:, tracks.last] = 0.0
-    return turns
 
 
 METHOD = Method(

@@ -18,7 +18,8 @@ from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..messages import n_
-from ..rotations.rotation_vectors import RotationVectors, TurningSpline
+from ..rotations.base_rotation_spline import TurnedSpline
+from ..rotations.rotation_vectors import RotationVectors, turns_between_keys
 
 
 def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> Float64Array:
@@ -62,13 +63,13 @@ class VectorSpline(ComponentSpline):
         return Cubics.through(tracks, p, velocities(tracks, *tracks.chords(p)))
 
 
-class RotationSpline(TurningSpline):
+class RotationSpline(TurnedSpline):
     """Catmull-Rom spline of rotations, whose angular velocities at the keys are central differences.
 
     Parameters
     ----------
     keys, cycle, path
-        See `rotation_vectors.TurningSpline`.
+        See `OrientationSpline`.
 
     Notes
     -----
@@ -84,7 +85,7 @@ class RotationSpline(TurningSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
-        turns = cls.turns(splines, tracks)
+        turns = turns_between_keys(splines, tracks)
         before, after = (turns.onward[:, segments] for segments in tracks.segments_beside)
         return RotationVectors.through_keys(turns, tracks, velocities(tracks, before, after))
 

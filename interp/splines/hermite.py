@@ -14,15 +14,10 @@ import numpy.typing as npt
 from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
-from ..keys import Float64Array, Keys, checked_velocities
+from ..keys import Float64Array, Keys, KeysError, KeysTypeError, as_array
 from ..messages import n_
-from ..rotations.base_rotation_spline import Path
-from ..rotations.rotation_vectors import RotationVectors, TurningSpline
-
-
-def velocities_of(splines: Iterable[VectorSpline | RotationSpline]) -> Float64Array:
-    """Return the velocities at the keys of all splines, shape (d, K)."""
-    return np.ascontiguousarray(np.concatenate([spline.velocities for spline in splines]).T)
+from ..rotations.base_rotation_spline import Path, TurnedSpline
+from ..rotations.rotation_vectors import RotationVectors, turns_between_keys
 
 
 class VectorSpline(ComponentSpline):
@@ -52,27 +47,27 @@ class VectorSpline(ComponentSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", velocities: npt.ArrayLike | None = None) -> None:
         super().__init__(keys, cycle)
-        self._set(velocities=checked_velocities(keys, velocities, keys.values.shape[1]))
+        self._set(velocities=_checked_velocities(keys, velocities, keys.values.shape[1]))
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
         return Cubics.through(tracks, tracks.columns, velocities_of(splines))
 
 
-class RotationSpline(TurningSpline):
+class RotationSpline(TurnedSpline):
     """Hermite spline of rotations, with given angular velocities at the keys.
 
     Parameters
     ----------
     keys, cycle, path
-        See `rotation_vectors.TurningSpline`, and `VectorSpline` for loops.
+        See `OrientationSpline`, and `VectorSpline` for loops.
     velocities : array_like, shape (n, 3), or None
         Angular velocities in the parent frame, in radians per frame. If None, the motion is at rest at each key.
 
     Raises
     ------
     KeysError
-        If `rotation_vectors.TurningSpline` raises the error, or velocities are not finite or do not have one row per
+        If `OrientationSpline` raises the error, or velocities are not finite or do not have one row per
         key.
 
     Notes
@@ -92,11 +87,40 @@ class RotationSpline(TurningSpline):
         velocities: npt.ArrayLike | None = None,
     ) -> None:
         super().__init__(keys, cycle, path)
-        self._set(velocities=checked_velocities(keys, velocities, 3))
+        self._set(velocities=_checked_velocities(keys, velocities, 3))
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
-        return RotationVectors.through_keys(cls.turns(splines, tracks), tracks, velocities_of(splines))
+        return RotationVectors.through_keys(turns_between_keys(splines, tracks), tracks, velocities_of(splines))
+
+
+def velocities_of(splines: Iterable[VectorSpline | RotationSpline]) -> Float64Array:
+    """Return the velocities at the keys of all splines, shape (d, K)."""
+    return np.ascontiguousarray(np.concatenate([spline.velocities for spline in splines]).T)
+
+
+def _checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> Float64Array:
+    """Return velocities per frame, one row per key, or zeros for None. For one component, the shape may be (n,).
+
+    Raises KeysError if velocities are not finite numbers of shape (n, components).
+    """
+    if velocities is None:
+        return np.zeros((len(keys), components))
+    try:
+        rows = as_array(velocities).copy()
+    except TypeError as error:
+        raise KeysTypeError(n_("velocities are not an array of numbers: {!s}", error)) from error
+    if rows.ndim == 1 and components == 1:
+        rows = rows[:, np.newaxis]
+    if rows.shape != (len(keys), components):
+        shape = len(keys), components
+        raise KeysError(n_("velocities must have the shape {!s}, one row per key, not {!s}", shape, rows.shape))
+    is_finite = np.isfinite(rows)
+    if not is_finite.all():
+        key, component = (int(index) for index in np.argwhere(~is_finite)[0])
+        message = n_("component {:d} of the velocity is {!s}, not a finite number", component, rows[key, component])
+        raise keys.error(message, key, component)
+    return rows
 
 
 METHOD = Method(

@@ -17,7 +17,8 @@ from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import OrientationSpline, neighbours, signed_quaternions
+from ..rotations.base_rotation_spline import OrientationSpline
+from ..rotations.signs import neighbors, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments
 from ..tcb_tangents import weighted_sums
 
@@ -123,7 +124,7 @@ class KochanekBartelsRotationSpline(OrientationSpline):
     @classmethod
     def curve(cls, splines: Sequence[KochanekBartelsRotationSpline], tracks: KeyBatch) -> RotationSegments:
         q = signed_quaternions(splines, tracks)
-        before, after = neighbours(tracks, q)
+        before, after = neighbors(tracks, q)
         turns = (
             sphere.log(sphere.product(q, sphere.conjugate(before))),
             sphere.log(sphere.product(after, sphere.conjugate(q))),

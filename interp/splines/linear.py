@@ -14,7 +14,8 @@ from ..base_spline import ComponentSpline, Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..messages import n_
-from ..rotations.rotation_vectors import RotationVectors, TurningSpline
+from ..rotations.base_rotation_spline import TurnedSpline
+from ..rotations.rotation_vectors import RotationVectors, turns_between_keys
 
 
 class VectorSpline(ComponentSpline):
@@ -39,13 +40,13 @@ class VectorSpline(ComponentSpline):
         return Cubics(p, end, end - p, end - p)
 
 
-class RotationSpline(TurningSpline):
+class RotationSpline(TurnedSpline):
     """Linear spline of rotations, which turns about one axis at a constant speed between keys (slerp).
 
     Parameters
     ----------
     keys, cycle, path
-        See `rotation_vectors.TurningSpline`. Loops also have corners at keys.
+        See `OrientationSpline`. Loops also have corners at keys.
 
     Notes
     -----
@@ -56,7 +57,7 @@ class RotationSpline(TurningSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
-        start, onward = cls.turns(splines, tracks)
+        start, onward = turns_between_keys(splines, tracks)
         return RotationVectors(start, onward[np.newaxis])
 
 

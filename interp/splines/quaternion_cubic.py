@@ -17,7 +17,8 @@ from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import OrientationSpline, Path, neighbours, signed_quaternions
+from ..rotations.base_rotation_spline import OrientationSpline, Path
+from ..rotations.signs import neighbors, signed_quaternions
 from . import catmull_rom
 
 # Component vectors shorter than this are rejected, because their direction has lost two digits and turns within a few
@@ -91,7 +92,7 @@ class Normalised:
 def _components(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Cubics:
     """Return the segments of the four components before normalization."""
     q = signed_quaternions(splines, tracks)
-    before, after = neighbours(tracks, q)
+    before, after = neighbors(tracks, q)
     return Cubics.through(tracks, q, catmull_rom.velocities(tracks, q - before, after - q))
 
 

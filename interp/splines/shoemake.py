@@ -21,7 +21,8 @@ from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import OrientationSpline, neighbours, signed_quaternions
+from ..rotations.base_rotation_spline import OrientationSpline
+from ..rotations.signs import neighbors, signed_quaternions
 from ..rotations.sphere_curves import Blend, DeCasteljau, RotationSegments
 
 
@@ -105,7 +106,7 @@ def _key_velocities(
     end of each segment are with respect to its local parameter.
     """
     q = signed_quaternions(splines, tracks)
-    before, after = neighbours(tracks, q)
+    before, after = neighbors(tracks, q)
     is_inner = (tracks.before > 0.0) & (tracks.after > 0.0)
     length_before, length_after = np.where(is_inner, tracks.before, 1.0), np.where(is_inner, tracks.after, 1.0)
     shorter_length = np.minimum(length_before, length_after)

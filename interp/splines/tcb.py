@@ -20,10 +20,12 @@ from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import Path, TurnedSpline, neighbours, signed_quaternions
+from ..rotations.base_rotation_spline import Path, TurnedSpline
+from ..rotations.long_turns import LongTurns
+from ..rotations.signs import neighbors, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
-from ..rotations.turns import LongTurns
-from ..tcb_tangents import Ends, RotationKeys, adjust_factors, controls_at_ends, squad_controls, tangents
+from ..tcb_controls import RotationKeys, casteljau_controls, squad_controls
+from ..tcb_tangents import Ends, tangents
 
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
@@ -123,8 +125,6 @@ class RotationSpline(TurnedSpline):
 
     ends: Ends
     construction: Construction
-    _turns: Float64Array | None
-    """The turns added to the segments, as rotation vectors of shape (n-1, 3)."""
 
     def __init__(
         self,
@@ -138,7 +138,6 @@ class RotationSpline(TurnedSpline):
         self._set(
             ends=cast(Ends, checked_choice("ends", ends, _ENDS)),
             construction=cast(Construction, checked_choice("construction", construction, _CONSTRUCTIONS)),
-            _turns=None,
         )
 
     @classmethod
@@ -149,23 +148,15 @@ class RotationSpline(TurnedSpline):
         return np.where((is_long & is_nearly_whole)[:, np.newaxis], walk, turns)
 
     def _keep_turns(self, turns: Float64Array) -> None:
+        """Keep the turns to add to segments: all turns of a motion about one axis, otherwise only long turns."""
         lengths = np.linalg.norm(turns, axis=1)
-        longest = lengths.max(initial=0.0)
-        if not longest:
+        if not lengths.any():
             return
-        axis = turns[lengths.argmax()] / longest
-        turns_along_axis = np.outer(turns @ axis, axis)
-        across = np.linalg.norm(turns - turns_along_axis, axis=1)
-        if across.max() <= _ONE_AXIS * longest:
-            q = self.keys.values
-            turned_keys = rotations.multiply(rotations.from_rotation_vector(turns), q[:-1])
-            deviations = 2.0 * np.linalg.norm(turned_keys - q[1:], axis=1)
-            if deviations.max() <= _ONE_AXIS * longest:
-                # The direction of a zero turn is only rounding error.
-                self._set(_turns=turns_along_axis)
-                return
+        turns_along_axis = _turns_about_one_axis(turns, self.keys.values)
         is_long = lengths > _LONG
-        if is_long.any():
+        if turns_along_axis is not None:
+            self._set(_turns=turns_along_axis)
+        elif is_long.any():
             self._set(_turns=np.where(is_long[:, np.newaxis], turns, 0.0))
 
     def with_keys(self, keys: Keys) -> RotationSpline:
@@ -208,14 +199,27 @@ class RotationSpline(TurnedSpline):
         q = signed_quaternions(splines, tracks)
         turns = _added_turns(splines, tracks)
         keys = RotationKeys(tracks, q, *_neighbors_without_turns(tracks, q, turns), turns)
-        ends = splines[0].ends
-        is_squad = splines[0].construction == "SQUAD"
-        outgoing, incoming = (squad_controls if is_squad else casteljau_controls)(keys, ends)
-        controls = _segment_controls(tracks, q, outgoing, incoming, turns)
+        ends, is_squad = splines[0].ends, splines[0].construction == "SQUAD"
+        incoming, outgoing = (squad_controls if is_squad else casteljau_controls)(keys, ends)
+        controls = _segment_controls(keys, incoming, outgoing)
         return RotationSegments(
             Squad(controls) if is_squad else DeCasteljau(controls),
             None if turns is None else _long_turns(tracks, turns, ends),
         )
+
+
+def _turns_about_one_axis(turns: Float64Array, q: Float64Array) -> Float64Array | None:
+    """Return the turns (n - 1, 3) along their common axis, or None if there is none or the keys (n, 4) deviate."""
+    lengths = np.linalg.norm(turns, axis=1)
+    largest_deviation = _ONE_AXIS * lengths.max()
+    axis = turns[lengths.argmax()] / lengths.max()
+    # The direction of a zero turn is only rounding error.
+    turns_along_axis = np.outer(turns @ axis, axis)
+    if np.linalg.norm(turns - turns_along_axis, axis=1).max() > largest_deviation:
+        return None
+    turned_keys = rotations.multiply(rotations.from_rotation_vector(turns), q[:-1])
+    deviations = 2.0 * np.linalg.norm(turned_keys - q[1:], axis=1)
+    return turns_along_axis if deviations.max() <= largest_deviation else None
 
 
 def _added_turns(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array | None:
@@ -233,7 +237,7 @@ def _neighbors_without_turns(
     tracks: KeyBatch, q: Float64Array, turns: Float64Array | None
 ) -> tuple[Float64Array, Float64Array]:
     """Return the quaternions before and after each key, without the turns added to the segments in between."""
-    before, after = neighbours(tracks, q)
+    before, after = neighbors(tracks, q)
     if turns is None:
         return before, after
     segment_before, segment_after = tracks.segments_beside
@@ -243,46 +247,16 @@ def _neighbors_without_turns(
     )
 
 
-def _segment_controls(
-    tracks: KeyBatch, q: Float64Array, outgoing: Float64Array, incoming: Float64Array, turns: Float64Array | None
-) -> Float64Array:
+def _segment_controls(keys: RotationKeys, incoming: Float64Array, outgoing: Float64Array) -> Float64Array:
     """Return four controls per segment, shape (4, 4, K). The segment after a last key is constant."""
-    end = tracks.segment_end
-    end_control, end_key = incoming[:, end], q[:, end]
-    if turns is not None:
-        turns_back = sphere.exp(-turns / 2.0)
+    end, last = keys.tracks.segment_end, keys.tracks.last
+    end_control, end_key = incoming[:, end], keys.q[:, end]
+    if keys.turns is not None:
+        turns_back = sphere.exp(-keys.turns / 2.0)
         end_control, end_key = sphere.product(turns_back, end_control), sphere.product(turns_back, end_key)
-    controls = np.stack([q, outgoing, end_control, end_key])
-    controls[1:3, :, tracks.last] = q[:, tracks.last]
+    controls = np.stack([keys.q, outgoing, end_control, end_key])
+    controls[1:3, :, last] = keys.q[:, last]
     return controls
-
-
-def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float64Array]:
-    """Return the control quaternions of de Casteljau segments after and before each key, each of shape (4, K).
-
-    `ends` is the rule for the ends, as in `tangents`. Source: docs/formulas, "De Casteljau on the sphere" and "Ends of
-    rotation tracks".
-    """
-    tracks, q, before, after, _ = keys
-    tension, continuity, bias = tracks.parameters[:3]
-    slack = 1.0 - tension
-    incoming_factor, outgoing_factor = adjust_factors(tracks)
-    # Both sides of the keys share arrays (4, 2, K), because a slerp of both takes little longer than a slerp of one.
-    both_keys = q[:, np.newaxis]
-    neighbors = np.stack((before, after), axis=1)
-    biased = sphere.slerp(both_keys, neighbors, np.stack((-(1.0 + bias), 1.0 - bias)) / 3.0)
-    arc = sphere.arc(biased[:, :1], biased[:, 1:])
-    directions = arc.at(np.stack((1.0 + continuity, 1.0 - continuity)) / 2.0)
-    factors = np.stack((-2.0 * slack * incoming_factor, 2.0 * slack * outgoing_factor))
-    incoming, outgoing = sphere.slerp(both_keys, directions, factors).swapaxes(0, 1)
-    first, last = tracks.open
-    if ends == "3DS":
-        skew = continuity * bias
-        outgoing[:, first] = sphere.slerp(q[:, first], after[:, first], (slack * (1.0 + skew))[first] / 3.0)
-        incoming[:, last] = sphere.slerp(q[:, last], before[:, last], (slack * (1.0 - skew))[last] / 3.0)
-    else:
-        outgoing[:, first], incoming[:, last] = controls_at_ends(keys, incoming, outgoing)
-    return outgoing, incoming
 
 
 def _long_turns(tracks: KeyBatch, turns: Float64Array, ends: Ends) -> LongTurns:

@@ -174,3 +174,10 @@ def test_keys_for_which_no_controls_are_found_are_refused():
         KeysError, match=r"key \d+ at frame \d+: the rotation between neighboring keys changes too much"
     ):
         b_spline.ThroughRotationSpline(keys)
+
+
+def test_constructors_refuse_uneven_keys_without_controls():
+    # The steps are half a radian, but the third segment is nearly 300 times as long as the last.
+    q = rotations.turns_to_rotations(np.full(5, 0.5), np.random.default_rng(0).normal(size=(5, 3)))
+    with pytest.raises(KeysError, match=r"key 2 at frame 296: the rotation between neighboring keys changes too much"):
+        b_spline.ThroughRotationSpline(Keys([8, 23, 296, 590, 591], q))

@@ -160,3 +160,10 @@ def test_turns_for_which_no_such_motion_is_found_are_refused():
     keys = Keys(np.cumsum(np.exp(generator.uniform(0.0, 3.0, 7))), orientations)
     with pytest.raises(KeysError, match=r"key 6 at frame 49.0551: differs too much from its neighbors"):
         cubic.NaturalRotationSpline(keys)
+
+
+def test_constructors_refuse_uneven_keys_without_a_solution():
+    axes = np.random.default_rng(32).normal(size=(5, 3))
+    q = rotations.turns_to_rotations(np.full(5, np.radians(80.0)), axes)
+    with pytest.raises(KeysError, match=r"key 4 at frame 154: differs too much from its neighbors"):
+        cubic.NaturalRotationSpline(Keys([88, 95, 110, 111, 154], q))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from interp import Keys, evaluate_many, rotations
-from interp.base_spline import BLOCK
+from interp.prepared import BLOCK
 from interp.splines import tcb
 from tests.interp.rotation_tracks import CONSTRUCTIONS, CYCLES, ENDS, PATHS
 

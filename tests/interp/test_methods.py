@@ -182,7 +182,7 @@ def test_ease_changes_the_timing_and_not_the_way(cls, kind, cycle):
     u = np.linspace(0.0, 1.0, 11)
     for n in range(4):
         start, length = keys.frames[n], keys.frames[n + 1] - keys.frames[n]
-        run = ease.ease(u, *ease.normalised(np.full(11, eases[1, n]), np.full(11, eases[0, n + 1])))
+        run = ease.ease(u, *ease.without_overlap(np.full(11, eases[1, n]), np.full(11, eases[0, n + 1])))
         found, expected = cls(eased, cycle)(start + u * length), cls(keys, cycle)(start + run * length)
         assert apart(kind, found, expected) < 1e-13
 

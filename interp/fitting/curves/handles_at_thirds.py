@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ...keys import numbers
+from ...arguments import checked_numbers
 
 
 def handles(
@@ -47,7 +47,7 @@ def handles(
     >>> right[0], left[1]
     (array([10.,  0.], dtype=float32), array([20.,  5.], dtype=float32))
     """
-    f, v = numbers("frames", frames), numbers("values", values)
+    f, v = checked_numbers("frames", frames), checked_numbers("values", values)
     if f.ndim != 1:
         raise ValueError(f"frames must be one-dimensional, but their shape is {f.shape}")
     if v.shape[-1:] != f.shape:
@@ -61,7 +61,7 @@ def handles(
         ("incoming", f - third[:-1], incoming),
         ("outgoing", f + third[1:], outgoing),
     ):
-        derivatives = numbers(name, given)
+        derivatives = checked_numbers(name, given)
         if derivatives.shape != v.shape:
             raise ValueError(f"{name} must have the shape {v.shape} of values, not {derivatives.shape}")
         points = np.empty((*v.shape, 2), dtype=np.float32)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arguments import checked_sample_frame
-from ...base_spline import BLOCK
 from ...ease import LocalParameter
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
+from ...prepared import BLOCK
 from ...rotations.representations import RotationRepresentation
 from ..requests import Batch, Request
 

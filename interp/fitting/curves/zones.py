@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...arguments import checked_finite
 from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array, finite
+from ...keys import Float64Array
 from .strands import Pieces, Spans, Strands
 
 _APART = 0.5
@@ -25,7 +26,7 @@ class Zones:
         for request in strands.requests:
             keys = request.spline.keys.frames
             if request.other_keys is not None:
-                keys = np.union1d(keys, finite("other_keys", request.other_keys))
+                keys = np.union1d(keys, checked_finite("other_keys", request.other_keys))
             low, high = keys - _APART, keys + _APART
             overlaps = low[1:] < high[:-1]
             low, high = low[np.append(True, ~overlaps)], high[np.append(~overlaps, True)]

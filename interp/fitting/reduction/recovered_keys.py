@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...arguments import checked_sample_frame
+from ...arguments import checked_finite, checked_sample_frame
 from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array, finite
+from ...keys import Float64Array
 from .window_equations import SegmentSamples, solve_symmetric
 
 _ROUNDING = 2.0**-24
@@ -172,7 +172,7 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     """
     if not checked_sample_frame("period", period) > 2.0:
         raise ValueError("the period must be more than 2 frames")
-    array = finite("samples", samples)
+    array = checked_finite("samples", samples)
     if array.ndim != 2:
         raise ValueError(f"samples must have the shape (frames, d), not {array.shape}")
     count = len(array)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns that are added to the segments of a curve on the sphere, where they may exceed 360 degrees.
+
+The turn of each segment is a chord, given as a rotation vector. The chords of a track have tangents like any vector
+track. Along the axis of the segment, the turn runs from 0 to the full chord, and across the axis from 0 back to 0.
+``q(u) = exp(along / 2) exp(across / 2) p(u)`` passes through the keys if p(1) is the next key without the chord. The
+curve q is C1 at the keys where p is C1. For rotation about one axis, the motion is the vector spline of the angle.
+Source: docs/formulas, "Long turns".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..cubics import hermite_weights
+from ..key_batch import BoolArray, IndexArray
+from ..keys import Float64Array
+from . import sphere
+from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
+
+
+class LongTurns:
+    """The turns added to the segments of several tracks.
+
+    `chords` are the rotation vectors (3, K) of the segments in the parent's frame, or 0 for no turn. `outgoing` and
+    `incoming` are the tangents (3, K) at the start and end of each segment. `axis` contains the unit axes (3, K) of the
+    chords, or 0 for no turn.
+    """
+
+    def __init__(self, chords: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
+        self._length = sphere.length(chords)
+        self.axis = np.divide(chords, self._length, out=np.zeros_like(chords), where=self._length > 0.0)
+        self._outgoing_along, self._incoming_along = sphere.dot(self.axis, outgoing), sphere.dot(self.axis, incoming)
+        self._outgoing_across = outgoing - self.axis * self._outgoing_along
+        # The turn along the axis is applied after the turn across the axis, and therefore rotates the end of that turn.
+        self._incoming_across = turned(-chords, incoming - self.axis * self._incoming_along)
+        self._has_turn: BoolArray = np.logical_or.reduce((chords, outgoing, incoming)).any(axis=0)
+
+    def turns(self, segment: IndexArray, u: Float64Array, nu: int = 0) -> tuple[Float64Array, Float64Array]:
+        """Return the turns along and across the axis as rotation vectors (3, samples), or derivatives of order `nu`."""
+        chord, leaving, arriving = hermite_weights(u, nu)
+        angle = (
+            self._length[segment] * chord
+            + self._outgoing_along[segment] * leaving
+            + self._incoming_along[segment] * arriving
+        )
+        across = self._outgoing_across[:, segment] * leaving + self._incoming_across[:, segment] * arriving
+        return self.axis[:, segment] * angle, across
+
+    def turned_since_key(self, turns: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
+        """Return the rotation vectors (samples, 3) from the segment's key, including long turns.
+
+        `turns` (samples, 4) are the same rotations without full turns. The sum is exact for rotation about one axis,
+        and otherwise accurate enough to count full turns.
+        """
+        along, across = self.turns(segment, u)
+        long_turn = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
+        remainder = 2.0 * sphere.log(sphere.product(sphere.conjugate(long_turn), turns.T))
+        return (along + across + remainder).T
+
+    def add_to_values(self, values: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
+        """Return the quaternions with the turns added."""
+        samples = np.flatnonzero(self._has_turn[segment])
+        if samples.size:
+            along, across = self.turns(segment[samples], u[samples])
+            long_turn = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
+            values[:, samples] = sphere.product(long_turn, values[:, samples])
+        return values
+
+    def add_to_velocities(self, velocities: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
+        """Return the angular velocities with respect to u with the turns added."""
+        samples = np.flatnonzero(self._has_turn[segment])
+        if samples.size:
+            along, across = self.turns(segment[samples], u[samples])
+            along_rate, across_rate = self.turns(segment[samples], u[samples], 1)
+            inner_velocity = velocity_of_exp(across, across_rate) + turned(across, velocities[:, samples])
+            velocities[:, samples] = along_rate + turned(along, inner_velocity)
+        return velocities
+
+    def add_to_accelerations(
+        self, accelerations: Float64Array, velocities: Float64Array, segment: IndexArray, u: Float64Array
+    ) -> Float64Array:
+        """Return the angular accelerations with respect to u with the turns added. `velocities` exclude the turns."""
+        samples = np.flatnonzero(self._has_turn[segment])
+        if samples.size:
+            (along, across), (along_rate, across_rate), (along_change, across_change) = (
+                self.turns(segment[samples], u[samples], nu) for nu in range(3)
+            )
+            curve_velocity = turned(across, velocities[:, samples])
+            across_velocity = velocity_of_exp(across, across_rate)
+            inner_velocity = turned(along, across_velocity + curve_velocity)
+            inner_acceleration = (
+                acceleration_of_exp(across, across_rate, across_change)
+                + cross(across_velocity, curve_velocity)
+                + turned(across, accelerations[:, samples])
+            )
+            accelerations[:, samples] = (
+                along_change + cross(along_rate, inner_velocity) + turned(along, inner_acceleration)
+            )
+        return accelerations
