@@ -55,20 +55,33 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
     absolute: BoolProperty(name="Absolute", description="Set all keys to the amount instead of adding it")
 
     def execute(self, context: bpy.types.Context) -> Status:
-        if not self._start(context):
-            return {"CANCELLED"}
-        report = for_each_track(self._chosen, self._set)
+        chosen = chosen_keys(context)
+        if not chosen:
+            return refuse(self, NO_OWN_KEY_SELECTED)
+        defaults = defaults_of(context.scene)
+
+        def change(keys: TrackKeys) -> None:
+            after = self._changed(keys.parameters(defaults)[self.parameter])
+            set_parameters(keys, {self.parameter: after}, defaults)
+
+        report = for_each_track(chosen, change)
         return finish(self, report, rpt_("Set {:s}", report.counts))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        if not self._start(context):
-            return {"CANCELLED"}
+        self._chosen = chosen_keys(context)
+        if not self._chosen:
+            return refuse(self, NO_OWN_KEY_SELECTED)
         if context.area is None:
             return refuse(self, rpt_("No editor to drag in. In scripts, set the amount"))
-        self._drag = ParameterDrag(self._chosen, self._defaults)
+        defaults = defaults_of(context.scene)
+        try:
+            self._before = np.concatenate([keys.parameters(defaults)[self.parameter] for keys in self._chosen])
+        except AnimationError as refusal:
+            return refuse(self, refusal)
+        self._drag = ParameterDrag(self._chosen, defaults)
         self._area: Any = context.area
         self._mouse_x, self._typed = event.mouse_x, ""
-        self._change = 0.0
+        self._mouse_change = 0.0
         """Change of the parameter by the mouse."""
         # Before the mouse moves, this reports keys that cannot be changed.
         status = self._apply(context, snap=False, is_confirmed=False)
@@ -85,7 +98,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
             return self._apply(context, snap=event.ctrl, is_confirmed=True)
         if event.type == "MOUSEMOVE":
             movement = (event.mouse_x - self._mouse_x) / self._pixels_per_unit(context)
-            self._change += movement * (_PRECISION_FACTOR if event.shift else 1.0)
+            self._mouse_change += movement * (_PRECISION_FACTOR if event.shift else 1.0)
             self._mouse_x = event.mouse_x
         elif (typed := typed_after(self._typed, event)) is not None:
             self._typed = typed
@@ -98,34 +111,13 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         self._drag.take_back()
         show_in_headers(context, self._area, None, None)
 
-    def _start(self, context: bpy.types.Context) -> bool:
-        """Find the keys and their values. Return False if there are no keys or they cannot be read, and report why."""
-        self._chosen = chosen_keys(context)
-        self._defaults = defaults_of(context.scene)
-        try:
-            self._before = [keys.parameters(self._defaults)[self.parameter] for keys in self._chosen]
-        except AnimationError as refusal:
-            self.report({"ERROR"}, str(refusal))
-            return False
-        if not self._chosen:
-            self.report({"ERROR"}, NO_OWN_KEY_SELECTED)
-        return bool(self._chosen)
-
-    def _set(self, keys: TrackKeys) -> None:
-        before = self._before[self._chosen.index(keys)]
-        set_parameters(keys, {self.parameter: self._after(before)}, self._defaults)
-
-    def _after(self, before: Numbers) -> Numbers:
-        numbers = np.full(len(before), self.amount) if self.absolute else before + self.amount
-        after: Numbers = np.clip(numbers, *LIMITS[self.parameter])
-        return after
-
     def _apply(self, context: bpy.types.Context, snap: bool, is_confirmed: bool) -> Status:
         """Set the typed value, or else change the values as the mouse has moved."""
         typed = self._typed_value(context)
         self.absolute = typed is not None
         self.amount = self._snapped_change(snap) if typed is None else typed
-        given = self._given()
+        after = self._changed(self._before)
+        given = self._by_track(after)
         try:
             errors = (self._drag.finish if is_confirmed else self._drag.to)(given)
         except AnimationError as refusal:
@@ -140,17 +132,22 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         if is_confirmed:
             show_in_headers(context, self._area, None, None)
             return {"FINISHED"}
-        self._show_state(context, given)
+        self._show_state(context, after)
         return {"RUNNING_MODAL"}
+
+    def _changed(self, before: Numbers) -> Numbers:
+        """Return the parameters of keys after the change by the amount."""
+        numbers = np.full(len(before), self.amount) if self.absolute else before + self.amount
+        after: Numbers = np.clip(numbers, *LIMITS[self.parameter])
+        return after
+
+    def _by_track(self, after: Numbers) -> list[dict[str, Numbers]]:
+        return [{self.parameter: numbers} for _, numbers in split_by_track(self._chosen, after)]
 
     def _snapped_change(self, snap: bool) -> float:
         low, high = LIMITS[self.parameter]
         step = (high - low) / _SNAP_STEPS
-        return round(self._change / step) * step if snap else self._change
-
-    def _given(self) -> list[dict[str, Numbers]]:
-        after = self._after(np.concatenate(self._before))
-        return [{self.parameter: numbers} for _, numbers in split_by_track(self._chosen, after)]
+        return round(self._mouse_change / step) * step if snap else self._mouse_change
 
     def _typed_value(self, context: bpy.types.Context) -> float | None:
         """Return the typed parameter within its limits, or None if no number was typed."""
@@ -167,10 +164,9 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         low, high = LIMITS["tension"]
         return float(_PIXELS_OF_RANGE * blender_preferences.system.ui_scale / (high - low))
 
-    def _show_state(self, context: bpy.types.Context, given: list[dict[str, Numbers]]) -> None:
+    def _show_state(self, context: bpy.types.Context, after: Numbers) -> None:
         """Show the new values in the headers, with the typed number and the keys to press."""
         label = iface_(DESCRIPTIONS[self.parameter][0], msgctxt=contexts.id_action)
-        after = np.concatenate([numbers_by_name[self.parameter] for numbers_by_name in given])
         low, high = (self._number(context, value) for value in (after.min(), after.max()))
         values = low if low == high else f"{low} … {high}"
         typed = f"  [{self._typed}|]" if self._typed else ""

@@ -97,7 +97,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
 
     def execute(self, context: bpy.types.Context) -> Status:
         # Imported here, because few sessions import 3D Studio files.
-        from ..exchange.importing.importer import import_steps
+        from ..exchange.importing.importer import import_steps, set_range
         from ..formats import three_ds
 
         try:
@@ -117,33 +117,30 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
             set_mode(mode="OBJECT")
         scene: Any = context.scene
         collection: Any = context.collection
-        self._is_first_animation = not any(obj.animation_data and obj.animation_data.action for obj in scene.objects)
-        self._file_scenes, self._scene, self._import_options = file_scenes, scene, options
-        progress = Progress(context.window_manager, IMPORT_STEPS)
-        return self.start(context, import_steps(file_scenes, scene, collection, options), progress, self._finish)
+        is_animated = any(obj.animation_data and obj.animation_data.action for obj in scene.objects)
+        new_rate = self.frame_rate if self.timing == "FRAMES" and not is_animated else None
+        shows_objects = self._is_by_hand and self.target == "CREATE"
 
-    def _finish(self, context: bpy.types.Context, report: Exchanged) -> Status:
-        if self.use_scene_range:
-            self._set_scene_range()
+        def finish(context: bpy.types.Context, report: Exchanged) -> Status:
+            if self.use_scene_range:
+                set_range(scene, list(file_scenes.values()), options.conversion, new_rate)
+                text = n_("Scene range: frames {:d} to {:d} at {:g} fps")
+                self.report({"INFO"}, rpt_(text, scene.frame_start, scene.frame_end, frame_rate(scene)))
+            return self._finish(context, report, shows_objects)
+
+        steps = import_steps(file_scenes, scene, collection, options)
+        return self.start(context, steps, Progress(context.window_manager, IMPORT_STEPS), finish)
+
+    def _finish(self, context: bpy.types.Context, report: Exchanged, shows_objects: bool) -> Status:
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
         _select(context, report.items)
-        if self._is_by_hand and self.target == "CREATE":
+        if shows_objects:
             _frame_selected(context)
         report_exchange(self, report)
         redraw_editors()
         return {"FINISHED"}
-
-    def _set_scene_range(self) -> None:
-        """Set the scene's frame range, and the frame rate if nothing else is animated, and report both."""
-        from ..exchange.importing.importer import set_range
-
-        scene = self._scene
-        rate = self.frame_rate if self.timing == "FRAMES" and self._is_first_animation else None
-        set_range(scene, list(self._file_scenes.values()), self._import_options.conversion, rate)
-        text = n_("Scene range: frames {:d} to {:d} at {:g} fps")
-        self.report({"INFO"}, rpt_(text, scene.frame_start, scene.frame_end, frame_rate(scene)))
 
     def _paths(self: Any) -> list[Path]:
         """Return the chosen files. Several files are names in a folder."""

@@ -18,7 +18,7 @@ from ..ui import selection, sidebar_tracks
 from ..ui.operator_results import Status, finish, for_named_track, refuse
 from ..ui.option_properties import property_of
 from ..ui.scene import defaults_of
-from ..ui.track_text import shown_state
+from ..ui.shown_states import shown_state
 from .on_selection import poll_selection
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import advanced, gltf_export, header, menus, pictures, tab
+from . import bake, checks, defaults, gltf_export, menus, messages, pictures, reduce, smoothness, tab, timing
 
 _CLASSES = (
-    *classes_in((menus, gltf_export, header)),
+    *classes_in((menus, gltf_export, messages)),
     *tab.PANELS,
-    *classes_in((tab, advanced)),
+    *classes_in((bake, timing, smoothness, reduce, checks, defaults)),
 )
 
 

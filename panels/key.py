@@ -3,41 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import bpy
 import numpy as np
-from bpy.app.translations import contexts
 
 from ..animation import AnimationError
 from ..animation.bake.plans.track_methods import bends_by_parameters
 from ..animation.checks.key_info import turn_now, values_now
-from ..animation.checks.played_parameters import SPLINE, Obstacle, PlayedParameters
-from ..animation.checks.track_state import state
-from ..animation.edit.track_keys import TrackKeys
+from ..animation.checks.played_parameters import SPLINE
 from ..animation.number_text import angle_text, number_text
-from ..animation.store.live_switch import is_live
 from ..animation.store.parameters import Numbers, velocity_size
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
-from ..animation.translation import iface_, n_
-from ..interp.splines import METHODS
-from ..ui import preferences, selection, sidebar_tracks
+from ..animation.translation import iface_
+from ..ui import preferences, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys, in_animation_editor
 from ..ui.chosen_values import chosen_parameters, chosen_played, chosen_sides, chosen_velocities, is_valley
-from ..ui.parameter_properties import DESCRIPTIONS, of_50
+from ..ui.parameter_properties import of_50
 from ..ui.scene import action_frame, defaults_of, playhead
 from ..ui.sliders.key_fields import MAX_COMPONENTS, value_component, velocity_component
 from ..ui.sliders.shared_slider import is_mixed
 from ..ui.sliders.slider_drag import once_a_drag
 from ..ui.track_text import component_label, editing_blocked_by, settings_error
-from .pictures.diagram import draw_diagram
+from .gray_sliders import draw_reason
+from .pictures.diagram_icons import draw_diagram
 from .pictures.preset_pictures import draw_presets
 from .widgets import draw_parameters, range_text, sidebar_settings, slider_row
 
-_REASON_FACTORS = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
-"""Fraction of a row for the reason why sliders are gray, by its cause. The rest of the row is the button."""
 _MAX_CURVES = 12
 """Maximum number of overlaid curves in the diagram."""
 
@@ -63,7 +56,8 @@ def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     """Draw the sliders and buttons of the chosen keys. At least one key must be chosen."""
     refusals = _refusals(context)
     played = chosen_played(context)
-    _draw_reason(layout, played, chosen_keys(context), next(filter(None, refusals), ""))
+    tracks = [(keys.datablock, keys.track) for keys in chosen_keys(context)]
+    draw_reason(layout, played, tracks, next(filter(None, refusals), ""))
     column = layout.column(align=True)
     column.enabled = not all(refusals)
     ranges = {
@@ -76,136 +70,17 @@ def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     _draw_key_tools(layout, context, is_mixed=has_mixed_velocities or bool(ranges))
 
 
-def draw_frame_and_values(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw frame and value fields of the chosen keys, and in the viewport the motion at the current frame."""
-    column = layout.column(align=True)
-    column.enabled = not all(editing_blocked_by(keys.datablock, keys.track) for keys in chosen_keys(context))
-    active = None if in_animation_editor(context) else sidebar_tracks.active_key(context)
-    if active is None:
-        _draw_fields(column, context, {})
-        return
-    datablock, track, key = active
-    shows_values = key.where != "AT" and not track.is_rotation
-    values = values_now(track, action_frame(context, datablock)) if shows_values else {}
-    _draw_fields(column, context, values)
-    if track.is_rotation:
-        _draw_turn(layout, context, datablock, track)
-
-
-def _draw_turn(layout: bpy.types.UILayout, context: bpy.types.Context, datablock: bpy.types.ID, track: Track) -> None:
-    """Draw the turn of a rotation from the last key to the current frame, as in Key Info of 3D Studio."""
-    box = layout.box().column(align=True)
-    frame = action_frame(context, datablock)
-    try:
-        turn = turn_now(track, frame, defaults_of(context.scene))
-    except AnimationError as error:
-        box.label(text=error.message, icon="ERROR", translate=False)
-        return
-    text = iface_(
-        "Turn from frame {:g} to {:g}: {:s}", round(turn.start, 2), round(turn.end, 2), angle_text(turn.angle)
-    )
-    box.label(text=text, translate=False)
-    box.label(text=iface_("Axis {:s}, {:s}, {:s}", *map(number_text, turn.axis)), translate=False)
-
-
 @once_a_drag
 def _refusals(context: bpy.types.Context) -> list[str]:
     """Return, for each track, the reason why keys cannot be edited, or an empty string."""
     return [editing_blocked_by(keys.datablock, keys.track) for keys in chosen_keys(context)]
 
 
-def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the diagram of the chosen keys. Curves of differing keys are overlaid in faint colors."""
-    numbers_by_name, sides = chosen_parameters(context), chosen_sides(context)
-    parameters_of_keys = np.stack([numbers_by_name[name] for name in PARAMETERS], axis=1)
-    different = np.unique(parameters_of_keys.round(3), axis=0)
-    parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MAX_CURVES].tolist()]
-    draw_diagram(layout, parameters if sides is not None else [], sides or (SPLINE, SPLINE), is_valley(context))
-
-
-def has_diagram(context: bpy.types.Context) -> bool:
-    """Return whether keys are chosen and their parameters affect the curve."""
-    tracks = [keys.track for keys in chosen_keys(context)]
-    return any(settings_error(track) or bends_by_parameters(track, track.settings) for track in tracks)
-
-
-def _draw_reason(
-    layout: bpy.types.UILayout, played: PlayedParameters, chosen: Sequence[TrackKeys], refusal: str
-) -> None:
-    """Draw one row with the reason why sliders are gray and a solution. The row is always visible."""
-    cause = played.obstacles[0].cause if played.obstacles and not refusal else ""
-    row = layout.split(factor=_REASON_FACTORS[cause]) if cause in _REASON_FACTORS else layout.row()
-    text = refusal or _parameters_text(played, [(keys.datablock, keys.track) for keys in chosen])
-    icon: Any = "LOCKED" if refusal else "INFO" if text else "BLANK1"
-    row.label(text=text, icon=icon, translate=False)
-    match cause:
-        case "HANDLES":
-            row.operator("tcb.handles_free")
-        case "INTERPOLATION":
-            row.operator("tcb.key_bezier")
-        case "METHOD":
-            row.operator("tcb.key_use_tcb")
-
-
-def _parameters_text(played: PlayedParameters, tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
-    """Return the reason why sliders have no effect, a note that a slider enables TCB, or an empty string."""
-    obstacle = played.obstacles[0] if played.obstacles else None
-    owners_of_off_tracks = [datablock for datablock, track in tracks if state(track) == "TCB"]
-    if owners_of_off_tracks and (obstacle is None or obstacle.cause == "END"):
-        has_live = any(map(is_live, selection.actions_of(owners_of_off_tracks[:1])))
-        return iface_("Off: bake to play") if has_live else iface_("Off: turn on Live or bake")
-    if obstacle is not None:
-        return _obstacle_text(obstacle, played.names)
-    return "" if any(track.enabled for _, track in tracks) else iface_("Moving a slider enables TCB")
-
-
-def _obstacle_text(obstacle: Obstacle, effective: Collection[str]) -> str:
-    """Return the reason. `effective`: parameters whose sliders have an effect."""
-    # Blender's tool for translations joins all texts in one call, so labels are not arguments of nested calls.
-    match obstacle.cause:
-        case "END":
-            return _end_text(obstacle.names[0], effective)
-        case "METHOD":
-            labels = ", ".join(iface_(METHODS[name].label) for name in obstacle.names)
-            return iface_("Method: {:s}", labels)
-        case "HANDLES":
-            labels = _enum_labels("handle_left_type", obstacle.names)
-            return iface_("Handles: {:s}", labels)
-        case _:
-            labels = _enum_labels("interpolation", obstacle.names)
-            return iface_("Keys: {:s}", labels)
-
-
-def _enum_labels(property_name: str, identifiers: Iterable[str]) -> str:
-    """Return Blender's labels for values of an enum property of keys."""
-    prop: Any = bpy.types.Keyframe.bl_rna.properties[property_name]
-    return ", ".join(iface_(prop.enum_items[identifier].name) for identifier in identifiers)
-
-
-def _end_text(end: str, effective: Collection[str]) -> str:
-    if not effective:
-        return iface_("No segment next to this key")
-    gray = [name for name in PARAMETERS if name not in effective]
-    # The shorter list fits into the default width of the sidebar.
-    if len(gray) < len(effective):
-        return iface_(_ENDS_WITHOUT[end], _labels(gray))
-    return iface_(_ENDS_WITH[end], _labels(name for name in PARAMETERS if name in effective))
-
-
-def _labels(names: Iterable[str]) -> str:
-    return ", ".join(iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in names)
-
-
-_ENDS_WITHOUT = {
-    "FIRST": n_("First key: no {:s}"),
-    "LAST": n_("Last key: no {:s}"),
-    "": n_("Curve end: no {:s}"),
-}
-_ENDS_WITH = {
-    "FIRST": n_("First key: only {:s}"),
-    "LAST": n_("Last key: only {:s}"),
-    "": n_("Curve end: only {:s}"),
-}
+def _parameter_range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
+    low, high = float(numbers.min()), float(numbers.max())
+    if preferences.shows_numbers_of_50(context):
+        return range_text(context, of_50(name, low), of_50(name, high), 1)
+    return range_text(context, low, high, 3)
 
 
 def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:
@@ -249,6 +124,22 @@ def _draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_m
     relative.prop(sidebar_settings(context), "relative", text="", icon="ARROW_LEFTRIGHT")
 
 
+def draw_frame_and_values(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw frame and value fields of the chosen keys, and in the viewport the motion at the current frame."""
+    column = layout.column(align=True)
+    column.enabled = not all(_refusals(context))
+    active = None if in_animation_editor(context) else sidebar_tracks.active_key(context)
+    if active is None:
+        _draw_fields(column, context, {})
+        return
+    datablock, track, key = active
+    shows_values = key.where != "AT" and not track.is_rotation
+    values = values_now(track, action_frame(context, datablock)) if shows_values else {}
+    _draw_fields(column, context, values)
+    if track.is_rotation:
+        _draw_turn(layout, context, datablock, track)
+
+
 def _draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context, current_values: Mapping[int, float]) -> None:
     """Draw the frame and value fields. Keys of different properties have only the frame field.
 
@@ -286,8 +177,32 @@ def _value_range(context: bpy.types.Context, numbers: Numbers) -> str:
     return range_text(context, numbers.min(), numbers.max(), 3)
 
 
-def _parameter_range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
-    low, high = float(numbers.min()), float(numbers.max())
-    if preferences.shows_numbers_of_50(context):
-        return range_text(context, of_50(name, low), of_50(name, high), 1)
-    return range_text(context, low, high, 3)
+def _draw_turn(layout: bpy.types.UILayout, context: bpy.types.Context, datablock: bpy.types.ID, track: Track) -> None:
+    """Draw the turn of a rotation from the last key to the current frame, as in Key Info of 3D Studio."""
+    box = layout.box().column(align=True)
+    frame = action_frame(context, datablock)
+    try:
+        turn = turn_now(track, frame, defaults_of(context.scene))
+    except AnimationError as error:
+        box.label(text=error.message, icon="ERROR", translate=False)
+        return
+    text = iface_(
+        "Turn from frame {:g} to {:g}: {:s}", round(turn.start, 2), round(turn.end, 2), angle_text(turn.angle)
+    )
+    box.label(text=text, translate=False)
+    box.label(text=iface_("Axis {:s}, {:s}, {:s}", *map(number_text, turn.axis)), translate=False)
+
+
+def has_diagram(context: bpy.types.Context) -> bool:
+    """Return whether keys are chosen and their parameters affect the curve."""
+    tracks = [keys.track for keys in chosen_keys(context)]
+    return any(settings_error(track) or bends_by_parameters(track, track.settings) for track in tracks)
+
+
+def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw the diagram of the chosen keys. Curves of differing keys are overlaid in faint colors."""
+    numbers_by_name, sides = chosen_parameters(context), chosen_sides(context)
+    parameters_of_keys = np.stack([numbers_by_name[name] for name in PARAMETERS], axis=1)
+    different = np.unique(parameters_of_keys.round(3), axis=0)
+    parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MAX_CURVES].tolist()]
+    draw_diagram(layout, parameters if sides is not None else [], sides or (SPLINE, SPLINE), is_valley(context))

@@ -41,6 +41,42 @@ def sidebar_settings(context: bpy.types.Context) -> Any:
     return scene.tcb
 
 
+def draw_parameters(
+    layout: bpy.types.UILayout,
+    context: bpy.types.Context,
+    owner: bpy.types.bpy_struct,
+    ranges: Mapping[str, str] | None = None,
+    played: Collection[str] = PARAMETERS,
+) -> None:
+    """Draw a slider for each parameter, with its range if it differs between keys.
+
+    `played`: parameters that affect the motion. The other sliders are gray.
+    """
+    for name, slider in slider_names(context).items():
+        row = layout.row()
+        row.active = name in played
+        slider_row(row, (ranges or {}).get(name, "")).prop(owner, slider, slider=True)
+
+
+def slider_row(layout: bpy.types.UILayout, text: str) -> bpy.types.UILayout:
+    """Return a row for a slider, with a text next to it if the text is not empty."""
+    if not text:
+        return layout.row()
+    columns = layout.split(factor=_SLIDER, align=True)
+    row = columns.row()
+    columns.label(text=text, translate=False)
+    return row
+
+
+def range_text(context: bpy.types.Context, low: float, high: float, decimals: int) -> str:
+    """Return the range of mixed values, with the number of decimals that fits next to a slider, at least 1."""
+    width = _width(context) - _SLIDER_MARGIN
+    # A hidden region has no width.
+    room = (1.0 - _SLIDER) * width / _CHARACTER_WIDTH if width > 0.0 else math.inf
+    *longer, shortest = (f"{number_text(low, n)} … {number_text(high, n)}" for n in range(decimals, 0, -1))
+    return next((text for text in longer if len(text) <= room), shortest)
+
+
 def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "INFO", units: int = 0) -> None:
     """Draw a sentence with an icon (or "NONE"), wrapped at the width of the region.
 
@@ -50,11 +86,6 @@ def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "I
     width = units * _BUTTON_HEIGHT if units else _width(context)
     for number, line in enumerate(lines(text, _characters(width))):
         column.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
-
-
-def _characters(width: float) -> int:
-    """Return the number of characters that fit next to an icon, for a width in pixels at a resolution scale of 1."""
-    return max(_MIN_CHARACTERS, int((width - _TEXT_MARGIN) / _CHARACTER_WIDTH))
 
 
 def cut_text(context: bpy.types.Context, text: str, reserved: int) -> str:
@@ -72,11 +103,6 @@ def cut_text(context: bpy.types.Context, text: str, reserved: int) -> str:
     return text[: bisect.bisect_left(widths, room)].rstrip(" .,;:") + "…"
 
 
-def _columns(character: str) -> int:
-    """Return the width of a character in columns. Chinese and Japanese characters have two."""
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
 def lines(text: str, columns: int) -> list[str]:
     """Return the lines of a text.
 
@@ -92,13 +118,14 @@ def lines(text: str, columns: int) -> list[str]:
     return [line for line in wrapped_lines if line]
 
 
-def range_text(context: bpy.types.Context, low: float, high: float, decimals: int) -> str:
-    """Return the range of mixed values, with the number of decimals that fits next to a slider, at least 1."""
-    width = _width(context) - _SLIDER_MARGIN
-    # A hidden region has no width.
-    room = (1.0 - _SLIDER) * width / _CHARACTER_WIDTH if width > 0.0 else math.inf
-    *longer, shortest = (f"{number_text(low, n)} … {number_text(high, n)}" for n in range(decimals, 0, -1))
-    return next((text for text in longer if len(text) <= room), shortest)
+def _columns(character: str) -> int:
+    """Return the width of a character in columns. Chinese and Japanese characters have two."""
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _characters(width: float) -> int:
+    """Return the number of characters that fit next to an icon, for a width in pixels at a resolution scale of 1."""
+    return max(_MIN_CHARACTERS, int((width - _TEXT_MARGIN) / _CHARACTER_WIDTH))
 
 
 def _width(context: bpy.types.Context) -> float:
@@ -107,30 +134,3 @@ def _width(context: bpy.types.Context) -> float:
     # Without a window there is no scale and perhaps no region.
     scale = (preferences and preferences.system.ui_scale) or 1.0
     return region.width / scale if region is not None else 0.0
-
-
-def slider_row(layout: bpy.types.UILayout, text: str) -> bpy.types.UILayout:
-    """Return a row for a slider, with a text next to it if the text is not empty."""
-    if not text:
-        return layout.row()
-    columns = layout.split(factor=_SLIDER, align=True)
-    row = columns.row()
-    columns.label(text=text, translate=False)
-    return row
-
-
-def draw_parameters(
-    layout: bpy.types.UILayout,
-    context: bpy.types.Context,
-    owner: bpy.types.bpy_struct,
-    ranges: Mapping[str, str] | None = None,
-    played: Collection[str] = PARAMETERS,
-) -> None:
-    """Draw a slider for each parameter, with its range if it differs between keys.
-
-    `played`: parameters that affect the motion. The other sliders are gray.
-    """
-    for name, slider in slider_names(context).items():
-        row = layout.row()
-        row.active = name in played
-        slider_row(row, (ranges or {}).get(name, "")).prop(owner, slider, slider=True)

@@ -428,7 +428,7 @@ def diagrams(window: Any, camera: Camera) -> None:
     window.click((x, copy + TO_DIAGRAM))
     camera.park()
     before = window.run(f"s = bpy.context.scene.tcb; result = {{name: getattr(s, name) for name in {list(ALL_0)}}}")
-    size = window.run(f"import sys; result = sys.modules['{PACKAGE}.panels.pictures.diagram'].size_in_pixels()")
+    size = window.run(f"import sys; result = sys.modules['{PACKAGE}.panels.pictures.diagram_icons'].size_in_pixels()")
     rows, columns = np.nonzero(np.abs(camera.screen() - SELECTED).max(axis=2) <= 2)
     in_sidebar = columns > camera.region("VIEW_3D", "UI").left
     row, column = (int(each[in_sidebar].min() + np.ptp(each[in_sidebar]) // 2) for each in (rows, columns))

@@ -16,7 +16,7 @@ _KEYMAPS = (
     ("Dopesheet", "DOPESHEET_EDITOR"),
     ("Graph Editor", "GRAPH_EDITOR"),
 )
-"""Names and spaces of Blender's keymaps in which the keys of the shortcuts are free."""
+"""Names and spaces of the extended keymaps. Blender does not use the keys of the shortcuts in these keymaps."""
 
 
 class _Shortcut(NamedTuple):
@@ -37,30 +37,23 @@ _SHORTCUTS = (
     _Shortcut(n_("Next Key"), "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}),
     _Shortcut(n_("Previous Key"), "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}),
 )
-
-
-class _Watched(NamedTuple):
-    """A Blender shortcut for which a message explains locked keys."""
-
-    edit: str
-    key: str
-    value: str = "PRESS"
-    modifiers: dict[str, bool] = {}
-
-
-_KEYING = (_Watched("KEY", "I"), _Watched("KEY", "K"))
-_EDITING = (
-    _Watched("DRAG", "LEFTMOUSE", "CLICK_DRAG"),
-    _Watched("MOVE", "G"),
-    _Watched("MOVE", "S"),
-    _Watched("CHANGE", "X"),
-    _Watched("CHANGE", "DEL"),
-    _Watched("CHANGE", "D", modifiers={"shift": True}),
-)
-_WATCHED = {"Object Mode": _KEYING, "Pose": _KEYING, "Dopesheet": _EDITING, "Graph Editor": _EDITING}
 _shortcut_items: list[tuple[Any, Any]] = []
-_watched_items: list[tuple[Any, Any]] = []
-"""Keymaps and their items that this module has added."""
+"""The keymaps and items of the offered shortcuts."""
+
+
+def offer_shortcuts(is_on: bool) -> None:
+    """Add or remove the shortcuts that the preferences offer."""
+    _remove(_shortcut_items)
+    keyconfig = _keyconfig()
+    if not is_on or keyconfig is None:
+        return
+    for name, space in _KEYMAPS:
+        keymap = keyconfig.keymaps.new(name, space_type=space)
+        for shortcut in _SHORTCUTS:
+            item = keymap.keymap_items.new(shortcut.operator, shortcut.key, "PRESS", shift=True, alt=True)
+            for prop, value in shortcut.properties.items():
+                setattr(item.properties, prop, value)
+            _shortcut_items.append((keymap, item))
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -92,31 +85,29 @@ def _shortcut_of(item: Any) -> _Shortcut | None:
     return None
 
 
-def offer_shortcuts(is_on: bool) -> None:
-    """Add or remove the shortcuts that the preferences offer."""
-    _remove(_shortcut_items)
-    keyconfig = _keyconfig()
-    if not is_on or keyconfig is None:
-        return
-    for name, space in _KEYMAPS:
-        keymap = keyconfig.keymaps.new(name, space_type=space)
-        for shortcut in _SHORTCUTS:
-            item = keymap.keymap_items.new(shortcut.operator, shortcut.key, "PRESS", shift=True, alt=True)
-            for prop, value in shortcut.properties.items():
-                setattr(item.properties, prop, value)
-            _shortcut_items.append((keymap, item))
+class _Watched(NamedTuple):
+    """A Blender shortcut for which a message explains locked keys (see `operators/messages.py`)."""
+
+    edit: str
+    """Value of the operator's property `edit`."""
+    key: str
+    value: str = "PRESS"
+    modifiers: dict[str, bool] = {}
 
 
-def _keyconfig() -> Any:
-    """Return the key configuration of add-ons, or None in background mode."""
-    window_manager: Any = bpy.context.window_manager
-    return window_manager.keyconfigs.addon
-
-
-def _remove(items: list[tuple[Any, Any]]) -> None:
-    for keymap, item in items:
-        keymap.keymap_items.remove(item)
-    items.clear()
+_KEYING = (_Watched("KEY", "I"), _Watched("KEY", "K"))
+_EDITING = (
+    _Watched("DRAG", "LEFTMOUSE", "CLICK_DRAG"),
+    _Watched("MOVE", "G"),
+    _Watched("MOVE", "S"),
+    _Watched("CHANGE", "X"),
+    _Watched("CHANGE", "DEL"),
+    _Watched("CHANGE", "D", modifiers={"shift": True}),
+)
+_WATCHED = {"Object Mode": _KEYING, "Pose": _KEYING, "Dopesheet": _EDITING, "Graph Editor": _EDITING}
+"""The watched shortcuts, by the name of the keymap."""
+_watched_items: list[tuple[Any, Any]] = []
+"""The keymaps and items of the watched shortcuts."""
 
 
 def register() -> None:
@@ -132,3 +123,15 @@ def register() -> None:
 def unregister() -> None:
     _remove(_shortcut_items)
     _remove(_watched_items)
+
+
+def _remove(items: list[tuple[Any, Any]]) -> None:
+    for keymap, item in items:
+        keymap.keymap_items.remove(item)
+    items.clear()
+
+
+def _keyconfig() -> Any:
+    """Return the key configuration of add-ons, or None in background mode."""
+    window_manager: Any = bpy.context.window_manager
+    return window_manager.keyconfigs.addon

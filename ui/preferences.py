@@ -23,10 +23,6 @@ _PATH_WIDTH = 2.0
 """Default width of paths, in pixels at a resolution scale of 1."""
 
 
-def _on_shortcuts(self: Any, _context: bpy.types.Context) -> None:
-    keymaps.offer_shortcuts(self.use_shortcuts)
-
-
 class TCBPreferences(bpy.types.AddonPreferences):
     """Preferences: parameter values, path width, completed rotations, advanced panels and shortcuts."""
 
@@ -82,6 +78,10 @@ class TCBPreferences(bpy.types.AddonPreferences):
             row.prop(self, name)
         if self.use_shortcuts:
             keymaps.draw(layout, context)
+
+
+def _on_shortcuts(self: Any, _context: bpy.types.Context) -> None:
+    keymaps.offer_shortcuts(self.use_shortcuts)
 
 
 def shows_numbers_of_50(context: bpy.types.Context) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths of selected objects and bones in the 3D Viewport: selection, drawing and highlight."""
+"""Drawing of paths in the 3D Viewport, with the highlighted element and frame numbers."""
 
 from __future__ import annotations
 
@@ -11,132 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation.fcurves.frames import SAME_FRAME
-from ...animation.sampling.camera_cuts import cameras_of
 from ...animation.sampling.camera_matrices import view_now
-from ...animation.translation import iface_
 from ...ui import preferences
-from ...ui.scene import defaults_of
-from . import path_cache
+from . import path_cache, shown_paths
 from .draw_paths import PATH_COLOR, Color, PathBatches, PathStyle, draw, draw_numbers
-from .path_cache import CachedPath, Request
+from .path_computation import CachedPath, Request
 from .path_pick import DrawnPath, Picked, on_screen, picked_position
-from .paths import Path, Trace
+from .paths import Path
 
-_MAX_FRAMES = 20_000
-"""Maximum number of frames of a path."""
+_hovered: Picked | None = None
+"""The element that is under the mouse or is being dragged."""
 _FAINT = 0.45
 """Opacity factor of paths other than the active path."""
 _MIN_NUMBER_GAP = 12.0
 """Minimum distance between frame numbers, in pixels."""
-
-TOOL = "tcb.path_tool"
-"""Identifier of the tool that edits paths. Paths are visible while the tool is active."""
-
-_hovered: Picked | None = None
-"""The element that is under the mouse or is being dragged."""
-
-
-def status(context: bpy.types.Context) -> str:
-    """Return the note on the paths, or an empty string."""
-    if path_cache.state.has_failed:
-        return iface_("Paths cannot be drawn. See the system console")
-    text = path_cache.stepping_text({owner for owner, _ in _shown_objects(context)})
-    if text:
-        return text
-    if _playback_range(context.scene)[1] > trace_of(context.scene).end:
-        return iface_("Paths end after {:d} frames", _MAX_FRAMES)
-    return ""
-
-
-def is_on(context: bpy.types.Context) -> bool:
-    """Return whether paths are visible, that is, whether they are on or the tool that edits paths is active."""
-    return is_shown(context) or is_tool_active(context)
-
-
-def is_shown(context: bpy.types.Context) -> bool:
-    """Return whether paths are turned on in the tab."""
-    manager: Any = context.window_manager
-    return bool(manager.tcb_show_paths)
-
-
-def is_tool_active(context: bpy.types.Context) -> bool:
-    """Return whether the tool that edits paths is active."""
-    workspace = context.workspace
-    tool = workspace.tools.from_space_view3d_mode(context.mode, create=False) if workspace is not None else None
-    return tool is not None and tool.idname == TOOL
-
-
-def on_change(_settings: Any, context: bpy.types.Context) -> None:
-    """Redraw after a change to a setting. Clear the paths if they are off."""
-    path_cache.state.has_failed = False
-    if not is_shown(context):
-        hover(None)
-        path_cache.clear()
-    path_cache.redraw_viewports()
-
-
-def hover(picked: Picked | None) -> bool:
-    """Highlight the element under the mouse, and return whether this element has changed."""
-    global _hovered
-    before, _hovered = _hovered, picked
-    return before != picked
-
-
-def trace_of(scene: Any) -> Trace:
-    """Return the followed point and the frames of the scene's paths."""
-    settings = scene.tcb_paths
-    start, end = _playback_range(scene)
-    end = min(end, start + _MAX_FRAMES - 1)
-    cameras = cameras_of(scene) if settings.space == "CAMERA" else ()
-    defaults = tuple(defaults_of(scene).items())
-    return Trace(settings.point, settings.axis, settings.length, start, end, cameras, defaults)
-
-
-def _playback_range(scene: Any) -> tuple[int, int]:
-    if scene.use_preview_range:
-        return scene.frame_preview_start, scene.frame_preview_end
-    return scene.frame_start, scene.frame_end
-
-
-def _drawn_range(scene: Any) -> tuple[int, int] | None:
-    """Return the first and last frames to draw, or None for all."""
-    settings = scene.tcb_paths
-    if not settings.around:
-        return None
-    return scene.frame_current - settings.before, scene.frame_current + settings.after
-
-
-def _shown_objects(context: bpy.types.Context) -> dict[Request, tuple[Any, str]]:
-    """Return the selected bones, or the visible selected objects, whose paths this viewport draws."""
-    if context.mode == "POSE":
-        bones = (*(context.selected_pose_bones or ()), context.active_pose_bone)
-        items = [(bone.id_data, bone.name) for bone in bones if bone is not None]
-    else:
-        items = [(obj, "") for obj in context.selected_objects]
-        active_object: Any = context.view_layer and context.view_layer.objects.active
-        if active_object is not None and active_object.visible_get(viewport=context.space_data):
-            items.append((active_object, ""))
-    trace = trace_of(context.scene)
-    return {((obj.session_uid, bone), trace): (obj, bone) for obj, bone in items}
-
-
-def drawn_paths(context: bpy.types.Context) -> list[DrawnPath]:
-    """Return the last computed paths in the context's viewport."""
-    if path_cache.state.has_failed or not _draws_paths(context):
-        return []
-    frame_range, camera_to_world = _drawn_range(context.scene), view_now(context.scene)
-    drawn = []
-    for request, (obj, bone) in _shown_objects(context).items():
-        cached = path_cache.state.paths.get(request)
-        if cached is not None:
-            path = cached.path if frame_range is None else cached.path.within(*frame_range)
-            drawn.append(DrawnPath(obj, bone, request[1], path, None if path.views is None else camera_to_world))
-    return drawn
-
-
-def _draws_paths(context: bpy.types.Context) -> bool:
-    space: Any = context.space_data
-    return is_on(context) and bool(space.overlay.show_overlays)
 
 
 def draw_viewport() -> None:
@@ -151,9 +39,9 @@ def draw_viewport() -> None:
 
 def _draw_paths(context: bpy.types.Context) -> None:
     path_cache.state.drawn_count = 0
-    if not _draws_paths(context):
+    if not shown_paths.draws_paths(context):
         return
-    shown = _shown_objects(context)
+    shown = shown_paths.shown_objects(context)
     paths = path_cache.update(shown)
     for request, cached in paths.items():
         obj, bone = shown[request]
@@ -168,7 +56,7 @@ def _draw_paths(context: bpy.types.Context) -> None:
 def _style(scene: Any, color: Color) -> PathStyle:
     settings = scene.tcb_paths
     playhead = scene.frame_current if settings.playhead else None
-    return PathStyle(settings.by_speed, color, _drawn_range(scene), playhead)
+    return PathStyle(settings.by_speed, color, shown_paths.drawn_range(scene), playhead)
 
 
 def _draw_space(
@@ -185,7 +73,7 @@ def _draw_space(
             continue
         assert cached.batches is not None
         batches.append(cached.batches)
-        if _hovered is not None and _hovered.owner == owner and is_tool_active(context):
+        if _hovered is not None and _hovered.owner == owner and shown_paths.is_tool_active(context):
             highlight = _highlighted_position(cached.path, _hovered)
     draw(
         batches,
@@ -195,6 +83,21 @@ def _draw_space(
         width=preferences.path_width(context),
         camera_to_world=camera_to_world,
     )
+
+
+def _highlighted_position(path: Path, hovered: Picked) -> npt.NDArray[np.float64] | None:
+    """Return the position of the key or tangent end under the mouse, or None if it no longer exists."""
+    rows = np.flatnonzero(np.abs(path.frames - hovered.frame) < SAME_FRAME)
+    if hovered.row is None or not len(rows):
+        return None
+    return picked_position(path, hovered._replace(row=int(rows[0])))
+
+
+def hover(picked: Picked | None) -> bool:
+    """Highlight the element under the mouse, and return whether this element has changed."""
+    global _hovered
+    before, _hovered = _hovered, picked
+    return before != picked
 
 
 def _is_active(context: bpy.types.Context, obj: bpy.types.Object, bone: str) -> bool:
@@ -219,14 +122,6 @@ def path_color(context: bpy.types.Context, obj: Any, bone: str, is_faint: bool) 
     return red, green, blue, alpha * (_FAINT if is_faint else 1.0)
 
 
-def _highlighted_position(path: Path, hovered: Picked) -> npt.NDArray[np.float64] | None:
-    """Return the position of the key or tangent end under the mouse, or None if it no longer exists."""
-    rows = np.flatnonzero(np.abs(path.frames - hovered.frame) < SAME_FRAME)
-    if hovered.row is None or not len(rows):
-        return None
-    return picked_position(path, hovered._replace(row=int(rows[0])))
-
-
 def draw_labels() -> None:
     """Draw frame numbers next to keys. Blender calls this for each viewport. Coordinates are in pixels."""
     context = bpy.context
@@ -234,7 +129,7 @@ def draw_labels() -> None:
     if path_cache.state.has_failed or not scene.tcb_paths.numbers:
         return
     try:
-        for drawn in drawn_paths(context):
+        for drawn in shown_paths.drawn_paths(context):
             _draw_numbers(context, drawn, scene.tcb_paths.every)
     except Exception:
         path_cache.fail()
@@ -263,3 +158,12 @@ def rows_apart(positions: npt.NDArray[np.float64], distance: float) -> list[int]
         if not np.isnan(position).any() and (not rows or np.hypot(*(position - positions[rows[-1]])) > distance):
             rows.append(row)
     return rows
+
+
+def on_change(_settings: Any, context: bpy.types.Context) -> None:
+    """Redraw after a change to a setting. Clear the paths if they are off."""
+    path_cache.state.has_failed = False
+    if not shown_paths.is_shown(context):
+        hover(None)
+        path_cache.clear()
+    path_cache.redraw_viewports()

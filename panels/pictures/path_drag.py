@@ -7,8 +7,6 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy_extras import view3d_utils
-from mathutils import Vector as BlenderVector
 
 from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.errors import AnimationError
@@ -20,7 +18,6 @@ from ...animation.on_path.dragged_tip import DraggedTip
 from ...animation.on_path.keys import keyed_tracks
 from ...animation.on_path.movable_point import movable_point
 from ...animation.on_path.points import Spot, Vector, moving_tracks
-from ...animation.sampling.camera_matrices import View, view_now
 from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_
 from ...ui import sidebar_tracks
@@ -29,225 +26,15 @@ from ...ui.mouse_drag import show_in_headers, typed_after
 from ...ui.operator_results import Status, refuse
 from ...ui.scene import defaults_of, go_to
 from . import overlay
-from .path_pick import DrawnPath, Picked, frame_near, pick, picked_position, tangent_of
+from .path_pick import DrawnPath, Picked, frame_near, picked_position, tangent_of
 from .paths import transformed
-
-_STILL = 3.0
-"""Maximum mouse movement of a click, in pixels at a display scale of 1. A longer movement is a drag."""
-_MIN_SQUARED_SINE = 1e-6
-"""Minimum squared sine of the angle between an axis and the view ray. The mouse cannot move points on other axes."""
-AXES = "XYZ"
-
-
-_last_move: tuple[int, tuple[int, int]] | None = None
-"""Last position of the mouse: pointer to the region, and pixels in the region."""
-
-
-def record_mouse(context: bpy.types.Context, event: bpy.types.Event) -> None:
-    """Record the position of the mouse."""
-    global _last_move
-    region = context.region
-    position = event.mouse_region_x, event.mouse_region_y
-    _last_move = (region.as_pointer(), position) if region is not None else None
-
-
-def pressed_at(context: bpy.types.Context, event: bpy.types.Event) -> tuple[int, int]:
-    """Return the position of a mouse press, in pixels of the region.
-
-    If the mouse is faster than the redraw, Blender's event contains a later position. The last mouse move was at the
-    position of the press.
-    """
-    has_moved_on = (event.mouse_prev_x, event.mouse_prev_y) != (event.mouse_x, event.mouse_y)
-    region = context.region.as_pointer() if context.region is not None else None
-    if has_moved_on and _last_move is not None and _last_move[0] == region:
-        return _last_move[1]
-    return event.mouse_region_x, event.mouse_region_y
-
-
-def under_mouse(context: bpy.types.Context, mouse: tuple[int, int]) -> tuple[Picked, DrawnPath] | None:
-    """Return the path element at the mouse position, in pixels of the region, and its path."""
-    region, view = context.region, context.region_data
-    preferences: Any = context.preferences
-    if region is None or view is None or region.type != "WINDOW":
-        return None
-    size = region.width, region.height
-    return pick(
-        overlay.drawn_paths(context), np.array(view.perspective_matrix), size, mouse, preferences.system.ui_scale
-    )
-
-
-class Pointer:
-    """The mouse during the drag of a key or tangent, with typed numbers and modifier keys.
-
-    Positions and directions are in world space at the key's frame. Paths in camera space are drawn elsewhere.
-    """
-
-    def __init__(self, context: bpy.types.Context, start: tuple[int, int], drawn: DrawnPath, row: int) -> None:
-        """Start at a position in pixels of the region. `row`: row of the key on the path."""
-        self._scene = context.scene
-        self._is_in_camera_space = drawn.path_to_world is not None
-        self.path_to_world: View = drawn.world_at(row)
-        """Matrix from the path's space to world space at the key's frame, shape (4, 4)."""
-        self.region: Any = context.region
-        self.view: Any = context.region_data
-        preferences: Any = context.preferences
-        self._still = _STILL * preferences.system.ui_scale
-        self._start = start
-        self.position = start
-        self.axis = ""
-        """World axis of the drag: "X", "Y", "Z", or "" for none."""
-        self.typed = ""
-        self.is_shift_held = self.is_ctrl_held = False
-
-    def move(self, event: bpy.types.Event) -> None:
-        # If the mouse has left the region, the event belongs to another region.
-        self.position = (event.mouse_x - self.region.x, event.mouse_y - self.region.y)
-
-    @property
-    def is_still(self) -> bool:
-        """Return whether the mouse has moved so little that a release would be a click."""
-        movement = np.subtract(self.position, self._start)
-        return bool(np.abs(movement).max() < self._still)
-
-    @property
-    def number(self) -> float | None:
-        """Return the typed number."""
-        try:
-            return float(self.typed)
-        except ValueError:
-            return None
-
-    @property
-    def world_to_drawn(self) -> View:
-        """Return the matrix from world space at the key's frame to the drawn position, shape (4, 4)."""
-        if not self._is_in_camera_space:
-            return np.eye(4)
-        drawn: View = view_now(self._scene) @ np.linalg.inv(self.path_to_world)
-        return drawn
-
-    def ray(self) -> tuple[Vector, Vector]:
-        """Return the origin and the direction of the ray under the mouse."""
-        origin = np.array(view3d_utils.region_2d_to_origin_3d(self.region, self.view, self.position))
-        direction = np.array(view3d_utils.region_2d_to_vector_3d(self.region, self.view, self.position))
-        drawn_to_world = np.linalg.inv(self.world_to_drawn).astype(np.float64)
-        return transformed(drawn_to_world, origin), drawn_to_world[:3, :3] @ direction
-
-    def point_near(self, position: Vector) -> Vector:
-        """Return the point under the mouse, at the depth of the position or on the chosen axis through it."""
-        return self._point_on_axis(position) if self.axis else self._point_at_depth(position)
-
-    def _point_at_depth(self, position: Vector) -> Vector:
-        world_to_drawn = self.world_to_drawn
-        depth = BlenderVector(transformed(world_to_drawn, position).tolist())
-        point = np.array(view3d_utils.region_2d_to_location_3d(self.region, self.view, self.position, depth))
-        return transformed(np.linalg.inv(world_to_drawn).astype(np.float64), point)
-
-    def _point_on_axis(self, position: Vector) -> Vector:
-        """Return the point at the typed distance, or else the point of the axis closest to the ray."""
-        along = np.eye(3)[AXES.index(self.axis)]
-        distance = self.number
-        if distance is None:
-            origin, direction = self.ray()
-            across = along - direction * float(along @ direction) / float(direction @ direction)
-            square = float(across @ across)
-            distance = float((origin - position) @ across) / square if square > _MIN_SQUARED_SINE else 0.0
-        point: Vector = position + distance * along
-        return point
-
+from .pointer import AXES, InViewport, Pointer, pressed_at, under_mouse
 
 _KEY_HINT = n_(
     "Release: confirm, Esc: cancel, Ctrl: change the frame (Shift: between frames), X, Y, Z: along an axis,"
     " or type a number"
 )
 _TANGENT_HINT = n_("Release: confirm, Esc: cancel, Shift: this side only, Ctrl: length only, or type a length")
-
-
-class InViewport:
-    """Base class for operators on paths in a 3D Viewport."""
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return context.area is not None and context.area.type == "VIEW_3D" and context.mode in {"OBJECT", "POSE"}
-
-
-class _PositionDrag:
-    """Drag of a key in world space."""
-
-    def __init__(self, spot: Spot, position: Vector) -> None:
-        """Start at the world position of the key."""
-        self._point = movable_point(spot)
-        self._position = position
-        self.frame = spot.frame
-        """Current frame of the key."""
-
-    def follow(self, pointer: Pointer) -> str:
-        """Move the key to the mouse, and return a text about the new state.
-
-        Raises AnimationError if the key cannot be changed.
-        """
-        if isinstance(self._point, DraggedTip) and not pointer.axis:
-            target = self._point.target(*pointer.ray())
-        else:
-            target = pointer.point_near(self._position)
-        self._point.move_to(target)
-        return "  ".join(f"{axis} {number_text(number)}" for axis, number in zip(AXES, target.tolist(), strict=True))
-
-
-class _TangentDrag:
-    """Drag of the end of a tangent, which changes tension, continuity and bias."""
-
-    def __init__(
-        self, spot: Spot, drawn: DrawnPath, picked: Picked, pointer: Pointer, defaults: dict[str, float]
-    ) -> None:
-        """Start at the picked end. Raises AnimationError if parameters do not determine the tangent."""
-        side: Side = "handle_left" if picked.part == "handle_left" else "handle_right"
-        reach = float(drawn.path.reach[0 if side == "handle_left" else 1][picked.row])
-        world = pointer.path_to_world
-        self._tangent: Vector = world[:3, :3] @ tangent_of(drawn.path, picked)
-        self._key = transformed(world, drawn.path.keys[picked.row].astype(np.float64))
-        self._dragged = DraggedTangent(spot, side, self._tangent, reach, defaults, pointer.ray()[1])
-        self.frame = spot.frame
-
-    def follow(self, pointer: Pointer) -> str:
-        end = pointer.point_near(self._key + self._tangent) - self._key
-        length = float(np.linalg.norm(end))
-        if pointer.number is not None and not pointer.axis and length > 0.0:
-            end = end * (pointer.number / length)
-        self._dragged.drag_to(end, alone=pointer.is_shift_held, length_only=pointer.is_ctrl_held)
-        numbers = [number_text(self._dragged.parameters[name], 3) for name in ("tension", "continuity", "bias")]
-        return iface_("Tension {:s}   Continuity {:s}   Bias {:s}", *numbers)
-
-
-class _FrameDrag:
-    """Drag of a key along the path, which changes its frame."""
-
-    def __init__(self, spot: Spot, drawn: DrawnPath) -> None:
-        self._tracks = keyed_tracks(spot)
-        self._drawn = drawn
-        self.frame = spot.frame
-
-    def follow(self, pointer: Pointer) -> str:
-        previous = max(keyed.room[0] for keyed in self._tracks)
-        following = min(keyed.room[1] for keyed in self._tracks)
-        gap = min(1.0, (following - previous) / 4.0)
-        self.frame = min(max(self._frame_at(pointer), previous + gap), following - gap)
-        for keyed in self._tracks:
-            if keyed.frame != self.frame:
-                keyed.move_to(self.frame)
-                keyed.play()
-        return rpt_("frame {:g}", self.frame)
-
-    def _frame_at(self, pointer: Pointer) -> float:
-        """Return the typed frame, or else the frame under the mouse, which is whole unless Shift is held."""
-        if pointer.number is not None:
-            return pointer.number
-        size = pointer.region.width, pointer.region.height
-        path_to_screen = self._drawn.screen_matrix(pointer.view.perspective_matrix)
-        frame, _ = frame_near(self._drawn.path, path_to_screen, size, pointer.position)
-        return frame if pointer.is_shift_held else float(round(frame))
-
-
-_Drag = _PositionDrag | _TangentDrag | _FrameDrag
 
 
 class TCB_OT_path_drag(InViewport, bpy.types.Operator):
@@ -280,7 +67,8 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
             moving = moving_tracks(spot.item, spot.bone, spot.followed)
             self._recorded = record_tracks((spot.item, track) for track in moving)
             if self._picked.part != "KEY" and channels_of(spot.item).action.library is None:
-                # Refuse a tangent that parameters do not determine before the drag. This would copy a linked action.
+                # Refuse a tangent that parameters do not determine before the drag. With a linked action, this would
+                # make a copy of the action.
                 self._new_drag()
         except AnimationError as refusal:
             return refuse(self, refusal)
@@ -393,3 +181,83 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         header = f"{self._spot.name}, {rpt_('frame {:g}', self._spot.frame)}:  {state}{axis}{typed}"
         hint = iface_(_KEY_HINT if self._picked.part == "KEY" else _TANGENT_HINT)
         show_in_headers(context, self._area, header, hint)
+
+
+class _PositionDrag:
+    """Drag of a key in world space."""
+
+    def __init__(self, spot: Spot, position: Vector) -> None:
+        """Start at the world position of the key."""
+        self._point = movable_point(spot)
+        self._position = position
+        self.frame = spot.frame
+        """Current frame of the key."""
+
+    def follow(self, pointer: Pointer) -> str:
+        """Move the key to the mouse, and return a text about the new state.
+
+        Raises AnimationError if the key cannot be changed.
+        """
+        if isinstance(self._point, DraggedTip) and not pointer.axis:
+            target = self._point.target(*pointer.ray())
+        else:
+            target = pointer.point_near(self._position)
+        self._point.move_to(target)
+        return "  ".join(f"{axis} {number_text(number)}" for axis, number in zip(AXES, target.tolist(), strict=True))
+
+
+class _TangentDrag:
+    """Drag of the end of a tangent, which changes tension, continuity and bias."""
+
+    def __init__(
+        self, spot: Spot, drawn: DrawnPath, picked: Picked, pointer: Pointer, defaults: dict[str, float]
+    ) -> None:
+        """Start at the picked end. Raises AnimationError if parameters do not determine the tangent."""
+        side: Side = "handle_left" if picked.part == "handle_left" else "handle_right"
+        reach = float(drawn.path.reach[0 if side == "handle_left" else 1][picked.row])
+        world = pointer.path_to_world
+        self._tangent: Vector = world[:3, :3] @ tangent_of(drawn.path, picked)
+        self._key = transformed(world, drawn.path.keys[picked.row].astype(np.float64))
+        self._dragged = DraggedTangent(spot, side, self._tangent, reach, defaults, pointer.ray()[1])
+        self.frame = spot.frame
+
+    def follow(self, pointer: Pointer) -> str:
+        end = pointer.point_near(self._key + self._tangent) - self._key
+        length = float(np.linalg.norm(end))
+        if pointer.number is not None and not pointer.axis and length > 0.0:
+            end = end * (pointer.number / length)
+        self._dragged.drag_to(end, alone=pointer.is_shift_held, length_only=pointer.is_ctrl_held)
+        numbers = [number_text(self._dragged.parameters[name], 3) for name in ("tension", "continuity", "bias")]
+        return iface_("Tension {:s}   Continuity {:s}   Bias {:s}", *numbers)
+
+
+class _FrameDrag:
+    """Drag of a key along the path, which changes its frame."""
+
+    def __init__(self, spot: Spot, drawn: DrawnPath) -> None:
+        self._tracks = keyed_tracks(spot)
+        self._drawn = drawn
+        self.frame = spot.frame
+
+    def follow(self, pointer: Pointer) -> str:
+        previous = max(keyed.room[0] for keyed in self._tracks)
+        following = min(keyed.room[1] for keyed in self._tracks)
+        gap = min(1.0, (following - previous) / 4.0)
+        self.frame = min(max(self._frame_at(pointer), previous + gap), following - gap)
+        for keyed in self._tracks:
+            if keyed.frame != self.frame:
+                keyed.move_to(self.frame)
+                keyed.play()
+        return rpt_("frame {:g}", self.frame)
+
+    def _frame_at(self, pointer: Pointer) -> float:
+        """Return the typed frame, or else the frame under the mouse, which is whole unless Shift is held."""
+        if pointer.number is not None:
+            return pointer.number
+        size = pointer.region.width, pointer.region.height
+        path_to_screen = self._drawn.screen_matrix(pointer.view.perspective_matrix)
+        frame, _ = frame_near(self._drawn.path, path_to_screen, size, pointer.position)
+        return frame if pointer.is_shift_held else float(round(frame))
+
+
+_Drag = _PositionDrag | _TangentDrag | _FrameDrag

@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 
 from ...animation.sampling.camera_cuts import cameras_of
 from ...ui.layouts import draw_properties, layout_of
-from . import overlay
+from . import overlay, shown_paths
 
 
 def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
@@ -97,8 +97,8 @@ class TCB_PT_paths(bpy.types.Panel):
         layout = layout_of(self)
         settings = scene.tcb_paths
         row = layout.row()
-        row.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = overlay.TOOL
-        layout.active = overlay.is_shown(context)
+        row.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = shown_paths.TOOL
+        layout.active = shown_paths.is_shown(context)
         axis_settings = ("axis", "length") if settings.point == "AXIS" else ()
         draw_properties(layout, settings, ("point", *axis_settings, "space"))
         if settings.space == "CAMERA" and not cameras_of(scene):
@@ -112,7 +112,7 @@ class TCB_PT_paths(bpy.types.Panel):
         draw_properties(layout, settings, ("by_speed", "around"))
         if settings.around:
             draw_properties(layout.column(align=True), settings, ("before", "after"))
-        note = overlay.status(context) if overlay.is_shown(context) else ""
+        note = shown_paths.status(context) if shown_paths.is_shown(context) else ""
         if note:
             layout.label(text=note, icon="INFO", translate=False)
 

@@ -15,8 +15,9 @@ from ...animation.translation import rpt_
 from ...ui.live import updates
 from ...ui.operator_results import Status, refuse
 from ...ui.redraw import redraw_editors
-from . import overlay
-from .path_drag import InViewport, TCB_OT_path_drag, pressed_at, record_mouse, under_mouse
+from . import overlay, shown_paths
+from .path_drag import TCB_OT_path_drag
+from .pointer import InViewport, pressed_at, record_mouse, under_mouse
 
 
 class TCB_OT_path_hover(InViewport, bpy.types.Operator):
@@ -68,7 +69,7 @@ class _ChangesKey(InViewport, bpy.types.Operator):
             return refuse(self, rpt_('There is no object "{:s}"', self.object))
         if self.bone and (item.pose is None or self.bone not in item.pose.bones):
             return refuse(self, rpt_('"{:s}" has no bone "{:s}"', self.object, self.bone))
-        trace = overlay.trace_of(context.scene)
+        trace = shown_paths.trace_of(context.scene)
         return self._change_at(Spot(context.scene, item, self.bone, trace, self.frame, trace.defaults))
 
     def _change_at(self, spot: Spot) -> Status:
@@ -102,7 +103,7 @@ class TCB_OT_path_key_delete(_ChangesKey):
 
 class _PathTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
-    bl_idname = overlay.TOOL
+    bl_idname = shown_paths.TOOL
     bl_label = "Edit Paths"
     bl_description = "Drag keys and tangents on paths. Ctrl: change frame. Double-click: insert. X: delete"
     bl_icon = "ops.curve.pen"

@@ -23,7 +23,7 @@ from ...ui.chosen_values import chosen_parameters
 from ...ui.parameter_properties import DESCRIPTIONS, of_50
 from ...ui.presets import apply_preset, label_of, presets
 from ...ui.sliders.shared_slider import is_mixed
-from .diagram import icons_of
+from .diagram_icons import icons_of
 
 _BUTTON_SIZE = 2.1
 """Size of the picture in the tab, in button heights: two rows of buttons."""
@@ -48,6 +48,39 @@ def draw_presets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     layout.template_icon_view(scene.tcb_presets, "preset", show_labels=True, scale=_BUTTON_SIZE, scale_popup=_MENU_SIZE)
 
 
+class TCBPresets(bpy.types.PropertyGroup):
+    """Preset of the chosen keys."""
+
+    preset: EnumProperty(
+        name="Preset",
+        description="Apply a preset to the keys",
+        items=_items,
+        get=_get,
+        set=_set,
+        options=set(),
+    )
+
+
+def _get(_self: object) -> int:
+    return _matching_number(bpy.context)
+
+
+def _set(_self: object, number: int) -> None:
+    for name, parameters in parameters_of_presets().items():
+        if _item_number(name) == number:
+            # The panel shows the reason if keys cannot be changed.
+            apply_preset(bpy.context, parameters)
+
+
+def _matching_number(context: bpy.types.Context) -> int:
+    """Return the number of the preset that the chosen keys match, or the number of the current parameters."""
+    current = _common_parameters(context)
+    for preset_name, parameters in parameters_of_presets().items():
+        if all(abs(current.get(name, np.inf) - number) <= _SAME for name, number in parameters.items()):
+            return _item_number(preset_name)
+    return _CURRENT_NUMBER
+
+
 def _items(_self: object, context: bpy.types.Context | None) -> list[Item]:
     """Return the presets, and the current parameters if they do not match a preset."""
     context = context or bpy.context
@@ -66,31 +99,6 @@ def _items(_self: object, context: bpy.types.Context | None) -> list[Item]:
         tooltip = iface_("Keep the current parameters")
         items.append(_item(_CURRENT, iface_("Current"), tooltip, current_icon, _CURRENT_NUMBER))
     return items
-
-
-def parameters_of_presets() -> dict[str, dict[str, float]]:
-    """Return the parameters of all presets by name."""
-    parameters_by_name = {name: _parameters_of_file(file) for name, file in presets().items()}
-    return {name: parameters for name, parameters in parameters_by_name.items() if parameters is not None}
-
-
-def _parameters_of_file(file: Path) -> dict[str, float] | None:
-    """Return the parameters of a preset file, or None if it is not a preset."""
-    try:
-        modified = file.stat().st_mtime_ns
-        if file not in _files_read or _files_read[file][0] != modified:
-            _files_read[file] = modified, preset.read(read_file(file), PARAMETERS)
-    except (OSError, preset.PresetError):
-        return None
-    return _files_read[file][1]
-
-
-def _common_parameters(context: bpy.types.Context) -> dict[str, float]:
-    """Return the parameters that are equal on all chosen keys."""
-    numbers_by_name = chosen_parameters(context)
-    return {
-        name: float(numbers[0]) for name, numbers in numbers_by_name.items() if len(numbers) and not is_mixed(numbers)
-    }
 
 
 def _item_number(name: str) -> int:
@@ -112,37 +120,29 @@ def _description(context: bpy.types.Context, parameters: Mapping[str, float]) ->
     return ", ".join(f"{labels[name]} {number_text(number, 3)}" for name, number in nonzero.items())
 
 
-def _matching_number(context: bpy.types.Context) -> int:
-    """Return the number of the preset that the chosen keys match, or the number of the current parameters."""
-    current = _common_parameters(context)
-    for preset_name, parameters in parameters_of_presets().items():
-        if all(abs(current.get(name, np.inf) - number) <= _SAME for name, number in parameters.items()):
-            return _item_number(preset_name)
-    return _CURRENT_NUMBER
+def _common_parameters(context: bpy.types.Context) -> dict[str, float]:
+    """Return the parameters that are equal on all chosen keys."""
+    numbers_by_name = chosen_parameters(context)
+    return {
+        name: float(numbers[0]) for name, numbers in numbers_by_name.items() if len(numbers) and not is_mixed(numbers)
+    }
 
 
-def _get(_self: object) -> int:
-    return _matching_number(bpy.context)
+def parameters_of_presets() -> dict[str, dict[str, float]]:
+    """Return the parameters of all presets by name."""
+    parameters_by_name = {name: _parameters_of_file(file) for name, file in presets().items()}
+    return {name: parameters for name, parameters in parameters_by_name.items() if parameters is not None}
 
 
-def _set(_self: object, number: int) -> None:
-    for name, parameters in parameters_of_presets().items():
-        if _item_number(name) == number:
-            # The panel shows the reason if keys cannot be changed.
-            apply_preset(bpy.context, parameters)
-
-
-class TCBPresets(bpy.types.PropertyGroup):
-    """Preset of the chosen keys."""
-
-    preset: EnumProperty(
-        name="Preset",
-        description="Apply a preset to the keys",
-        items=_items,
-        get=_get,
-        set=_set,
-        options=set(),
-    )
+def _parameters_of_file(file: Path) -> dict[str, float] | None:
+    """Return the parameters of a preset file, or None if it is not a preset."""
+    try:
+        modified = file.stat().st_mtime_ns
+        if file not in _files_read or _files_read[file][0] != modified:
+            _files_read[file] = modified, preset.read(read_file(file), PARAMETERS)
+    except (OSError, preset.PresetError):
+        return None
+    return _files_read[file][1]
 
 
 def register() -> None:

@@ -675,6 +675,21 @@ def test_an_import_is_one_undo_step(scene, tmp_path: Path) -> None:
     assert everything() == before
 
 
+@pytest.mark.parametrize(
+    ("target", "is_by_hand", "times"), [("CREATE", True, 1), ("CREATE", False, 0), ("MATCH", True, 0)]
+)
+def test_the_viewport_frames_new_objects_of_an_import_by_hand(
+    scene, tcb_animation, tmp_path: Path, monkeypatch, target: str, is_by_hand: bool, times: int
+) -> None:
+    operators = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds")
+    framed: list[object] = []
+    monkeypatch.setattr(operators, "_frame_selected", framed.append)
+    monkeypatch.setattr(operators.IMPORT_ANIM_OT_tcb_3ds, "_is_by_hand", is_by_hand)
+    new_object("One")
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "one.3ds", scene_of(b"One")), target=target)
+    assert len(framed) == times
+
+
 def test_what_is_damaged_is_told_with_its_place(bring: Import, tmp_path: Path, said) -> None:
     data = three_ds.write(scene_of(b"One"))
     (tmp_path / "cut.3ds").write_bytes(data[:-20])

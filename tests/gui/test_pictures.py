@@ -31,7 +31,7 @@ def diagram(window: Any, tmp_path: Path) -> tuple[Any, Any]:
     file = tmp_path / "diagram.npy"
     window.run(f"""
 import sys, numpy
-module = sys.modules['{PACKAGE}.panels.pictures.diagram']
+module = sys.modules['{PACKAGE}.panels.pictures.diagram_icons']
 sidebar = bpy.context.scene.tcb
 parameters = {{name: getattr(sidebar, name) for name in module.PARAMETERS}}
 size = module.size_in_pixels()
@@ -264,7 +264,8 @@ def test_a_bones_tail_and_an_axis_draw_their_paths_also_where_blender_has_to_ste
 import sys
 overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
 with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'UI')):
-    result = overlay.status(bpy.context), [scene.name for scene in bpy.data.scenes], overlay.path_cache.state.requested
+    status, scenes = overlay.shown_paths.status(bpy.context), [scene.name for scene in bpy.data.scenes]
+    result = status, scenes, overlay.path_cache.state.requested
 """
     assert window.run(status) == ("bone has constraints: stepped through frames", ["Scene"], {})
     window.run("bpy.context.scene.tcb_paths.by_speed = True")

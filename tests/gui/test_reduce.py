@@ -20,9 +20,9 @@ UNITS = 0.16
 # The open Reduce panel at the top, as after a click on its heading. Blender reports positions only of buttons.
 OPEN = """
 def steps():
-    from bl_ext.user_default.tcb_animation.panels import advanced
+    from bl_ext.user_default.tcb_animation.panels import reduce
     bpy.context.preferences.addons['bl_ext.user_default.tcb_animation'].preferences.advanced = True
-    panel = type('TCB_PT_reduce_open', (advanced.TCB_PT_reduce,), dict(
+    panel = type('TCB_PT_reduce_open', (reduce.TCB_PT_reduce,), dict(
         bl_idname='TCB_PT_reduce_open', bl_options=set(), bl_order=-1, bl_label='Reduce'))
     bpy.utils.register_class(panel)
     area('VIEW_3D').tag_redraw()

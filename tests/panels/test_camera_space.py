@@ -73,7 +73,7 @@ def thing(scene):
 
 def kept(overlay, item, bone=""):
     """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
-    wanted = (item.session_uid, bone), overlay.trace_of(bpy.context.scene)
+    wanted = (item.session_uid, bone), overlay.shown_paths.trace_of(bpy.context.scene)
     overlay.path_cache._request(wanted)
     for _ in range(10_000):
         if overlay.path_cache._work() is None:
@@ -85,7 +85,7 @@ def shown(overlay, pictures, item, bone=""):
     """Return the path as the viewport draws it at the current frame."""
     path = kept(overlay, item, bone).path
     view = None if path.views is None else pictures.overlay.view_now(bpy.context.scene)
-    return pictures.path_pick.DrawnPath(item, bone, overlay.trace_of(bpy.context.scene), path, view)
+    return pictures.path_pick.DrawnPath(item, bone, overlay.shown_paths.trace_of(bpy.context.scene), path, view)
 
 
 def drawn(each, points):
@@ -150,7 +150,7 @@ def test_a_still_camera_gives_the_path_in_the_world_bit_for_bit(scene, overlay, 
     seen = kept(overlay, thing).path
     scene.tcb_paths.space = "WORLD"
     world = kept(overlay, thing).path
-    assert overlay.trace_of(scene).cameras == ()
+    assert overlay.shown_paths.trace_of(scene).cameras == ()
     assert seen.views is None
     for name in ("points", "speeds", "frames", "keys", "incoming", "outgoing"):
         assert getattr(seen, name).tobytes() == getattr(world, name).tobytes()
@@ -298,11 +298,11 @@ def test_a_camera_with_constraints_is_stepped_once_and_goes_with_its_target(
 
 
 def test_a_camera_that_goes_leaves_no_path_behind_and_no_error(scene, overlay, camera, thing):
-    wanted = (thing.session_uid, ""), overlay.trace_of(scene)
+    wanted = (thing.session_uid, ""), overlay.shown_paths.trace_of(scene)
     camera.constraints.new("LIMIT_LOCATION")
     overlay.path_cache._request(wanted)
     overlay.path_cache._work()
-    assert "constraints" in overlay.status(bpy.context)
+    assert "constraints" in overlay.shown_paths.status(bpy.context)
     bpy.data.objects.remove(camera)
     for _ in range(100):
         if overlay.path_cache._work() is None:
@@ -351,7 +351,7 @@ def grab(pictures, viewport, each, part, row):
     found = pictures.path_pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(start), 1.0)
     assert found is not None
     assert (found[0].part, found[0].row) == (part, row)
-    pointer = pictures.path_drag.Pointer(viewport, tuple(start), each, row)
+    pointer = pictures.pointer.Pointer(viewport, tuple(start), each, row)
     return found[0], pointer, start
 
 
@@ -498,7 +498,7 @@ def test_a_key_is_made_at_the_frame_that_is_seen_under_the_mouse(scene, overlay,
     assert found[0].part == "PATH"
     assert found[0].frame == pytest.approx(30, abs=0.05)
     drag = pictures.path_drag._FrameDrag(found[0]._replace(frame=20.0).spot(scene, each), each)
-    pointer = pictures.path_drag.Pointer(viewport, tuple(at), each, 1)
+    pointer = pictures.pointer.Pointer(viewport, tuple(at), each, 1)
     drag.follow(pointer)
     assert drag.frame == 30
 

@@ -227,6 +227,15 @@ def test_escape_leaves_other_keys_what_was_set_since_an_earlier_drag(cube, scene
     assert snapshot(cube) == before
 
 
+def test_a_drag_of_a_frame_ends_when_another_file_is_loaded(cube, scene, event, tcb_animation):
+    field = tcb_animation.ui.sliders.frame_field
+    event(presses=True)
+    scene.tcb.key_frame = 20.0
+    assert field._drag is not None
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert field._drag is None
+
+
 def test_a_key_in_the_way_is_told_among_the_messages_until_it_is_not(cube, scene, event):
     before = snapshot(cube)
     event()
@@ -397,12 +406,12 @@ def test_presets_are_described_by_the_numbers_of_the_preferences(rig, own_preset
 
 def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, choices, tcb_animation):
     """There are more presets than pictures in other caches, and the diagram's pictures remove none of them."""
-    diagram = tcb_animation.panels.pictures.diagram
+    icons = tcb_animation.panels.pictures.diagram_icons
 
     def tensions():
         """Return the tensions of all pictures in Blender, in the order of their requests."""
-        assert len(diagram._previews) == len(diagram._icon_names)
-        pictures = [rounded[0] for rounded, *_ in diagram._icon_names if rounded]
+        assert len(icons._previews) == len(icons._icon_names)
+        pictures = [rounded[0] for rounded, *_ in icons._icon_names if rounded]
         return [numbers[0] / 200 for numbers in pictures if numbers[1] in (0, 50)]
 
     listed = [number / 200 for number in range(1, 131)]
@@ -412,11 +421,11 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
     assert set(listed) <= set(tensions())
     other = {"continuity": 0.25, "bias": 0.0, "ease_to": 0.0, "ease_from": 0.0}
     for number in range(50):
-        diagram.icon_of([{"tension": number / 200} | other])
+        icons.icon_of([{"tension": number / 200} | other])
     assert set(listed) <= set(tensions())
     for number in range(300):
-        diagram.icon_of([{"tension": number / 200 - 1.0} | other])
-    assert len(diagram._icon_names) == 2 * (len(choices()) + 1)  # and the unchanged keys
+        icons.icon_of([{"tension": number / 200 - 1.0} | other])
+    assert len(icons._icon_names) == 2 * (len(choices()) + 1)  # and the unchanged keys
 
 
 def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, event, tcb_animation):

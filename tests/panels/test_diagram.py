@@ -266,16 +266,21 @@ def test_each_display_scale_has_its_own_pixels(diagram):
 
 
 @pytest.fixture
-def icons(scene, diagram, monkeypatch):
+def cache(tcb_animation):
+    return tcb_animation.panels.pictures.diagram_icons
+
+
+@pytest.fixture
+def icons(scene, diagram, cache, monkeypatch):
     """icons(parameters): the name and pixels of the drawn picture."""
 
-    monkeypatch.setattr(diagram, "size_in_pixels", lambda: 161)  # Without a window, there is no display scale.
+    monkeypatch.setattr(cache, "size_in_pixels", lambda: 161)  # Without a window, there is no display scale.
 
     def draw(*every, sides=(diagram.SPLINE, diagram.SPLINE), is_valley=False):
         layout = bpy.context.window_manager.popmenu_begin__internal("diagram").layout
-        diagram.draw_diagram(layout, every, sides, is_valley)
-        name = next(reversed(diagram._icon_names.values()))
-        return name, np.array(diagram._previews[name].image_pixels)
+        cache.draw_diagram(layout, every, sides, is_valley)
+        name = next(reversed(cache._icon_names.values()))
+        return name, np.array(cache._previews[name].image_pixels)
 
     return draw
 
@@ -368,9 +373,9 @@ def test_tangents_end_where_the_paper_says(diagram, tension, continuity, bias):
         assert abs(away[0] * seen[1] - away[1] * seen[0]) < 1e-12
 
 
-def test_few_pictures_are_kept(icons, diagram):
+def test_few_pictures_are_kept(icons, cache):
     # no list
-    diagram.icons_of([])
+    cache.icons_of([])
     for step in range(140):
         icons(parameters(bias=step / 140))
-    assert len(diagram._icon_names) == len(diagram._previews) == 128
+    assert len(cache._icon_names) == len(cache._previews) == 128

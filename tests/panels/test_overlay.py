@@ -236,7 +236,7 @@ def test_stepping_leaves_the_frames_of_other_scenes_alone(scene, animation):
 def traced(pictures, item, bone="", **choices):
     trace = pictures.paths.Trace(**{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices)
     planned = pictures.paths.plan_path(item, bone, trace)
-    world = pictures.path_cache.ExactSampler(planned.frames, {})
+    world = pictures.path_computation.ExactSampler(planned.frames, {})
     tail = item.pose.bones[bone].bone.length if bone else 0.0
     return pictures.paths.sampled_path(planned, planned.frames, world.matrices(item, bone), trace, tail)
 
@@ -319,7 +319,7 @@ def overlay(scene, pictures):
 
 def kept(overlay, item, bone=""):
     """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
-    wanted = (item.session_uid, bone), overlay.trace_of(bpy.context.scene)
+    wanted = (item.session_uid, bone), overlay.shown_paths.trace_of(bpy.context.scene)
     overlay.path_cache._request(wanted)
     while overlay.path_cache._work() is not None:
         pass
@@ -361,7 +361,7 @@ def test_a_path_that_was_stepped_is_out_of_date_when_a_constraints_target_change
 
 def test_things_that_are_gone_are_left_out(scene, overlay):
     item = empty(scene, "Gone", 1)
-    wanted = (item.session_uid, ""), overlay.trace_of(scene)
+    wanted = (item.session_uid, ""), overlay.shown_paths.trace_of(scene)
     overlay.path_cache._request(wanted)
     bpy.data.objects.remove(item)
     assert overlay.path_cache._work() is None
@@ -428,7 +428,9 @@ def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, anima
 
     def again():
         before = {
-            bone: overlay.path_cache.state.paths[(rig.session_uid, bone), overlay.trace_of(bpy.context.scene)]
+            bone: overlay.path_cache.state.paths[
+                (rig.session_uid, bone), overlay.shown_paths.trace_of(bpy.context.scene)
+            ]
             for bone in bones
         }
         bpy.context.view_layer.update()
@@ -491,7 +493,7 @@ def test_a_path_is_computed_anew_when_its_exact_motion_changes_and_only_then(sce
     def shown_again():
         """Return the objects whose paths are computed anew on the next redraw."""
         bpy.context.view_layer.update()
-        before, trace, cached = dict(paths), overlay.trace_of(scene), overlay.path_cache.state.paths
+        before, trace, cached = dict(paths), overlay.shown_paths.trace_of(scene), overlay.path_cache.state.paths
         for each in paths:
             if before[each].is_stale or ((each.session_uid, ""), trace) not in cached:
                 paths[each] = kept(overlay, each)

@@ -33,7 +33,7 @@ def _rows(items):
 @pytest.fixture
 def states(tcb_animation):
     """states(): the states of the listed tracks, as shown in the tab."""
-    return lambda: [state.name for _, _, state in tcb_animation.panels.header.shown_states(bpy.context)]
+    return lambda: [state.name for _, _, state in tcb_animation.ui.shown_states.shown_states(bpy.context)]
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error
         assert states() == ["HANDLES", state]
         sizes = [f"{value['error'] * 1000:.2g} mm", f"{turn['error']:.2g}°"]
         for (_, _, shown), size, each in zip(
-            tcb_animation.panels.header.shown_states(bpy.context), sizes, (value, turn), strict=True
+            tcb_animation.ui.shown_states.shown_states(bpy.context), sizes, (value, turn), strict=True
         ):
             assert f"maximum error: {size} at frame {round(each['frame'], 1):g}" in shown.tooltip.lower()
         assert (f"Off by {sizes[1]}" in drawn("TCB_PT_tracks")) is (state == "APPROXIMATE")
@@ -269,7 +269,7 @@ def test_the_list_has_whole_frames_however_late_they_are(cube, tcb_animation):
     (turn,) = [each for each in report.handles if each["rotation"]]
     (shown,) = [
         state.tooltip
-        for _, track, state in tcb_animation.panels.header.shown_states(bpy.context)
+        for _, track, state in tcb_animation.ui.shown_states.shown_states(bpy.context)
         if state.name == "APPROXIMATE"
     ]
     assert abs(float(shown.partition("at frame ")[2].partition(".")[0]) - turn["frame"]) <= 0.5
@@ -677,7 +677,8 @@ def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_
     messages = tcb_animation.ui.live.messages
     messages.keep_notes(action, [*alike, *others])
     seen = set()
-    monkeypatch.setattr(tcb_animation.panels.header, "note_seen", seen.update)
+    for module in (tcb_animation.panels.header, tcb_animation.panels.messages):
+        monkeypatch.setattr(module, "note_seen", seen.update)
     assert "Moved (+3)" in drawn("TCB_PT_tracks")
     assert seen == {*alike}
     drawn("TCB_PT_messages")

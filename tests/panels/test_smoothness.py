@@ -88,7 +88,7 @@ def test_a_track_of_very_many_keys_is_not_measured_at_every_redraw(scene):
 
 
 def test_it_is_closed_until_opened(tcb_animation):
-    panel = importlib.import_module(f"{tcb_animation.__name__}.panels.advanced").TCB_PT_motion
+    panel = importlib.import_module(f"{tcb_animation.__name__}.panels.smoothness").TCB_PT_motion
     assert "DEFAULT_CLOSED" in panel.bl_options
 
 

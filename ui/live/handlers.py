@@ -13,7 +13,7 @@ from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
 from ...animation.store.table_upkeep import adopt_tracks, clear_orphans
 from ..operator_results import keep_result_notes
-from ..sliders import slider_drag
+from ..sliders import frame_field, slider_drag
 from . import attempts_to_edit_baked, switch, updates
 from .messages import forget_all_notes
 from .modal_operators import is_editing
@@ -119,6 +119,7 @@ def _forget_all() -> None:
     watches.clear()
     forget_preview()
     slider_drag.forget()
+    frame_field.forget()
     attempts_to_edit_baked.clear()
     forget_all_notes()
     forget_settings()

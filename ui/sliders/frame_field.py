@@ -25,9 +25,35 @@ from ...animation.scene_time import action_time, scene_frame
 from ...animation.store.parameters import Numbers
 from .. import redraw
 from ..chosen_keys import chosen_keys, column_of, in_animation_editor
-from ..scene import go_to
+from ..scene import go_to, playhead
 from .last_event import last_event
 from .slider_drag import identity_of, split_by_track
+
+
+def key_frame() -> Any:
+    """Return the frame field of the chosen keys."""
+    return FloatProperty(
+        name="Frame",
+        description="Frame of the first key. The other keys move with it",
+        min=-LAST_FRAME,
+        max=LAST_FRAME,
+        step=100,
+        precision=2,
+        get=_get,
+        set=_set,
+        options=set(),
+    )
+
+
+def reason_not_moved(chosen: list[TrackKeys]) -> str:
+    """Return the reason why the last move of these keys failed, or an empty string."""
+    return _refused[1] if _refused is not None and _refused[0] == identity_of(chosen) else ""
+
+
+def forget() -> None:
+    """Discard the drag and the reason, because another file was loaded."""
+    global _drag, _refused
+    _drag = _refused = None
 
 
 @dataclass(frozen=True)
@@ -52,7 +78,7 @@ _refused: tuple[Hashable, str] | None = None
 
 
 def _get(_group: object) -> float:
-    """Return the first frame of the chosen keys."""
+    """Return the first frame of the chosen keys. Blender also reads the frame after it has released a dragged field."""
     global _drag
     if _drag is not None and not redraw.is_drawing() and last_event(bpy.context).releases:
         _drag = replace(_drag, is_released=True)
@@ -92,15 +118,6 @@ def _set(group: Any, value: float) -> None:
     _drag = replace(drag, after=frames_now) if event.presses or event.is_modifier else None
 
 
-def _drag_of(context: bpy.types.Context, keys_to_move: list[TrackKeys]) -> _Drag:
-    """Return the current drag if it moves these keys and nothing else has moved them since, or else a new drag."""
-    frames, tracks = _frames(keys_to_move), _tracks(keys_to_move)
-    if _drag is not None and not _drag.is_released and _drag.tracks == tracks and np.array_equal(_drag.after, frames):
-        return _drag
-    recorded = record_tracks((keys.datablock, keys.track) for keys in keys_to_move)
-    return _Drag(tracks, float(frames.min()), frames, frames, recorded, playhead(context))
-
-
 def _keys_to_move(context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
     """Return the keys to move: the displayed keys, or in the viewport their column.
 
@@ -116,36 +133,13 @@ def _keys_to_move(context: bpy.types.Context, shown: list[TrackKeys], whole_colu
     return dragged if _tracks(dragged) == _drag.tracks else column
 
 
-def reason_not_moved(chosen: list[TrackKeys]) -> str:
-    """Return the reason why the last move of these keys failed, or an empty string."""
-    return _refused[1] if _refused is not None and _refused[0] == identity_of(chosen) else ""
-
-
-def key_frame() -> Any:
-    """Return the frame field of the chosen keys."""
-    return FloatProperty(
-        name="Frame",
-        description="Frame of the first key. The other keys move with it",
-        min=-LAST_FRAME,
-        max=LAST_FRAME,
-        step=100,
-        precision=2,
-        get=_get,
-        set=_set,
-        options=set(),
-    )
-
-
-def playhead(context: bpy.types.Context) -> float:
-    """Return the current frame of the scene with its subframe."""
-    scene: Any = context.scene
-    return float(scene.frame_current_final)
-
-
-def _frames(chosen: list[TrackKeys]) -> Numbers:
-    """Return the frames of the keys in scene time."""
-    frames = [scene_frame(keys.datablock, frame) for keys in chosen for frame in keys.frames.tolist()]
-    return np.array(frames, dtype=np.float64)
+def _drag_of(context: bpy.types.Context, keys_to_move: list[TrackKeys]) -> _Drag:
+    """Return the current drag if it moves these keys and nothing else has moved them since, or else a new drag."""
+    frames, tracks = _frames(keys_to_move), _tracks(keys_to_move)
+    if _drag is not None and not _drag.is_released and _drag.tracks == tracks and np.array_equal(_drag.after, frames):
+        return _drag
+    recorded = record_tracks((keys.datablock, keys.track) for keys in keys_to_move)
+    return _Drag(tracks, float(frames.min()), frames, frames, recorded, playhead(context))
 
 
 def _checked_moves(keys_to_move: list[TrackKeys], frames: Numbers) -> list[tuple[TrackKeys, Numbers]]:
@@ -159,6 +153,12 @@ def _checked_moves(keys_to_move: list[TrackKeys], frames: Numbers) -> list[tuple
         check_can_move(keys, action_frames)
         moves.append((keys, action_frames))
     return moves
+
+
+def _frames(chosen: list[TrackKeys]) -> Numbers:
+    """Return the frames of the keys in scene time."""
+    frames = [scene_frame(keys.datablock, frame) for keys in chosen for frame in keys.frames.tolist()]
+    return np.array(frames, dtype=np.float64)
 
 
 def _tracks(chosen: list[TrackKeys]) -> tuple[Hashable, ...]:

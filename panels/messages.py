@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The messages in the tab: problems, results of the last operator, and notes from Live."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+import bpy
+
+from ..animation.bake.plans.own_motion import is_keyed_whole
+from ..animation.datablocks import animation_data
+from ..animation.errors import Finding
+from ..animation.messages import ASK_TO_FREE
+from ..animation.number_text import size_text
+from ..animation.report import one_of_each
+from ..animation.store.live_switch import is_live
+from ..animation.store.own_keys import read_own_keys
+from ..animation.store.tracks import Track
+from ..animation.track_names import owner_name
+from ..animation.translation import counted, iface_, listed, n_
+from ..ui import redraw, sidebar_tracks
+from ..ui.chosen_keys import chosen_keys
+from ..ui.layouts import layout_of
+from ..ui.live.messages import note_seen, notes_of
+from ..ui.operator_results import result_notes
+from ..ui.scene import defaults_of
+from ..ui.shown_states import shown_states
+from ..ui.sliders.frame_field import reason_not_moved
+from ..ui.track_text import settings_error, track_label
+from .widgets import draw_text
+
+Button = Literal["", "FREE", "DISCARD", "SHORTEST", "WHOLE"]
+"""The solution that a message offers, or "" for none."""
+
+
+class Message(NamedTuple):
+    """A message in the tab, with the notes from Live and a button for the solution."""
+
+    text: str
+    notes: tuple[Finding, ...] = ()
+    short: str = ""
+    """Text without the object and track names, for the shortened row. If empty, the full text is used."""
+    button: Button = ""
+    is_refusal: bool = False
+
+    @property
+    def icon(self) -> Any:
+        """Return the identifier of the icon."""
+        return "ERROR" if self.is_refusal else "INFO"
+
+
+@redraw.once
+def messages_in_tab(context: bpy.types.Context) -> list[Message]:
+    """Return the messages, with errors first."""
+    messages = [
+        *_refusals(context),
+        *_messages_about_rotations(context),
+        *_messages_of_last_operator(),
+        *_messages_about_bakes(context),
+        *_messages_from_live(context),
+    ]
+    return messages or _how_to_edit_baked(context)
+
+
+def _refusals(context: bpy.types.Context) -> Iterator[Message]:
+    reason = reason_not_moved(chosen_keys(context))
+    if reason:
+        yield Message(reason, is_refusal=True)
+    edited_count = sidebar_tracks.count_edited_outside(context)
+    if edited_count:
+        one, more = n_("{:,} track was edited outside TCB. "), n_("{:,} tracks were edited outside TCB. ")
+        text = counted(edited_count, one, more) + iface_("To keep the edits, use Finish > Apply")
+        yield Message(text, button="DISCARD", is_refusal=True)
+
+
+def _messages_about_rotations(context: bpy.types.Context) -> Iterator[Message]:
+    if any(_needs_whole_keys(track) for _, track in sidebar_tracks.active_tracks(context)):
+        yield Message(iface_("Rotation channels are keyed at different frames"), button="WHOLE")
+    if sidebar_tracks.unused_tracks(context):
+        yield Message(iface_("Keys for another rotation mode do not play. Choose their rotation mode in the list"))
+
+
+def _needs_whole_keys(track: Track) -> bool:
+    """Return whether the channels of a TCB rotation are keyed at different frames, which handles cannot play."""
+    if not (track.is_rotation and track.enabled) or track.is_baked:
+        return False
+    own = read_own_keys(track)
+    return bool(own) and not is_keyed_whole(track, own)
+
+
+def _messages_of_last_operator() -> Iterator[Message]:
+    for text, notes in one_of_each(result_notes()).items():
+        largest = max(notes, key=lambda note: note.size)
+        button: Button = "SHORTEST" if largest.code == "TURNS_KEPT" else ""
+        yield Message(text, short=_short_text(largest), button=button)
+
+
+def _messages_about_bakes(context: bpy.types.Context) -> Iterator[Message]:
+    baked, tcb = sidebar_tracks.baked_and_tcb_counts(context)
+    if 0 < baked < tcb:
+        yield Message(iface_("{:,} of {:,} tracks are baked. Bake TCB bakes the others", baked, tcb))
+    mixed_states = _state_beside_plain(context)
+    if mixed_states:
+        yield Message(mixed_states)
+    bake_again = bake_again_text(context, only_live=True)
+    if bake_again:
+        yield Message(bake_again)
+
+
+def _state_beside_plain(context: bpy.types.Context) -> str:
+    """Return the most important state of TCB tracks, and the number of plain tracks, if the tab shows both."""
+    tcb_states = [state for _, track, state in shown_states(context) if track.enabled]
+    plain_count = len(shown_states(context)) - len(tcb_states)
+    if not tcb_states or not plain_count:
+        return ""
+    worst_state = min(tcb_states, key=lambda state: state.rank)
+    return f"{worst_state.label} · " + counted(plain_count, n_("{:d} track not TCB"), n_("{:d} tracks not TCB"))
+
+
+def bake_again_text(context: bpy.types.Context, only_live: bool = False) -> str:
+    """Return a text with the listed tracks whose bake options or defaults differ from the sidebar's, or "" for none.
+
+    With `only_live`, only live tracks count.
+    """
+    scene: Any = context.scene
+    options = scene.tcb.bake_options(scene, defaults_of(scene)).as_kept()
+    names = []
+    for datablock, track in sidebar_tracks.active_tracks(context):
+        animation: Any = animation_data(datablock)
+        if track.is_played and (is_live(animation.action) or not only_live) and not settings_error(track):
+            saved_options = track.settings.options
+            if saved_options is not None and not saved_options.is_as(options):
+                names.append(track_label(datablock, track))
+    # Blender's tool for translations joins all texts in one call.
+    tracks = listed(names, "; ")
+    return iface_("Baked with different options or defaults: Bake Again changes {:s}", tracks) if tracks else ""
+
+
+def _messages_from_live(context: bpy.types.Context) -> Iterator[Message]:
+    """Yield the messages from Live that the last operator has not reported."""
+    reported = result_notes()
+    live_notes = one_of_each(
+        note for action in sidebar_tracks.active_actions(context) for note in notes_of(action) if note not in reported
+    )
+    for text, notes in live_notes.items():
+        asks_to_free = any(note.code in ASK_TO_FREE for note in notes)
+        largest = max(notes, key=lambda note: note.size)
+        yield Message(text, tuple(notes), _short_text(largest), "FREE" if asks_to_free else "")
+
+
+def _short_text(note: Finding) -> str:
+    """Return the text of a note for the shortened row, which fits into a narrow sidebar."""
+    if note.code == "LOOK_CHANGED" and note.frame is not None:
+        number, unit = note.arguments[0]
+        size = size_text(math.radians(number), is_angle=True) if unit else size_text(number)
+        return iface_("{:s} changes by {:s} at frame {:.0f}", owner_name(note.track), size, note.frame)
+    if note.code == "FLIP_NOT_KEPT" and note.frame is not None:
+        return iface_("{:s} flips at frame {:.0f}", owner_name(note.track), note.frame)
+    if note.code == "TURNS_KEPT" and note.frame is not None:
+        return iface_("{:s} turns by {:.0f}° to frame {:.0f}", owner_name(note.track), note.size, note.frame)
+    message = note.message
+    return message[:1].upper() + message[1:]
+
+
+def _how_to_edit_baked(context: bpy.types.Context) -> list[Message]:
+    """Return the message that is shown if all TCB tracks are baked and there is no other message."""
+    baked, tcb = sidebar_tracks.baked_and_tcb_counts(context)
+    if not baked or baked < tcb:
+        return []
+    text = iface_("Baked: edit in the TCB tab, or Free Bake")
+    return [Message(text, short=iface_("Baked: edit here, or Free Bake"), button="FREE")]
+
+
+_MAX_MESSAGES = 12
+"""Maximum number of listed messages."""
+_UNITS = 20
+"""Width of the message list, in button heights."""
+
+
+class TCB_PT_messages(bpy.types.Panel):
+    """Messages about recent edits, with buttons that solve problems"""
+
+    bl_idname = "TCB_PT_messages"
+    bl_label = "Messages"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_ui_units_x = _UNITS
+
+    def draw(self, context: bpy.types.Context) -> None:
+        redraw.begin()
+        layout = layout_of(self)
+        messages = messages_in_tab(context)
+        for message in messages[:_MAX_MESSAGES]:
+            column = layout.column(align=True)
+            draw_text(column, context, message.text, message.icon, _UNITS)
+            note_seen(message.notes)
+            _draw_button(column, message.button)
+        remaining = len(messages) - _MAX_MESSAGES
+        if remaining > 0:
+            text = counted(remaining, n_("… and {:d} more message"), n_("… and {:d} more messages"))
+            layout.label(text=text, translate=False)
+        elif not messages:
+            layout.label(text="No messages")
+        layout.operator("tcb.messages_dismiss", icon="X")
+
+
+def _draw_button(layout: bpy.types.UILayout, button: Button) -> None:
+    match button:
+        case "FREE":
+            layout.operator("tcb.free", icon="UNLOCKED")
+        case "DISCARD":
+            layout.operator("tcb.free", text="Free Bake, Discard Edits", icon="TRASH").discard_edits = True
+        case "SHORTEST":
+            layout.operator("tcb.turns_shortest", icon="LOOP_BACK")
+        case "WHOLE":
+            layout.operator("tcb.key_whole", icon="KEY_HLT")

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Computation of requested paths, in parts that take a few milliseconds.
+
+Paths are computed from F-curves if possible. Otherwise, for example with constraints, Blender steps through the frames.
+Paths refer to objects by `session_uid` and to bones by name, because an undo invalidates all references.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...animation.bake.exact_motion import ExactSampler
+from ...animation.sampling.beyond_fcurves import UnknownMotionError
+from ...animation.sampling.camera_matrices import Cameras, IsSteppedError
+from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
+from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
+from ...animation.translation import iface_
+from ...ui.live import updates
+from .draw_paths import PathBatches
+from .paths import Path, Plan, Trace, Views, plan_path, sampled_path
+
+Request = tuple[Thing, Trace]
+"""An object or bone, and the point and frames to trace."""
+_Objects = dict[int, Any]
+"""All objects, by their `session_uid`."""
+_Samplers = dict[tuple[object, ...], ExactSampler]
+"""Samplers by the bytes of their frames and the default parameters, for paths with the same frames."""
+
+
+@dataclass
+class CachedPath:
+    """A path with everything that determines whether it is up to date."""
+
+    path: Path
+    dependencies: set[int]
+    """The `session_uid` of all dependencies of the path."""
+    stepping_reason: str = ""
+    """The reason why Blender had to step through the frames, or an empty string."""
+    fingerprint: Fingerprint | None = None
+    """Fingerprint of the source data, or None if it does not cover them."""
+    batches: PathBatches | None = None
+    is_stale: bool = False
+    """True if a dependency may have changed."""
+
+
+@dataclass
+class PathComputation:
+    """Requested paths and computed paths."""
+
+    paths: OrderedDict[Request, CachedPath] = field(default_factory=OrderedDict)
+    """Computed paths, in order of their last drawing."""
+    requested: dict[Request, None] = field(default_factory=dict)
+    """Paths to compute from F-curves, in order."""
+    waiting_for_cameras: dict[Request, None] = field(default_factory=dict)
+    """Paths that wait for cameras whose frames Blender must step through."""
+    cameras: Cameras = field(default_factory=Cameras)
+    stepped: dict[Request, tuple[Plan, str]] = field(default_factory=dict)
+    """Paths for which Blender must step through frames, with the reason."""
+    sampler: DepsgraphSampler | None = None
+    """Sampler of the stepped paths, while Blender steps through frames."""
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    """Fingerprints of the current source data."""
+
+    def request(self, request: Request) -> None:
+        """Add a path to compute, unless it waits for stepping."""
+        if request not in self.stepped and request not in self.waiting_for_cameras:
+            self.requested[request] = None
+
+    @property
+    def has_requests(self) -> bool:
+        """Return whether paths are missing."""
+        return bool(self.requested or self.waiting_for_cameras or self.stepped)
+
+    def advance(self, seconds: float) -> bool:
+        """Work for the given time. Return False if Blender is busy and cannot step through frames."""
+        if self.requested:
+            self.compute_from_curves(seconds)
+            return True
+        if updates.is_busy():
+            return False
+        if self.cameras.is_stepping:
+            scene: Any = bpy.context.scene
+            self.cameras.step(_objects_by_uid(), scene, seconds)
+        elif self.waiting_for_cameras:
+            self.requested.update(self.waiting_for_cameras)
+            self.waiting_for_cameras.clear()
+        else:
+            self._compute_by_stepping(seconds)
+        return True
+
+    def compute_from_curves(self, seconds: float) -> None:
+        """Compute requested paths from F-curves in the given time.
+
+        The calculation changes no data, so it is safe while drawing.
+        """
+        end = time.perf_counter() + seconds
+        objects = _objects_by_uid()
+        samplers: _Samplers = {}
+        postponed = []
+        while self.requested and time.perf_counter() < end:
+            request = next(iter(self.requested))
+            del self.requested[request]
+            if not _exists(request, objects):
+                continue
+            cached = self.paths.get(request)
+            if cached is not None and cached.fingerprint == self._fingerprint(request, objects):
+                cached.is_stale = False
+                continue
+            (uid, bone), trace = request
+            planned = plan_path(objects[uid], bone, trace)
+            if cached is not None and len(planned.key_frames) > len(cached.path.frames) and updates.is_due():
+                # Live will place handles next to the inserted key.
+                postponed.append(request)
+                continue
+            self._compute(request, planned, objects, samplers)
+        self.requested |= dict.fromkeys(postponed)
+        self.fingerprints.rest()
+
+    def _compute(self, request: Request, planned: Plan, objects: _Objects, samplers: _Samplers) -> None:
+        """Compute a path from F-curves, or let it wait for the frames through which Blender must step."""
+        (uid, bone), trace = request
+        obj = objects[uid]
+        try:
+            views = self._views(trace, planned, objects)
+        except IsSteppedError:
+            self.waiting_for_cameras[request] = None
+            return
+        new_sampler = ExactSampler(planned.frames, dict(trace.defaults), self.fingerprints)
+        sampler = samplers.setdefault((planned.frames.tobytes(), trace.defaults), new_sampler)
+        try:
+            matrices = sampler.matrices(obj, bone)
+        except UnknownMotionError as unknown:
+            self.stepped[request] = planned, str(unknown)
+            self.sampler = None
+            return
+        path = sampled_path(planned, planned.frames, matrices, trace, _tail(obj, bone), views)
+        dependencies = sampler.read(obj, bone) | self.cameras.read(trace.cameras)
+        self.paths[request] = CachedPath(path, dependencies, fingerprint=self._fingerprint(request, objects))
+
+    def _compute_by_stepping(self, seconds: float) -> None:
+        """Let Blender step through some frames of the stepped paths. Compute the paths when all frames are known."""
+        objects = _objects_by_uid()
+        for request in list(self.stepped):
+            if not _exists(request, objects):
+                del self.stepped[request]
+                self.sampler = None
+        if not self.stepped:
+            return
+        if self.sampler is None:
+            frames = np.unique(np.concatenate([planned.frames for planned, _ in self.stepped.values()]))
+            self.sampler = DepsgraphSampler([owner for owner, _ in self.stepped], frames)
+        scene: Any = bpy.context.scene
+        self.sampler.advance(objects, scene, seconds)
+        if self.sampler.is_done:
+            self._finish_stepping(self.sampler, objects)
+
+    def _finish_stepping(self, sampler: DepsgraphSampler, objects: _Objects) -> None:
+        for request, (planned, reason) in self.stepped.items():
+            (uid, bone), trace = request
+            try:
+                views = self._views(trace, planned, objects)
+            except IsSteppedError:
+                # The camera was moved while Blender stepped through frames.
+                self.waiting_for_cameras[request] = None
+                continue
+            matrices = sampler.matrices((uid, bone))
+            path = sampled_path(planned, sampler.frames, matrices, trace, _tail(objects[uid], bone), views)
+            self.paths[request] = CachedPath(path, sampler.read | self.cameras.read(trace.cameras), reason)
+        self.stepped.clear()
+        self.sampler = None
+
+    def _fingerprint(self, request: Request, objects: _Objects) -> Fingerprint:
+        """Return the fingerprint of the current data that determine the path."""
+        (uid, bone), trace = request
+        cameras = self.cameras.marks(trace.cameras, objects, self.fingerprints)
+        return self.fingerprints.of(objects[uid], bone), cameras
+
+    def _views(self, trace: Trace, planned: Plan, objects: _Objects) -> Views | None:
+        """Return the views of the trace's cameras, or None if no camera moves. Raises IsSteppedError."""
+        if not trace.cameras:
+            return None
+        cameras, fingerprints = self.cameras, self.fingerprints
+        return Views.of(
+            planned, lambda frames, seen_at: cameras.into(trace.cameras, frames, seen_at, objects, fingerprints)
+        )
+
+    def stepping_text(self, owners: Collection[Thing]) -> str:
+        """Return why Blender steps through frames for any path, or has stepped for paths of the owners, or ""."""
+        if self.waiting_for_cameras and self.cameras.is_stepping:
+            return iface_("{:s}: stepping through frames, {:.0%}", self.cameras.reason, self.cameras.part)
+        if self.stepped:
+            _, reason = next(iter(self.stepped.values()))
+            fraction = self.sampler.part if self.sampler is not None else 0.0
+            return iface_("{:s}: stepping through frames, {:.0%}", reason, fraction)
+        reasons = {cached.stepping_reason for (owner, _), cached in self.paths.items() if owner in owners}
+        first_reason = next(filter(None, sorted(reasons)), "")
+        return iface_("{:s}: stepped through frames", first_reason) if first_reason else ""
+
+
+def _objects_by_uid() -> _Objects:
+    return {obj.session_uid: obj for obj in bpy.data.objects}
+
+
+def _exists(request: Request, objects: _Objects) -> bool:
+    """Return whether the object, its bone and the cameras of the path exist."""
+    (uid, bone), trace = request
+    if uid not in objects or (bone and bone not in objects[uid].pose.bones):
+        return False
+    return all(camera in objects for _, camera in trace.cameras)
+
+
+def _tail(obj: Any, bone: str) -> float:
+    return float(obj.data.bones[bone].length) if bone else 0.0

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Panel with the options and results of Reduce."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..animation.number_text import number_text
+from ..animation.translation import iface_, n_
+from ..ui.layouts import layout_of
+from .advanced import Advanced
+from .widgets import draw_text, sidebar_settings
+
+_ZERO = {"key_count": n_("Unlimited"), "still": n_("Max Error"), "period": n_("Off")}
+"""Text shown for 0."""
+
+
+class TCB_PT_reduce(Advanced, bpy.types.Panel):
+    """Reduce dense curves to few keys"""
+
+    bl_idname = "TCB_PT_reduce"
+    bl_label = "Reduce"
+    bl_order = 15
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = layout_of(self), sidebar_settings(context).reduction
+        text = iface_("Replace dense curves with few keys in a copy of the action")
+        draw_text(layout, context, text)
+        column = layout.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        for name in settings.used_options(context):
+            zero = "" if getattr(settings, name) else _ZERO.get(name, "")
+            prop = settings.bl_rna.properties[name]
+            label = iface_(prop.name, msgctxt=prop.translation_context)
+            text = f"{label} ({iface_(zero)})" if zero else label
+            column.prop(settings, name, text=text, translate=False)
+        layout.operator_context = "INVOKE_DEFAULT"
+        for operator in (
+            layout.operator("tcb.reduce", icon="MOD_DECIM"),
+            layout.operator("tcb.reduce_compare", icon="GRAPH"),
+        ):
+            settings.copy_to(operator)
+        manager: Any = context.window_manager
+        for line in manager.tcb_reduction.splitlines():
+            draw_text(layout, context, line)
+        _draw_counts(layout, context, settings)
+
+
+def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, settings: Any) -> None:
+    """Draw one row per error: a bar for the number of keys, and a button that reduces with this error."""
+    manager: Any = context.window_manager
+    most = max((count.key_count for count in manager.tcb_key_counts), default=1)
+    column = layout.column(align=True)
+    for count in manager.tcb_key_counts:
+        row = column.split(factor=0.3, align=True)
+        reduce = row.operator("tcb.reduce", text=number_text(count.error, 6), translate=False)
+        settings.copy_to(reduce)
+        reduce.error, reduce.angle = count.error, settings.angle * count.error / settings.error
+        reduce.key_count = 0
+        row.progress(factor=count.key_count / most, text=iface_("{:,} keys", count.key_count), translate=False)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Panel with the measured smoothness of the active track."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..animation import AnimationError
+from ..animation.checks.smoothness import Smoothness, smoothness
+from ..animation.number_text import size_text
+from ..animation.translation import iface_, n_
+from ..interp.continuity import Jump
+from ..ui import sidebar_tracks
+from ..ui.layouts import layout_of
+from ..ui.scene import defaults_of
+from .advanced import Advanced
+
+_DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
+
+
+class TCB_PT_motion(Advanced, bpy.types.Panel):
+    """Measured smoothness of the track at its keys"""
+
+    bl_idname = "TCB_PT_motion"
+    bl_label = "Smoothness"
+    bl_order = 12
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and sidebar_tracks.active_track(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = layout_of(self)
+        active = sidebar_tracks.active_track(context)
+        assert active is not None
+        _, track = active
+        box = layout.box().column(align=True)
+        try:
+            measured = smoothness(track, defaults_of(context.scene))
+        except AnimationError as error:
+            box.label(text=error.message, icon="ERROR", translate=False)
+        else:
+            _draw_jumps(box, measured, track.is_rotation)
+        layout.operator("tcb.velocities_write", icon="TRACKING_FORWARDS")
+
+
+def _draw_jumps(layout: bpy.types.UILayout, measured: Smoothness, is_rotation: bool) -> None:
+    """Draw the largest jumps of the value, the velocity and the acceleration. The value is left out if it has none."""
+    if measured.continuity:
+        heading = iface_("Measured with {:s}. Largest jumps:", measured.continuity)
+    else:
+        heading = iface_("The values jump. Largest jumps:")
+    layout.label(text=heading, translate=False)
+    for order, jump in enumerate(measured.jumps):
+        if order or jump.is_seen:
+            layout.label(text=_jump_text(order, jump, is_rotation), translate=False)
+
+
+def _jump_text(order: int, jump: Jump, is_rotation: bool) -> str:
+    name = iface_(_DERIVATIVES[order])
+    if not jump.is_seen:
+        return iface_("{:s}: none", name)
+    size = size_text(jump.size, is_angle=is_rotation)
+    return iface_("{:s}: {:s} at frame {:g}", name, size, jump.frame)

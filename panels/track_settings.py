@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Panel with the method, cycle and turns of the chosen tracks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import bpy
+from bpy.app.translations import contexts
+
+from ..animation.bake.plans.track_methods import setting_names
+from ..animation.store.table.track_records import Settings
+from ..animation.store.tracks import Track
+from ..ui import preferences
+from ..ui.chosen_keys import chosen_tracks
+from ..ui.layouts import draw_properties
+from ..ui.track_text import settings_error
+from .widgets import sidebar_settings
+
+
+class TrackSettingsPanel:
+    """Method, cycle and turns of entire tracks"""
+
+    bl_label = "Track"
+    bl_translation_context = contexts.id_action
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(chosen_tracks(context))
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        """Draw the settings that all chosen tracks have, and a note if the settings differ."""
+        layout = self.layout
+        tracks = [track for _, track in chosen_tracks(context)]
+        if not all(track.enabled for track in tracks):
+            layout.label(text="Enable TCB to change settings", icon="INFO")
+            return
+        error = next(filter(None, map(settings_error, tracks)), "")
+        if error:
+            layout.label(text=error, icon="ERROR", translate=False)
+            return
+        for name in _common_settings(context, tracks):
+            draw_properties(layout, sidebar_settings(context), [name])
+            if len({getattr(track.settings, name) for track in tracks}) > 1:
+                row = layout.row()
+                row.alignment = "RIGHT"
+                row.label(text="Differs between tracks")
+
+
+_ADVANCED = ("ends", "construction")
+"""Settings that only old files need."""
+
+
+def _common_settings(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
+    """Return the settings that apply to all tracks.
+
+    Advanced settings are included if the preference is on or they are in use.
+    """
+    names = ["method", "angles", "cycle", "ends", "construction", "path"]
+    for track in tracks:
+        applicable = {"method", "cycle", *setting_names(track, track.settings)}
+        if track.is_rotation:
+            # The method of a rotation reports turns that it cannot keep.
+            applicable.add("path")
+        names = [name for name in names if name in applicable]
+    if preferences.shows_advanced(context):
+        return names
+    return [name for name in names if name not in _ADVANCED or _is_in_use(name, tracks)]
+
+
+def _is_in_use(name: str, tracks: Sequence[Track]) -> bool:
+    """Return whether a setting of any track differs from the default."""
+    default = getattr(Settings(), name)
+    return any(getattr(track.settings, name) != default for track in tracks)
