@@ -18,7 +18,7 @@ from ...interp.fitting.handle_drafts import Draft, HandleDrafts
 from ...interp.keys import PARAMETERS
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, evaluate_if, played_now
-from ..fcurves.frames import SAME_FRAME, is_among, rows_at
+from ..fcurves.frames import SAME_FRAME, is_among, matching_rows
 from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, IndexArray
 from ..fcurves.read_keys import KeyBlock, sliced
 from ..records import record
@@ -120,7 +120,7 @@ def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence
         return []
     report = Report()
     job = job_of_edited(users, channels, played, Options(), report)
-    with scratch_curves.kept():
+    with scratch_curves.shared_action():
         plan_tracks([job], report)
     return job.tracks
 
@@ -252,7 +252,7 @@ class _DraggedParameters:
             if bake.track.state is not None:
                 tracks.append(bake.track.state.identity)
             for own in bake.own.values():
-                rows, dragged_keys = rows_at(frames, own.frames)
+                rows, dragged_keys = matching_rows(own.frames, frames)
                 identities.append(own.identities[rows])
                 numbers.append(own.numbers[rows])
                 sources.append(start + dragged_keys)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..fcurves.frames import is_among, rows_at, union
+from ..fcurves.frames import is_among, matching_rows, union
 from ..fcurves.keyframes import (
     EASING,
     FLAGS,
@@ -78,7 +78,7 @@ def _values(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> Flo
         return values_at(track, index, own, frames)
     fcurve = track.channels[index]
     values = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
-    keyed, rows = rows_at(own.keys.frames, frames)
+    keyed, rows = matching_rows(frames, own.keys.frames)
     values[keyed] = own.keys.values[rows]
     return values
 
@@ -90,7 +90,7 @@ def _selected(own: OwnChannels, frames: Float32Array) -> dict[str, BoolArray]:
     """
     flags = {name: np.zeros(len(frames), dtype=np.bool_) for name in FLAGS}
     for channel in own.values():
-        rows, key_rows = rows_at(channel.keys.frames, frames)
+        rows, key_rows = matching_rows(frames, channel.keys.frames)
         for name, flag in flags.items():
             flag[rows] |= getattr(channel.keys, name)[key_rows]
     return flags

@@ -115,7 +115,7 @@ def bake_steps(
     if reason:
         report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]
         return report
-    with scratch_curves.kept():
+    with scratch_curves.shared_action():
         planned = plan_tracks(jobs, report)
     for job in jobs:
         put_unplayable_back(job)
@@ -162,7 +162,7 @@ def rebake(
     """
     report = Report()
     job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew, complete)
-    with scratch_curves.kept():
+    with scratch_curves.shared_action():
         is_planned = bool(plan_tracks([job], report))
     put_unplayable_back(job)
     if not is_planned:

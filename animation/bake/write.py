@@ -14,7 +14,7 @@ from ..errors import AnimationError, Finding, size_of
 from ..fcurves import scratch_curves
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.cycles_modifier import repeat
-from ..fcurves.frames import rows_at
+from ..fcurves.frames import matching_rows
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import FLAGS, PAIRS, SIDES, BoolArray, IndexArray, Keyframes
 from ..fcurves.read_keys import read_joined
@@ -159,7 +159,7 @@ def _keep_selection(
     shown = read_joined([curves[number] for number in baked_curves], ("co", *FLAGS))
     for number, keys_before in zip(baked_curves, shown.channels, strict=True):
         own_rows = composed.spans[number].start + rows
-        rows_kept, rows_before = rows_at(keys_before.frames, composed.keys.frames[own_rows])
+        rows_kept, rows_before = matching_rows(composed.keys.frames[own_rows], keys_before.frames)
         for name in FLAGS:
             getattr(composed.keys, name)[own_rows[rows_kept]] = getattr(keys_before, name)[rows_before]
 
@@ -395,7 +395,7 @@ def write_in_place(jobs: Sequence[BakeJob]) -> list[Report]:
         remove_strays(job.channels)
     with selecting() as keys:
         write_tracks(jobs, reports, keys.write)
-    with scratch_curves.kept():
+    with scratch_curves.shared_action():
         for job, report in zip(jobs, reports, strict=True):
             for bake in job.tracks:
                 note_of_one_bake(report, bake)

@@ -187,7 +187,7 @@ def _enable_plain(
         originals = [
             _with_interpolations(track, own, report) for (_, track), own in zip(made.values(), originals, strict=True)
         ]
-        with scratch_curves.kept():
+        with scratch_curves.shared_action():
             tracks = [track for _, track in made.values()]
             numbers, settings = _keep_look(tracks, originals, defaults, max_change, report, path)
     enable_read(list(made.values()), originals, settings, numbers)

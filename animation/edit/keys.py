@@ -10,7 +10,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..fcurves.frames import LAST_FRAME, ONE_KEY, is_among, rows_at
+from ..fcurves.frames import LAST_FRAME, ONE_KEY, is_among, matching_rows
 from ..fcurves.joined_keys import merged
 from ..fcurves.keyframes import Float32Array, Keyframes, made_like
 from ..store.frame_functions import function_of
@@ -63,7 +63,7 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
     channels, track = writable(keys.datablock, keys.track)
     moved_keys: dict[int, Keyframes] = {}
     for index, (own, points) in own_points(track).items():
-        places, rows = rows_at(own.keys.frames, keys.frames)
+        places, rows = matching_rows(keys.frames, own.keys.frames)
         moved_keys[index] = moved(points, rows, frames=targets[places])
     write_own_curves(channels, track, moved_keys)
 
@@ -92,7 +92,7 @@ def values_of(keys: TrackKeys) -> dict[int, Numbers]:
     values = {}
     for index, own in keys.own.items():
         values[index] = np.full(len(keys), np.nan)
-        places, rows = rows_at(own.keys.frames, keys.frames)
+        places, rows = matching_rows(keys.frames, own.keys.frames)
         values[index][places] = own.keys.values[rows]
     return values
 
@@ -108,5 +108,5 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
     channel = own_points(track).get(component)
     if channel is not None:
         own, points = channel
-        places, rows = rows_at(own.keys.frames, keys.frames)
+        places, rows = matching_rows(keys.frames, own.keys.frames)
         write_own_curves(channels, track, {component: with_values(track, own, points, rows, new_values[places])})

@@ -199,7 +199,7 @@ def _moving_tracks(
             report.errors.append(reason or track.finding("NO_KEYS"))
             continue
         report.keys += count_key_frames(own_keys)
-        with scratch_curves.kept():
+        with scratch_curves.shared_action():
             splines = track_splines(track, track.settings, own_keys, how.defaults)
             moving_tracks.append(_MovingTrack(track, splines, function_of(track)))
     if not moving_tracks:

@@ -32,21 +32,21 @@ def union(arrays: list[Float32Array]) -> Float32Array:
     return frames[np.concatenate(([True], np.diff(frames) > SAME_FRAME))] if len(frames) else frames
 
 
-def is_among(frames: Float32Array, own: Float32Array, within: float = SAME_FRAME) -> BoolArray:
-    """Return a mask of the frames that are at most `within` frames away from a frame in the ascending array `own`."""
-    if not len(own):
+def is_among(frames: Float32Array, among: Float32Array, within: float = SAME_FRAME) -> BoolArray:
+    """Return a mask of the frames that are at most `within` frames away from a frame in the ascending array `among`."""
+    if not len(among):
         return np.zeros(len(frames), dtype=np.bool_)
-    row = np.clip(np.searchsorted(own, frames - np.float32(within)), 0, len(own) - 1)
-    mask: BoolArray = np.abs(own[row] - frames) <= within
+    row = np.clip(np.searchsorted(among, frames - np.float32(within)), 0, len(among) - 1)
+    mask: BoolArray = np.abs(among[row] - frames) <= within
     return mask
 
 
-def rows_at(own: Float32Array, frames: Float32Array) -> tuple[IndexArray, IndexArray]:
-    """Return the rows of the frames that are in the ascending array `own`, and the matching rows of `own`."""
-    rows = np.flatnonzero(is_among(frames, own))
-    return rows, np.searchsorted(own, frames[rows] - np.float32(SAME_FRAME))
+def rows_of(frames: Float32Array, among: Float32Array) -> IndexArray:
+    """Return the row of each frame in the ascending array `among`, which contains all of the frames."""
+    return np.searchsorted(among, frames - np.float32(SAME_FRAME))
 
 
-def rows_of(own: Float32Array, frames: Float32Array) -> IndexArray:
-    """Return the rows of the `own` frames in `frames`, which is ascending and contains all of `own`."""
-    return np.searchsorted(frames, own - np.float32(SAME_FRAME))
+def matching_rows(frames: Float32Array, among: Float32Array) -> tuple[IndexArray, IndexArray]:
+    """Return the rows of the frames that are in the ascending array `among`, and the matching rows of `among`."""
+    rows = np.flatnonzero(is_among(frames, among))
+    return rows, rows_of(frames[rows], among)

@@ -15,22 +15,30 @@ from ..datablocks import HAS_SLOTS
 from .keyframes import Keyframes
 from .write_keys import write
 
-_actions: list[bpy.types.Action] = []
-"""The scratch action while it exists."""
-_contexts: list[None] = []
-"""One element for each open context of `kept`."""
+
+class _Scratch:
+    """The scratch action."""
+
+    action: bpy.types.Action | None = None
+    """The action while it exists."""
+    open_contexts = 0
+    """The number of open contexts of `shared_action`."""
+
+
+_scratch = _Scratch()
 
 
 @contextmanager
-def kept() -> Iterator[None]:
+def shared_action() -> Iterator[None]:
     """Share one scratch action among all evaluations in this context. Creating actions is slow in large files."""
-    _contexts.append(None)
+    _scratch.open_contexts += 1
     try:
         yield
     finally:
-        _contexts.pop()
-        if _actions and not _contexts:
-            bpy.data.actions.remove(_actions.pop())
+        _scratch.open_contexts -= 1
+        if _scratch.action is not None and not _scratch.open_contexts:
+            bpy.data.actions.remove(_scratch.action)
+            _scratch.action = None
 
 
 def evaluate(
@@ -50,10 +58,10 @@ def evaluate(
 @contextmanager
 def _curve(keys: Keyframes) -> Iterator[bpy.types.FCurve]:
     """Create an F-curve with these keys, which exists only in this context."""
-    with kept():
-        if not _actions:
-            _actions.append(bpy.data.actions.new("TCB scratch"))
-        fcurves = _fcurves(_actions[0])
+    with shared_action():
+        if _scratch.action is None:
+            _scratch.action = bpy.data.actions.new("TCB scratch")
+        fcurves = _fcurves(_scratch.action)
         fcurve = fcurves.new("location", index=0)
         try:
             write(fcurve, keys)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp.keys import HIGHEST, LOWEST
-from ..fcurves.frames import is_among, rows_at, union
+from ..fcurves.frames import is_among, matching_rows, union
 from ..fcurves.joined_keys import Joined, KeyframesSlice, are_consecutive, end_to_end
 from ..fcurves.keyframes import (
     HANDLE,
@@ -533,7 +533,7 @@ def with_numbers_beside(own_by_index: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
         for other_index in sorted(own_by_index.keys() - {index}, reverse=True):
             other = own_by_index[other_index]
             named = other.take(other.identities != key_identity.NONE)
-            rows, named_rows = rows_at(named.keys.frames, own.keys.frames)
+            rows, named_rows = matching_rows(own.keys.frames, named.keys.frames)
             is_copied = is_new[rows]
             numbers[rows[is_copied]] = named.numbers[named_rows[is_copied]]
         result[index] = own.with_(numbers=numbers)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp.keys import WORDS
-from ..fcurves.frames import rows_at
+from ..fcurves.frames import matching_rows
 from ..fcurves.keyframes import Float32Array
 from .own_keys import OwnKeys
 from .table.rows import PARAMETERS, VELOCITY, column_of, velocity_of
@@ -38,7 +38,7 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Ar
         return channels[0].numbers
     numbers = np.full((len(frames), channels[0].numbers.shape[1]), np.nan, dtype=np.float32)
     for channel in reversed(channels):
-        rows, channel_rows = rows_at(channel.keys.frames, frames)
+        rows, channel_rows = matching_rows(frames, channel.keys.frames)
         numbers[rows] = channel.numbers[channel_rows]
     return numbers
 
@@ -88,7 +88,7 @@ def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Arr
     if track.is_rotation:
         return np.nan_to_num(given_numbers(own, frames)[:, first_column : first_column + 3].astype(np.float64))
     for index, channel in own.items():
-        rows, channel_rows = rows_at(channel.keys.frames, frames)
+        rows, channel_rows = matching_rows(frames, channel.keys.frames)
         velocities[rows, index] = np.nan_to_num(channel.numbers[channel_rows, first_column])
     return velocities
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...fcurves import scratch_curves
-from ...fcurves.frames import rows_at
+from ...fcurves.frames import matching_rows
 from ...fcurves.keyframes import Float32Array, Float64Array
 from ...store.own_keys import OwnKeys
 from ...store.tracks import Track
@@ -40,7 +40,7 @@ def values_at(track: Track, index: int, own: OwnKeys, frames: Float32Array) -> F
     if own.count == len(frames):
         return own.keys.values.astype(np.float64)
     values = np.empty(len(frames))
-    keyed, rows = rows_at(own.keys.frames, frames)
+    keyed, rows = matching_rows(frames, own.keys.frames)
     values[keyed] = own.keys.values[rows]
     not_keyed = np.delete(np.arange(len(frames)), keyed)
     values[not_keyed] = own_motion(track, index, own, frames[not_keyed])
