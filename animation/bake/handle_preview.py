@@ -18,7 +18,7 @@ from ...interp.fitting.handle_drafts import Draft, HandleDrafts
 from ...interp.keys import PARAMETERS
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, evaluate_if, played_now
-from ..fcurves.frames import SAME_FRAME, is_among, matching_rows
+from ..fcurves.frames import matching_rows
 from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, IndexArray
 from ..fcurves.read_keys import KeyBlock, sliced
 from ..records import record
@@ -209,9 +209,8 @@ class _Group:
                     for flag, mask in is_chosen.items():
                         mask[rows, component] = (own.chosen[rows_in_channel] & flag) != 0
             frames = member.request.spline.keys.frames.astype(np.float32)
-            rows_in_request = np.flatnonzero(is_among(frames, member.dragged.frames))
+            rows_in_request, dragged_keys = matching_rows(frames, member.dragged.frames)
             dragged_rows.append(first + rows_in_request)
-            dragged_keys = np.searchsorted(member.dragged.frames, frames[rows_in_request] - np.float32(SAME_FRAME))
             sources.append(member.dragged.start + dragged_keys)
         self._dragged_rows, self._sources = np.concatenate(dragged_rows), np.concatenate(sources)
         """Rows of the keys whose parameters change, and the index of each among the dragged keys of all tracks."""

@@ -16,7 +16,6 @@ from ..datablocks import name_of
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, evaluate_if, played_now
 from ..fcurves.linked_data import editable_channels
-from ..fcurves.write_keys import write_joined
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.enable_tracks import new_state
@@ -172,7 +171,7 @@ def rebake(
     add_rows(evaluated)
     for soluble in evaluated:
         before = _played_now(soluble)
-        write_tracks([soluble], [report], write_joined)
+        write_tracks([soluble], [report])
         evaluate_if(_played_now(soluble) != before, channels.action)
     return report
 

@@ -18,7 +18,7 @@ from ..fcurves.frames import matching_rows
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import FLAGS, PAIRS, SIDES, BoolArray, IndexArray, Keyframes
 from ..fcurves.read_keys import read_joined
-from ..fcurves.write_keys import Write, extrapolate, selecting, write_some
+from ..fcurves.write_keys import extrapolate, write_joined, write_some
 from ..report import HandleError, Report, handle_error
 from ..store.edited_outside import fingerprints
 from ..store.own_curves import saved_keys
@@ -50,14 +50,14 @@ _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
 """Attributes to write if curves already have as many linear keys as the bake."""
 
 
-def write_bakes(members: Sequence[TrackBake], write: Write) -> list[TrackState]:
+def write_bakes(members: Sequence[TrackBake]) -> list[TrackState]:
     """Write the baked keys of tracks and lock their channels. Return the table entries of the tracks."""
     # Blender compares each new F-curve with all other F-curves. This is fastest before other data fill the processor's
     # cache.
     for member in members:
         _make_curves(member)
     for group in alike([(keys.layout, member, keys) for member in members for keys in member.baked.channel_keys]):
-        _write_group(group, write)
+        _write_group(group)
     for member in members:
         for keys in member.baked.channel_keys:
             for index in keys.components:
@@ -90,7 +90,7 @@ def _make_curves(member: TrackBake) -> None:
         track.channels[index] = channels.new(track.path, index, track.group)
 
 
-def _write_group(members: Sequence[tuple[TrackBake, ChannelKeys]], write: Write) -> None:
+def _write_group(members: Sequence[tuple[TrackBake, ChannelKeys]]) -> None:
     """Write the keys of channels with the same layout, lock the channels, and record them."""
     keys = stacked([channel_keys for _, channel_keys in members])
     channels = [(member, index) for member, channel_keys in members for index in channel_keys.components]
@@ -112,7 +112,7 @@ def _write_group(members: Sequence[tuple[TrackBake, ChannelKeys]], write: Write)
         write_some(curves, composed.keys, dict.fromkeys(_PLAYED, every_curve))
     else:
         _keep_selection([member.state.bake is not None for member, _ in channels], curves, composed, keys.rows)
-        write(curves, composed)
+        write_joined(curves, composed)
     lock(curves)
     prints = fingerprints(composed, extrapolations)
     saved = _saved(members, own_keys, len(keys.rows))
@@ -168,7 +168,7 @@ _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""
 
 
-def write_handles(members: Sequence[TrackBake], write: Write) -> list[TrackState]:
+def write_handles(members: Sequence[TrackBake]) -> list[TrackState]:
     """Write the animator's keys on each track, with the handles that play the track.
 
     Return the table entries of the tracks.
@@ -186,7 +186,7 @@ def write_handles(members: Sequence[TrackBake], write: Write) -> list[TrackState
             layout = own.timing, own.as_read is None, *handle_keys.layout
             keys_by_layout.append((layout, member, handle_keys))
     for group in alike(keys_by_layout):
-        _write_handles_group(group, write)
+        _write_handles_group(group)
     return [_handles_table_entry(member) for member in members]
 
 
@@ -200,7 +200,7 @@ def _handles_table_entry(member: TrackBake) -> TrackState:
     return TrackState(state.identity, track.slot, track.path, settings, records, error)
 
 
-def _write_handles_group(members: Sequence[tuple[TrackBake, HandleKeys]], write: Write) -> None:
+def _write_handles_group(members: Sequence[tuple[TrackBake, HandleKeys]]) -> None:
     """Write the keys of channels with the same layout, and record their handles."""
     keys = stacked([handle_keys for _, handle_keys in members])
     channels = [(member, index) for member, handle_keys in members for index in handle_keys.components]
@@ -216,7 +216,7 @@ def _write_handles_group(members: Sequence[tuple[TrackBake, HandleKeys]], write:
         [extrapolate(fcurve, extrapolation) for fcurve, extrapolation in zip(curves, extrapolations, strict=True)]
     )
     if own_keys.as_read is None:
-        write(curves, Joined(composed, [count] * len(channels)))
+        write_joined(curves, Joined(composed, [count] * len(channels)))
     else:
         _write_changes(curves, composed, own_keys.as_read, is_updated)
     for fcurve in curves:
@@ -393,8 +393,7 @@ def write_in_place(jobs: Sequence[BakeJob]) -> list[Report]:
     for job, report in zip(jobs, reports, strict=True):
         report.notes += job.notes
         remove_strays(job.channels)
-    with selecting() as keys:
-        write_tracks(jobs, reports, keys.write)
+    write_tracks(jobs, reports)
     with scratch_curves.shared_action():
         for job, report in zip(jobs, reports, strict=True):
             for bake in job.tracks:
@@ -406,7 +405,7 @@ def write_in_place(jobs: Sequence[BakeJob]) -> list[Report]:
     return reports
 
 
-def write_tracks(jobs: Sequence[BakeJob], reports: Sequence[Report], write: Write) -> None:
+def write_tracks(jobs: Sequence[BakeJob], reports: Sequence[Report]) -> None:
     """Write the channels and the table entries of all tracks.
 
     All jobs are written together, because a call for many tracks takes about as long as a call for one. Tracks baked in
@@ -418,8 +417,8 @@ def write_tracks(jobs: Sequence[BakeJob], reports: Sequence[Report], write: Writ
     for job in jobs:
         baked_before = [bake.track for bake in job.tracks if bake.baked.is_by_handles and bake.track.is_baked]
         free_tracks(job.channels, baked_before)
-    states = dict(zip(by_handles, write_handles(by_handles, write), strict=True))
-    states |= zip(in_own_space, write_bakes(in_own_space, write), strict=True)
+    states = dict(zip(by_handles, write_handles(by_handles), strict=True))
+    states |= zip(in_own_space, write_bakes(in_own_space), strict=True)
     for job, report in zip(jobs, reports, strict=True):
         in_world = [bake for bake in job.tracks if bake not in states]
         for bake in sorted(in_world, key=lambda bake: depth(job.datablocks[0], bake.track)):
@@ -429,7 +428,7 @@ def write_tracks(jobs: Sequence[BakeJob], reports: Sequence[Report], write: Writ
             except AnimationError as error:
                 report.errors += error.findings
             else:
-                (states[bake],) = write_bakes([bake], write)
+                (states[bake],) = write_bakes([bake])
         written = [bake for bake in job.tracks if bake in states]
         for bake in written:
             bake.track.state = states[bake]
