@@ -31,20 +31,97 @@ from .plans.track_splines import TrackSpline, track_splines
 _Curves = dict[tuple[str, int], bpy.types.FCurve]
 _Splines = list[tuple[list[int], Spline]]
 """The splines of a track, each with its components."""
+_MOST_TRACKS = 1000
+"""Maximum number of tracks whose splines are cached."""
+
+
+class ExactSampler(TransformSampler):
+    """A sampler of the exact motion at ascending `frames`, valid while nothing changes.
+
+    Outside its keys, a track without a cycle or a frame function has the motion of its F-curves.
+
+    `defaults` contains the parameters of keys that have none of their own, for tracks that are off. Several samplers
+    can share `fingerprints`.
+    """
+
+    def __init__(self, frames: Frames, defaults: Mapping[str, float], fingerprints: Fingerprints | None = None) -> None:
+        super().__init__(frames)
+        self._defaults = defaults
+        self._fingerprints = fingerprints or Fingerprints()
+
+    def _played(self, owner: Any, curves: _Curves, name: str, path: str) -> Float64Array:
+        values = super()._played(owner, curves, name, path)
+        # Rotations are replaced as a whole.
+        if not name.removeprefix("delta_").startswith("rotation"):
+            for exact in self._exact(owner, name, path):
+                for component, exact_column in zip(exact.components, exact.values.T, strict=True):
+                    values[exact.mask, component] = exact_column
+        return values
+
+    def _rotation(self, owner: Any, curves: _Curves, delta: str, path: str = "") -> Matrices:
+        uid, name = owner.id_data.session_uid, delta + rotation_property(owner.rotation_mode)
+        is_moved = any((uid, path + moved) in self._moved for moved in (f"{delta}rotation", name))
+        exact_values = [] if is_moved else self._exact(owner, name, path)
+        if not exact_values:
+            return super()._rotation(owner, curves, delta, path)
+        (exact,) = exact_values
+        matrices = rotations.to_matrix(exact.values)
+        if exact.mask.all():
+            return matrices
+        turned = super()._rotation(owner, curves, delta, path)
+        turned[exact.mask] = matrices
+        return turned
+
+    def _exact(self, owner: Any, name: str, path: str) -> list[_ExactValues]:
+        """Return the exact values of the owner's property. The list is empty if its F-curves play the exact motion."""
+        item = owner.id_data
+        tracks = self._fingerprints.inexact(item, path.removesuffix("."))
+        track = next((track for track in tracks if track.path == path + name), None)
+        if track is None:
+            return []
+        self._dependencies |= _timing_sources()
+        function = function_of(track)
+        frames = self.frames if function is None else function(self.frames)
+        if not np.isfinite(frames).all():
+            return []
+        fingerprint = self._fingerprints.without_parents(item, owner if path else None)
+        splines = _SPLINES.of(item, track, fingerprint, self._defaults)
+        masks = [_is_defined(spline, frames, function) for _, spline in splines]
+        try:
+            values = evaluate_many([spline for _, spline in splines], [frames[mask] for mask in masks])
+        except KeysError:
+            return []
+        return [
+            _ExactValues(components, mask, values_of_spline)
+            for (components, _), mask, values_of_spline in zip(splines, masks, values, strict=True)
+        ]
 
 
 class _ExactValues(NamedTuple):
     """The exact values of some components of a property."""
 
     components: list[int]
-    rows: BoolArray
+    mask: BoolArray
     """Mask of the frames at which a spline defines the motion."""
     values: Float64Array
     """Values at these frames, or unit quaternions for a rotation."""
 
 
-_MOST_TRACKS = 1000
-"""Maximum number of tracks whose splines are cached."""
+def _is_defined(spline: Spline, frames: Frames, function: FrameFunction | None) -> BoolArray:
+    """Return a mask of the frames at which the spline defines the motion."""
+    if function is not None or spline.cycle != "SINGLE":
+        return np.ones(len(frames), dtype=np.bool_)
+    keys = spline.keys.frames
+    inside: BoolArray = (frames >= keys[0]) & (frames <= keys[-1])
+    return inside
+
+
+def _timing_sources() -> set[int]:
+    """Return the `session_uid` of all datablocks that can have a frame function, except the owners of tracks."""
+    scenes: Any = bpy.data.scenes
+    animations = [scene.animation_data for scene in scenes if scene.animation_data is not None]
+    actions = [animation.action for animation in animations if animation.action is not None]
+    return {datablock.session_uid for datablock in (*scenes, *actions)}
 
 
 class _SplineCache:
@@ -87,13 +164,6 @@ def _splines_to_play(track: Track, defaults: Mapping[str, float]) -> list[TrackS
     return _valid_splines(track, own, defaults)
 
 
-def _valid_splines(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> list[TrackSpline]:
-    try:
-        return track_splines(track, track.settings, own, defaults)
-    except (AnimationError, KeysError):
-        return []
-
-
 def leaves_keys(track: Track) -> bool:
     """Return whether the exact motion of the track does not pass through its keys."""
     has_splines = track.is_baked or is_inexact(track)
@@ -116,80 +186,8 @@ def channel_values(track: Track, own: OwnChannels, frame: float, defaults: Mappi
     return values
 
 
-class ExactSampler(TransformSampler):
-    """A sampler of the exact motion at ascending `frames`, valid while nothing changes.
-
-    Outside its keys, a track without a cycle or a frame function has the motion of its F-curves.
-
-    `defaults` contains the parameters of keys that have none of their own, for tracks that are off. Several samplers
-    can share `fingerprints`.
-    """
-
-    def __init__(self, frames: Frames, defaults: Mapping[str, float], fingerprints: Fingerprints | None = None) -> None:
-        super().__init__(frames)
-        self._defaults = defaults
-        self._fingerprints = fingerprints or Fingerprints()
-
-    def _played(self, owner: Any, curves: _Curves, name: str, path: str) -> Float64Array:
-        values = super()._played(owner, curves, name, path)
-        # Rotations are replaced as a whole.
-        if not name.removeprefix("delta_").startswith("rotation"):
-            for exact in self._exact(owner, name, path):
-                for component, exact_column in zip(exact.components, exact.values.T, strict=True):
-                    values[exact.rows, component] = exact_column
-        return values
-
-    def _rotation(self, owner: Any, curves: _Curves, delta: str, path: str = "") -> Matrices:
-        uid, name = owner.id_data.session_uid, delta + rotation_property(owner.rotation_mode)
-        is_moved = any((uid, path + moved) in self._moved for moved in (f"{delta}rotation", name))
-        exact_values = [] if is_moved else self._exact(owner, name, path)
-        if not exact_values:
-            return super()._rotation(owner, curves, delta, path)
-        (exact,) = exact_values
-        matrices = rotations.to_matrix(exact.values)
-        if exact.rows.all():
-            return matrices
-        turned = super()._rotation(owner, curves, delta, path)
-        turned[exact.rows] = matrices
-        return turned
-
-    def _exact(self, owner: Any, name: str, path: str) -> list[_ExactValues]:
-        """Return the exact values of the owner's property. The list is empty if its F-curves play the exact motion."""
-        item = owner.id_data
-        tracks = self._fingerprints.inexact(item, path.removesuffix("."))
-        track = next((track for track in tracks if track.path == path + name), None)
-        if track is None:
-            return []
-        self._dependencies |= _timing_sources()
-        function = function_of(track)
-        frames = self.frames if function is None else function(self.frames)
-        if not np.isfinite(frames).all():
-            return []
-        fingerprint = self._fingerprints.without_parents(item, owner if path else None)
-        splines = _SPLINES.of(item, track, fingerprint, self._defaults)
-        masks = [_is_defined(spline, frames, function) for _, spline in splines]
-        try:
-            values = evaluate_many([spline for _, spline in splines], [frames[mask] for mask in masks])
-        except KeysError:
-            return []
-        return [
-            _ExactValues(components, rows, at_rows)
-            for (components, _), rows, at_rows in zip(splines, masks, values, strict=True)
-        ]
-
-
-def _is_defined(spline: Spline, frames: Frames, function: FrameFunction | None) -> BoolArray:
-    """Return a mask of the frames at which the spline defines the motion."""
-    if function is not None or spline.cycle != "SINGLE":
-        return np.ones(len(frames), dtype=np.bool_)
-    keys = spline.keys.frames
-    inside: BoolArray = (frames >= keys[0]) & (frames <= keys[-1])
-    return inside
-
-
-def _timing_sources() -> set[int]:
-    """Return the `session_uid` of all datablocks that can have a frame function, except the owners of tracks."""
-    scenes: Any = bpy.data.scenes
-    animations = [scene.animation_data for scene in scenes if scene.animation_data is not None]
-    actions = [animation.action for animation in animations if animation.action is not None]
-    return {datablock.session_uid for datablock in (*scenes, *actions)}
+def _valid_splines(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> list[TrackSpline]:
+    try:
+        return track_splines(track, track.settings, own, defaults)
+    except (AnimationError, KeysError):
+        return []

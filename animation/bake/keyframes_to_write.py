@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from ..fcurves.keyframes import (
     HANDLE,
     INTERPOLATION,
     KEY_TYPE,
-    NAMES,
     SIDES,
     BoolArray,
     EnumArray,
@@ -29,8 +27,7 @@ from ..store.own_keys import OwnKeys
 from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED
 from ..store.table import key_identity
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
-from .plans.composed_keys import AnyKeys, ChannelKeys, HandleKeys
-from .track_bake import TrackBake
+from .plans.composed_keys import ChannelKeys, HandleKeys
 
 _TYPES = ("handle_left_type", "handle_right_type")
 _BITS = (LEFT_PLACED, RIGHT_PLACED)
@@ -43,17 +40,18 @@ Arrays = dict[str, npt.NDArray[Any]]
 """Key attributes by name, shape (channels, n) or (channels, n, 2)."""
 
 
-def differing(keys: Keyframes, before: Keyframes, channels: int) -> dict[str, BoolArray]:
-    """Return the key attributes that differ between two sets of channels, each with a mask of the differing channels.
+def with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
+    """Return the animator's keys in the channels, with key identities in all floats that the curves do not use.
 
-    All channels have the same number of keys.
+    `plays` is a mask of the keys that begin a segment of the spline.
     """
-    masks = {}
-    for name in NAMES:
-        differs = _bits(getattr(keys, name)) != _bits(getattr(before, name))
-        if differs.any():
-            masks[name] = differs.reshape(channels, -1).any(axis=1)
-    return masks
+    # Searching the bytes is ten times as fast as `isin`.
+    kinds = own.keys.interpolation.tobytes()
+    if not any(kind in kinds for kind in BY_NUMBERS):
+        return own.keys
+    played = np.tile(plays, len(kinds) // len(plays))
+    interpolation = np.where(played, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
+    return key_identity.with_identities(own.keys, own.identities, interpolation)
 
 
 def played_keys(
@@ -176,14 +174,14 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
     for name in FLAGS:
         arrays[name] = arrays[name].view(np.bool_)
     arrays |= {"co": co} | dict.fromkeys(_TYPES, np.full(shape, _FREE, dtype=np.uint8))
-    sides = _handles(keys, co)
+    sides = _thirds(keys, co)
     if np.count_nonzero(keys.gaps):
         sides = [handles_of_side.copy() for handles_of_side in sides]
-        _leave_to_blender(arrays, sides, own, keys)
+        _copy_blender_segments(arrays, sides, own, keys)
     return _flat(arrays | dict(zip(SIDES, sides, strict=True)))
 
 
-def _handles(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
+def _thirds(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
     """Return left and right handles, each one third of the segment away from its key.
 
     The handles of linear keys coincide with the keys.
@@ -193,7 +191,7 @@ def _handles(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
     return list(handles(keys.frames, keys.values, keys.incoming, keys.outgoing))
 
 
-def _leave_to_blender(arrays: Arrays, sides: list[Float32Array], own: Joined, keys: ChannelKeys) -> None:
+def _copy_blender_segments(arrays: Arrays, sides: list[Float32Array], own: Joined, keys: ChannelKeys) -> None:
     """Copy the interpolation and handles of the animator's keys to the segments that Blender plays."""
     shape = len(keys.components), len(keys.rows)
     begins_segment, ends_segment = keys.gaps, np.concatenate(([False], keys.gaps[:-1]))
@@ -222,39 +220,3 @@ def _by_channel(own: Joined, name: str) -> npt.NDArray[Any]:
 def _flat(arrays: Arrays) -> Keyframes:
     """Flatten key arrays that have one row per channel."""
     return Keyframes(**{name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()})
-
-
-def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return float32 numbers as integers, so that comparisons detect any differing bit, even in zeros and NaN."""
-    return array.view(np.uint32) if array.dtype == np.float32 else array
-
-
-_KEYS_AT_ONCE = 20_000
-"""Number of keys to compose together, which take a few megabytes."""
-
-
-def alike(
-    keys_by_layout: Iterable[tuple[Hashable, TrackBake, AnyKeys]],
-) -> Iterator[list[tuple[TrackBake, AnyKeys]]]:
-    """Group tracks by the layout of their keys. Yield about `_KEYS_AT_ONCE` keys at a time."""
-    groups: dict[Hashable, list[tuple[TrackBake, AnyKeys]]] = {}
-    for layout, member, keys in keys_by_layout:
-        groups.setdefault(layout, []).append((member, keys))
-    for group in groups.values():
-        count = max(1, _KEYS_AT_ONCE // group[0][1].count)
-        for start in range(0, len(group), count):
-            yield group[start : start + count]
-
-
-def with_identities(own: OwnKeys, plays: BoolArray) -> Keyframes:
-    """Return the animator's keys in the channels, with key identities in all floats that the curves do not use.
-
-    `plays` is a mask of the keys that begin a segment of the spline.
-    """
-    # Searching the bytes is ten times as fast as `isin`.
-    kinds = own.keys.interpolation.tobytes()
-    if not any(kind in kinds for kind in BY_NUMBERS):
-        return own.keys
-    played = np.tile(plays, len(kinds) // len(plays))
-    interpolation = np.where(played, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
-    return key_identity.with_identities(own.keys, own.identities, interpolation)

@@ -26,7 +26,7 @@ from ..store.table.track_records import Options, TrackState
 from ..store.tracks import Track
 from .plans.protocol import Results
 from .plans.rotation_channels import unwrapped_together
-from .put_back import put_unplayable_back
+from .restore_tracks import put_unplayable_back
 from .sample_limit import count_samples, too_many, too_near_keys
 from .track_bake import TrackBake
 from .tracks_to_bake import BakeJob, collected_jobs, job_of_edited, plan_tracks

@@ -18,7 +18,7 @@ from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
 from ...interp.rotations.rotation_faults import KeyFaults, find_faults
 from ..arguments import checked
 from ..bake.pipeline import rebake
-from ..bake.put_back import place_automatic
+from ..bake.recreated_channels import place_automatic
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
 from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.action_refusals import layered_reason

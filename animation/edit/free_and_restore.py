@@ -13,8 +13,9 @@ from itertools import compress
 import bpy
 
 from ..arguments import checked
+from ..bake.free_tracks import free_tracks
 from ..bake.pipeline import rebake
-from ..bake.put_back import free_tracks, restore_tracks
+from ..bake.restore_tracks import restore_tracks
 from ..fcurves.channels import Channels
 from ..fcurves.frames import union
 from ..many import on_each

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar, TypeVar
 
@@ -16,6 +16,9 @@ from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Arra
 from ...records import record
 
 AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
+Member = TypeVar("Member")
+_KEYS_AT_ONCE = 20_000
+"""Number of keys to compose together, which take a few megabytes."""
 
 
 @record()
@@ -139,3 +142,16 @@ def stacked(keys_of_tracks: Sequence[AnyKeys]) -> AnyKeys:
         elif parts[0] is not None:
             arrays[name] = np.concatenate(parts)
     return replace(first, components=[component for keys in keys_of_tracks for component in keys.components], **arrays)
+
+
+def by_layout(
+    keys_by_layout: Iterable[tuple[Hashable, Member, AnyKeys]],
+) -> Iterator[list[tuple[Member, AnyKeys]]]:
+    """Group keys by layout, each with the member to which they belong. Yield about `_KEYS_AT_ONCE` keys at a time."""
+    groups: dict[Hashable, list[tuple[Member, AnyKeys]]] = {}
+    for layout, member, keys in keys_by_layout:
+        groups.setdefault(layout, []).append((member, keys))
+    for group in groups.values():
+        count = max(1, _KEYS_AT_ONCE // group[0][1].count)
+        for start in range(0, len(group), count):
+            yield group[start : start + count]
