@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,19 @@ from ..prepared import BLOCK
 from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .handle_samples import CUBIC, PLAIN, SMOOTH, SamplePoints
-from .handle_shapes import Course, stiffness_of
 from .requests import Batch
 
 _CHANNELS_TOGETHER = 2048
 """The number of segment channels sampled at a time. Memory for larger arrays is allocated again each time."""
+RIGID = 1e3
+"""Weight of derivative errors at keys, relative to the root of the sum of squared residuals."""
+_SOFT = 0.07
+"""Weight of derivative errors next to an ease and in angle channels.
+
+Next to an ease, the spline is at rest at the key, and a handle without height has no direction. Some speed is therefore
+allowed there, with a weight that decreases with the square root of the ease. With exact derivatives, the errors of
+angle channels would be three times as large, because these channels curve strongly.
+"""
 
 
 class Segments(NamedTuple):
@@ -48,6 +56,49 @@ class SampledSegments(NamedTuple):
     """Derivatives at the start and end, without ease, shape (2, a, N)."""
 
 
+class Course(NamedTuple):
+    """Exact motion in N columns, which are segments of channels. The last axis of each array runs over the columns.
+
+    The c channels of a quaternion share a column. Other channels have separate columns, and c is 1. Frames are given as
+    local parameters u.
+    """
+
+    keys: Float64Array
+    """Values at the start and end, shape (2, c, N)."""
+    values: Float64Array
+    """Values at m points, shape (c, m, N). Quaternions have length 1."""
+    rates: Float64Array
+    """Derivatives with respect to u at the start and end, shape (2, c, N)."""
+    path: Float64Array
+    """Derivatives at the start and end without ease, shape (2, c, N)."""
+    eases: Float64Array
+    """`ease_from` at the start and `ease_to` at the end, shape (2, N)."""
+    stiffness: Float64Array
+    """Weights of the squared errors in the derivatives at the start and end, shape (2, N)."""
+    is_fitted: BoolArray
+    """Mask of the columns to fit, shape (N,). The handles of other columns are at thirds, with the rates."""
+
+    @property
+    def is_quaternion(self) -> bool:
+        """Return whether the columns are quaternions."""
+        return len(self.values) > 1
+
+    def take(self, columns: IndexArray) -> Course:
+        """Return a subset of the columns."""
+        # Indexing with brackets would change the memory order, which determines NumPy's order of summation and the last
+        # digit.
+        arrays: tuple[Any, ...] = self
+        return Course(*(array.take(columns, axis=-1) for array in arrays))
+
+    def apart(self) -> Course:
+        """Return the course with separate columns for all channels, in the order of the channels."""
+        keys, rates, path = (pair.reshape(2, 1, -1) for pair in (self.keys, self.rates, self.path))
+        channels, points, _ = self.values.shape
+        values = np.ascontiguousarray(self.values.swapaxes(0, 1)).reshape(1, points, -1)
+        eases, stiffness = (np.tile(pair, channels) for pair in (self.eases, self.stiffness))
+        return Course(keys, values, rates, path, eases, stiffness, np.tile(self.is_fitted, channels))
+
+
 class SegmentMotion:
     """The motion of the segments of a batch.
 
@@ -57,7 +108,7 @@ class SegmentMotion:
     representation : RotationRepresentation or None
         The representation of rotations, or None for values.
     is_quaternion : bool
-        True if the channels are quaternions, which share their handles' frames and whose length is free.
+        True if the channels are quaternions, which are fitted together, because Blender normalizes them.
     plain : SamplePoints
         The points in segments without ease.
     """
@@ -128,7 +179,7 @@ class SegmentMotion:
         is_fitted = np.full(len(begin), not points.is_cubic)
         # An eased segment is at rest at the key. See docs/formulas, "Ease".
         speeds = np.where(eases > 0.0, 0.0, 2.0 / (2.0 - eases.sum(axis=0)))[:, np.newaxis]
-        stiffness = stiffness_of(eases, exact=representation is None or representation.homogeneous)
+        stiffness = _stiffness_of(eases, exact=representation is None or representation.homogeneous)
         if representation is None:
             course = Course(keys, exact[:, 1:-1], derivatives * speeds, derivatives, eases, stiffness, is_fitted)
             return course.apart(), flips, jumps
@@ -156,3 +207,11 @@ class SegmentMotion:
         jumps = (np.abs(end_values - keys[1]) > JUMP).any(axis=0)
         # No handles reach the values of the end key, so the motion is left alone.
         return Course(keys, values, rates, path, eases, stiffness, ~jumps).apart(), flips, jumps
+
+
+def _stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
+    """Return the weights of the squared errors in the derivatives at the start and end, shape (2, N).
+
+    If `exact`, as for values and quaternions, handles without ease must have the derivatives of the motion.
+    """
+    return np.where(eases > 0.0, _SOFT**2 * eases, (RIGID if exact else _SOFT) ** 2)

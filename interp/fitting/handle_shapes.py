@@ -8,7 +8,7 @@ docs/formulas, "Fitting handles".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,51 +18,9 @@ from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from ..rotations import sphere
 from .bezier_segments import LEAST_SLOPE, bezier_powers, frame_powers, rise_at, slope_at
+from .handle_motion import RIGID, Course
 from .handle_samples import SamplePoints
 from .least_squares import DenseEquations, Method, descend
-
-
-class Course(NamedTuple):
-    """Exact motion in N columns, which are segments of channels. The last axis of each array runs over the columns.
-
-    The c channels of a quaternion share a column. Other channels have separate columns, and c is 1. Frames are given as
-    local parameters u.
-    """
-
-    keys: Float64Array
-    """Values at the start and end, shape (2, c, N)."""
-    values: Float64Array
-    """Values at m points, shape (c, m, N). Quaternions have length 1."""
-    rates: Float64Array
-    """Derivatives with respect to u at the start and end, shape (2, c, N)."""
-    path: Float64Array
-    """Derivatives at the start and end without ease, shape (2, c, N)."""
-    eases: Float64Array
-    """`ease_from` at the start and `ease_to` at the end, shape (2, N)."""
-    stiffness: Float64Array
-    """Weights of the squared errors in the derivatives at the start and end, shape (2, N)."""
-    is_fitted: BoolArray
-    """Mask of the columns to fit, shape (N,). The handles of other columns are at thirds, with the rates."""
-
-    @property
-    def is_quaternion(self) -> bool:
-        """Return whether the columns are quaternions."""
-        return len(self.values) > 1
-
-    def take(self, columns: IndexArray) -> Course:
-        """Return a subset of the columns."""
-        # Indexing with brackets would change the memory order, which determines NumPy's order of summation and the last
-        # digit.
-        arrays: tuple[Any, ...] = self
-        return Course(*(array.take(columns, axis=-1) for array in arrays))
-
-    def apart(self) -> Course:
-        """Return the course with separate columns for all channels, in the order of the channels."""
-        keys, rates, path = (pair.reshape(2, 1, -1) for pair in (self.keys, self.rates, self.path))
-        channels, points, _ = self.values.shape
-        values = np.ascontiguousarray(self.values.swapaxes(0, 1)).reshape(1, points, -1)
-        eases, stiffness = (np.tile(pair, channels) for pair in (self.eases, self.stiffness))
-        return Course(keys, values, rates, path, eases, stiffness, np.tile(self.is_fitted, channels))
 
 
 class Shape(NamedTuple):
@@ -76,25 +34,6 @@ class Shape(NamedTuple):
     def take(self, columns: IndexArray) -> Shape:
         """Return a subset of the columns."""
         return Shape(*(array[..., columns] for array in self))
-
-
-_RIGID = 1e3
-"""Weight of derivative errors at keys, relative to the root of the sum of squared residuals."""
-_SOFT = 0.07
-"""Weight of derivative errors next to an ease and in angle channels.
-
-Next to an ease, the spline is at rest at the key, and a handle without height has no direction. Some speed is therefore
-allowed there, with a weight that decreases with the square root of the ease. With exact derivatives, the errors of
-angle channels would be three times as large, because these channels curve strongly.
-"""
-
-
-def stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
-    """Return the weights of the squared errors in the derivatives at the start and end, shape (2, N).
-
-    If `exact`, as for values and quaternions, handles without ease must have the derivatives of the motion.
-    """
-    return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)
 
 
 class Round(NamedTuple):
@@ -335,7 +274,7 @@ class _ShapeFit:
         (old_reach, rates), (reach_step, rate_step) = _reach_and_rates(x), _reach_and_rates(step)
         reach = np.clip(old_reach + np.clip(reach_step, -_LONGEST_STEP, _LONGEST_STEP), 0.0, _LONGEST_REACH)
         ratio = np.clip(old_reach / np.maximum(reach, _LEAST_REACH), 1.0 / _LARGEST_RATIO, _LARGEST_RATIO)
-        is_soft = (self.course.stiffness < _RIGID**2)[:, np.newaxis]
+        is_soft = (self.course.stiffness < RIGID**2)[:, np.newaxis]
         return np.concatenate([reach, rates + rate_step * np.where(is_soft, ratio, 1.0)]).reshape(x.shape)
 
     def is_good(self, state: _ShapeState, steps: int) -> BoolArray:

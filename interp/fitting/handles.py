@@ -19,9 +19,9 @@ import numpy as np
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float32Array, Float64Array
 from .bezier_segments import parameters_at
-from .handle_motion import SampledSegments, SegmentMotion, Segments
+from .handle_motion import Course, SampledSegments, SegmentMotion, Segments
 from .handle_samples import EASED, SamplePoints, chebyshev
-from .handle_shapes import Course, Shape, fitted_shape
+from .handle_shapes import Shape, fitted_shape
 from .known_fits import KnownFits as KnownFits
 from .known_fits import row_bytes
 from .largest_errors import angles_apart, highest_peaks, maxima

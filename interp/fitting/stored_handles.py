@@ -9,8 +9,8 @@ import numpy as np
 
 from ..keys import Float32Array, Float64Array
 from .bezier_segments import bezier_powers, frame_powers, rise_at
-from .handle_motion import Segments
-from .handle_shapes import Course, Shape
+from .handle_motion import Course, Segments
+from .handle_shapes import Shape
 
 
 class StoredHandles(NamedTuple):
