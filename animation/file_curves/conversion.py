@@ -5,7 +5,7 @@ An importer rotates axes, scales units and reorients bones. The conversion of ea
 
     location = size turn translation + shift,   rotation = turn rotation own,   scale = factors scale
 
-The factors are found from the poses at the file's keys. Poses on a line, for example, do not determine the turn
+The constants are found from the poses at the file's keys. Poses on a line, for example, do not determine the turn
 completely. The undetermined part is taken from `prior`, the turn implied by the ancestor nodes.
 """
 
@@ -26,6 +26,12 @@ _ITERATIONS = 3
 _SNAPPED = 2e-5
 """Within this tolerance, elements of a turn snap to 0 or 1, and sizes snap to powers of ten. The tolerance covers
 float32 rounding."""
+_NO_SHIFT = 0.1 * _SNAPPED
+"""A shift below this fraction of the largest location is only rounding."""
+_STILL = 1e-6
+"""Displacements below this fraction of the largest location are only rounding."""
+_NO_TURN = 1e-5
+"""Turns below this size are only rounding."""
 _SMALLEST = 1e-9
 """Smaller lengths are 0 except for rounding."""
 
@@ -83,20 +89,20 @@ def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> Convers
     turn = prior
     for _ in range(_ITERATIONS):
         turn = _turn(file, blender, turn)
+    # Most importers turn by right angles, which are exact when snapped.
     matrix = _snapped(rotations.to_matrix(turn))
-    turn = _near(rotations.from_matrix(matrix), turn)
+    turn = _with_sign_of(rotations.from_matrix(matrix), turn)
     turned = rotations.multiply(turn, file.rotation)
     own = _mean(rotations.multiply(rotations.conjugate(turned), blender.rotation))
-    snapped_own = _near(rotations.from_matrix(_snapped(rotations.to_matrix(own))), own)
+    snapped_own = _with_sign_of(rotations.from_matrix(_snapped(rotations.to_matrix(own))), own)
     own = snapped_own if np.abs(snapped_own - own).max() < _SNAPPED else own
-    size = _size(file.translation @ matrix.T, blender.translation)
-    linear = size * matrix
+    linear = _size(file.translation @ matrix.T, blender.translation) * matrix
     shift = (blender.translation - file.translation @ linear.T).mean(axis=0)
-    shift[np.abs(shift) < _SNAPPED * np.abs(blender.translation).max(initial=1e-3) * 0.1] = 0.0
+    shift[np.abs(shift) < _NO_SHIFT * np.abs(blender.translation).max(initial=1e-3)] = 0.0
     return Conversion(turn, own, linear, shift, _factors(rotations.to_matrix(own), file.scale, blender.scale))
 
 
-def _near(q: Float64Array, other: Float64Array) -> Float64Array:
+def _with_sign_of(q: Float64Array, other: Float64Array) -> Float64Array:
     """Return the quaternion with the sign that is closer to the other quaternion."""
     return -q if q @ other < 0.0 else q
 
@@ -112,7 +118,7 @@ def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
     # Kabsch's algorithm. The signs exclude reflections.
     left, _, right = np.linalg.svd(covariance)
     signs = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
-    return _near(rotations.from_matrix(left @ signs @ right), prior)
+    return _with_sign_of(rotations.from_matrix(left @ signs @ right), prior)
 
 
 def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
@@ -121,12 +127,12 @@ def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
     Displacements and axes rotate with the space of the poses.
     """
     displacements = poses.translation - poses.translation.mean(axis=0)
-    if np.abs(displacements).max() < 1e-6 * np.abs(poses.translation).max(initial=_SMALLEST):
+    if np.abs(displacements).max() < _STILL * np.abs(poses.translation).max(initial=_SMALLEST):
         displacements = np.zeros_like(displacements)
     turns = rotations.multiply(poses.rotation, rotations.conjugate(poses.rotation[0]))
     # The product of vector and scalar part is equal for both signs, and 0 for half turns, whose axis has no direction.
     axes = turns[:, 1:] * turns[:, :1]
-    if np.abs(axes).max() < 1e-5:
+    if np.abs(axes).max() < _NO_TURN:
         axes = np.zeros_like(axes)
     return displacements, axes
 
@@ -148,7 +154,7 @@ def _size(turned: Float64Array, location: Float64Array) -> float:
     """Return the scale factor from rotated translations to locations."""
     in_file, in_blender = (positions - positions.mean(axis=0) for positions in (turned, location))
     square = float((in_file**2).sum())
-    if np.abs(in_file).max() < 1e-6 * np.abs(turned).max(initial=_SMALLEST) or square <= _SMALLEST**2:
+    if np.abs(in_file).max() < _STILL * np.abs(turned).max(initial=_SMALLEST) or square <= _SMALLEST**2:
         # A node that does not move still has a distance from the origin.
         in_file, in_blender = turned, location
         square = float((in_file**2).sum())

@@ -57,8 +57,51 @@ class Motion:
         }
         self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
-    def sampler(self, numbers: Values) -> TransformSampler:
-        """Return the sampler of transforms with these values in the keys."""
+    def errors(self, numbers: Values) -> Values:
+        """Return the error at each frame, at least 0."""
+        excess = self.excess(numbers).reshape(-1, len(self.frames))
+        if isinstance(self.condition, StaysAt):
+            distances: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
+            return distances
+        largest: Values = np.maximum(excess.max(axis=0), 0.0)
+        return largest
+
+    def excess(self, numbers: Values) -> Values:
+        """Return numbers for each frame that are all below the tolerance only if the condition holds."""
+        world = self._sampler(numbers)
+        condition = self.condition
+        if isinstance(condition, TurnsWithin):
+            return self._beyond(condition, world)
+        positions = self._positions(world, self.item, self.bone, self.point)
+        if isinstance(condition, StaysAt):
+            target = np.array(condition.point, dtype=np.float64)
+            offsets = _CUBE * (positions - self._positions(world, condition.target, condition.bone, target)).T
+            return np.concatenate((offsets, -offsets)).ravel()
+        if condition.plane is None:
+            return condition.height - positions[:, 2]
+        return condition.height - self._heights(world, positions, condition.plane)
+
+    def costs(self) -> tuple[Values, Values]:
+        """Return the cost of changing each key value, and the maximum change per round.
+
+        The cost is the distance that the point moves if the key value changes by 1.
+        """
+        world = self._sampler(np.concatenate([mover.start for mover in self.movers]))
+        positions = self._positions(world, self.item, self.bone, self.point)
+        weights, longest = [], []
+        for mover in self.movers:
+            origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
+            lever = float(np.linalg.norm(positions - origin, axis=1).max())
+            if isinstance(self.condition, TurnsWithin) or lever < TOLERANCE:
+                lever = 1.0
+            # Changing a unit quaternion by an angle rotates by twice that angle.
+            turn_per_unit = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
+            weights += [lever * turn_per_unit] * len(mover.variables)
+            longest += [_LONGEST_TURN / turn_per_unit if mover.track.is_rotation else np.inf] * len(mover.variables)
+        return np.array(weights), np.array(longest)
+
+    def _sampler(self, numbers: Values) -> TransformSampler:
+        """Return the sampler of transforms with these key values."""
         pairs = zip(self.movers, split(self.movers, numbers), strict=True)
         return self._base_sampler.with_moved({mover.sampler_key: self._moved(mover, values) for mover, values in pairs})
 
@@ -75,49 +118,6 @@ class Motion:
         motion = mover.motion(splines, values, len(self.frames))
         self._last[mover.sampler_key] = numbers.tobytes(), motion
         return motion
-
-    def costs(self) -> tuple[Values, Values]:
-        """Return the cost of changing each key value, and the maximum change per round.
-
-        The cost is the distance that the point moves if the key value changes by 1.
-        """
-        world = self.sampler(np.concatenate([mover.start for mover in self.movers]))
-        positions = self._positions(world, self.item, self.bone, self.point)
-        weights, longest = [], []
-        for mover in self.movers:
-            origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
-            lever = float(np.linalg.norm(positions - origin, axis=1).max())
-            if isinstance(self.condition, TurnsWithin) or lever < TOLERANCE:
-                lever = 1.0
-            # Changing a unit quaternion by an angle rotates by twice that angle.
-            turn_per_unit = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
-            weights += [lever * turn_per_unit] * len(mover.variables)
-            longest += [_LONGEST_TURN / turn_per_unit if mover.track.is_rotation else np.inf] * len(mover.variables)
-        return np.array(weights), np.array(longest)
-
-    def errors(self, numbers: Values) -> Values:
-        """Return the error at each frame, at least 0."""
-        excess = self.excess(numbers).reshape(-1, len(self.frames))
-        if isinstance(self.condition, StaysAt):
-            distances: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
-            return distances
-        largest: Values = np.maximum(excess.max(axis=0), 0.0)
-        return largest
-
-    def excess(self, numbers: Values) -> Values:
-        """Return numbers for each frame that are all below the tolerance only if the condition holds."""
-        world = self.sampler(numbers)
-        condition = self.condition
-        if isinstance(condition, TurnsWithin):
-            return self._beyond(condition, world)
-        positions = self._positions(world, self.item, self.bone, self.point)
-        if isinstance(condition, StaysAt):
-            target = np.array(condition.point, dtype=np.float64)
-            offsets = _CUBE * (positions - self._positions(world, condition.target, condition.bone, target)).T
-            return np.concatenate((offsets, -offsets)).ravel()
-        if condition.plane is None:
-            return condition.height - positions[:, 2]
-        return condition.height - self._heights(world, positions, condition.plane)
 
     def _beyond(self, limits: TurnsWithin, world: TransformSampler) -> Values:
         """Return the differences between the Euler angles and their limits."""
