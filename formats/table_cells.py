@@ -11,6 +11,7 @@ import io
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
@@ -67,6 +68,7 @@ class Cells:
     lines: npt.NDArray[np.int64]
 
     def error(self, reason: Text, row: int, column: int) -> TableError:
+        """Return an error in a cell."""
         return self.header.error(reason, column, int(self.lines[row]))
 
 
@@ -102,7 +104,7 @@ def read_cells(header: Header, lines: Iterator[_Line]) -> Cells:
     for line, text in lines:
         cells = text.split(separator)
         start = len(numbers)
-        # Python accepts underscores in numbers. A decimal comma cannot be distinguished from a separator.
+        # Python accepts underscores in numbers.
         if len(cells) == width and "_" not in text:
             try:
                 numbers.extend(map(float, cells))
@@ -137,6 +139,7 @@ def _read_irregular_row(header: Header, line: int, text: str, numbers: array[flo
             empty.append(len(numbers))
             numbers.append(np.nan)
             continue
+        # A decimal comma cannot be distinguished from a comma that separates cells.
         if header.separator != "," and "," in cell and "." not in cell:
             cell = cell.replace(",", ".")
         if "_" in cell or not _is_number(cell):
@@ -173,11 +176,15 @@ def _separator_of(line: str) -> str | None:
 
 
 def _split(line: str, separator: str | None) -> list[str]:
+    """Return the cells of a line, without quotes and surrounding spaces."""
     if separator is None:
         return line.split()
+    cells = line.split(separator)
     if '"' in line:
-        return [cell.strip() for cell in next(csv.reader([line.strip("\r\n")], delimiter=separator))]
-    return [cell.strip() for cell in line.split(separator)]
+        # A quoted cell that is too long for this parser keeps its quotes, and is reported like other damaged cells.
+        with suppress(csv.Error):
+            cells = next(csv.reader([line.strip("\r\n")], delimiter=separator))
+    return [cell.strip() for cell in cells]
 
 
 def _is_number(cell: str) -> bool:

@@ -32,7 +32,8 @@ class Matcher:
         self.items = items
         self._by_name: dict[str, list[int]] = {}
         for index, node in enumerate(file.nodes):
-            name = node.name.encode()[:_LONGEST].decode(errors="ignore")
+            # JSON can contain half of a surrogate pair, which Blender's names cannot.
+            name = node.name.encode(errors="replace")[:_LONGEST].decode(errors="ignore")
             self._by_name.setdefault(name, []).append(index)
 
     def candidates(self, item: Item) -> list[int]:

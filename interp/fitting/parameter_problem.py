@@ -65,19 +65,19 @@ class FittedTracks:
         return FittedTracks((np.cumsum(tracks) - 1)[self.track_of_key[is_taken]], self.noise[tracks], batches)
 
     @cached_property
-    def left(self) -> IndexArray:
+    def begin_keys(self) -> IndexArray:
         """Return the keys that begin the segments."""
-        return np.concatenate([batch.left for batch in self.batches])
+        return np.concatenate([batch.begin_keys for batch in self.batches])
 
     @cached_property
-    def right(self) -> IndexArray:
+    def end_keys(self) -> IndexArray:
         """Return the keys that end the segments."""
-        return np.concatenate([batch.right for batch in self.batches])
+        return np.concatenate([batch.end_keys for batch in self.batches])
 
     @cached_property
     def segments(self) -> Float64Array:
         """Return the number of segments of each track, at least 1."""
-        return np.maximum(np.bincount(self.track_of_key[self.left], minlength=len(self.noise)), 1.0)
+        return np.maximum(np.bincount(self.track_of_key[self.begin_keys], minlength=len(self.noise)), 1.0)
 
     @property
     def goals(self) -> Float64Array:
@@ -91,14 +91,14 @@ class FittedTracks:
     def errors(self, residuals: Sequence[Float64Array]) -> Float64Array:
         """Return each track's sum of squares."""
         squares = np.concatenate([np.einsum("dsn,dsn->n", of_batch, of_batch) for of_batch in residuals])
-        return _binned(self.track_of_key[self.left], squares, len(self.noise))
+        return _binned(self.track_of_key[self.begin_keys], squares, len(self.noise))
 
     def sum_at_keys(self, sides: Float64Array) -> Float64Array:
-        """Sum the terms of segments for their left and right keys, from (2, …, segments) to (…, keys)."""
+        """Sum the terms of segments for the keys that begin and end them, from (2, …, segments) to (…, keys)."""
         shape, count = sides.shape[1:-1], len(self.track_of_key)
         rows = math.prod(shape)
         # Each row of numbers has bins of its own.
-        bins = np.stack([self.left, self.right])[:, np.newaxis] + count * np.arange(rows)[:, np.newaxis]
+        bins = np.stack([self.begin_keys, self.end_keys])[:, np.newaxis] + count * np.arange(rows)[:, np.newaxis]
         return _binned(bins.ravel(), sides.ravel(), rows * count).reshape(*shape, count)
 
     def sum_of_tracks(self, numbers: Float64Array) -> Float64Array:
@@ -111,7 +111,7 @@ class FittedTracks:
             [np.square(batch.jacobian(parameters, range(5))).sum(axis=(2, 3)) for batch in self.batches], axis=-1
         )
         effects = np.zeros((5, len(self.track_of_key)))
-        for ends, segment_effects in zip((self.left, self.right), np.sqrt(squares), strict=True):
+        for ends, segment_effects in zip((self.begin_keys, self.end_keys), np.sqrt(squares), strict=True):
             for largest, effect in zip(effects, segment_effects, strict=True):
                 np.maximum.at(largest, ends, effect)
         return effects
@@ -198,7 +198,7 @@ class ParameterProblem:
 
     def chosen(self, better: BoolArray, new: _State, old: _State) -> _State:
         residuals = [
-            np.where(better[self.tracks.track_of_key[batch.left]], new_residuals, old_residuals)
+            np.where(better[self.tracks.track_of_key[batch.begin_keys]], new_residuals, old_residuals)
             for batch, new_residuals, old_residuals in zip(
                 self.tracks.batches, new.residuals, old.residuals, strict=True
             )
@@ -209,7 +209,7 @@ class ParameterProblem:
     def take(self, problems: BoolArray, state: _State) -> tuple[ParameterProblem, _State]:
         is_taken = problems[self.tracks.track_of_key]
         residuals = [
-            of_batch.compress(is_taken[batch.left], axis=2)
+            of_batch.compress(is_taken[batch.begin_keys], axis=2)
             for batch, of_batch in zip(self.tracks.batches, state.residuals, strict=True)
         ]
         nonempty = [of_batch for of_batch in residuals if of_batch.shape[-1]]
@@ -225,7 +225,7 @@ class _Equations:
     diagonal_blocks: Float64Array
     """The blocks on the diagonal, shape (columns, columns, keys)."""
     coupling_blocks: Float64Array
-    """The blocks that couple the left and right keys of each segment, shape (columns, columns, segments)."""
+    """The blocks that couple the keys that begin and end each segment, shape (columns, columns, segments)."""
     gradient: Float64Array
     penalty: Float64Array
     forcing: Float64Array
@@ -240,9 +240,9 @@ class _Equations:
 
     def _times(self, diagonal_blocks: Float64Array, step: Float64Array) -> Float64Array:
         """Return the matrix with these diagonal blocks times a step."""
-        of_left = np.einsum("ijn,jn->in", self.coupling_blocks, step.take(self.tracks.right, axis=1))
-        of_right = np.einsum("jin,jn->in", self.coupling_blocks, step.take(self.tracks.left, axis=1))
-        coupled = self.tracks.sum_at_keys(np.stack([of_left, of_right]))
+        at_begin = np.einsum("ijn,jn->in", self.coupling_blocks, step.take(self.tracks.end_keys, axis=1))
+        at_end = np.einsum("jin,jn->in", self.coupling_blocks, step.take(self.tracks.begin_keys, axis=1))
+        coupled = self.tracks.sum_at_keys(np.stack([at_begin, at_end]))
         product: Float64Array = np.einsum("ijn,jn->in", diagonal_blocks, step) + coupled
         return product
 

@@ -39,14 +39,13 @@ class SplineSegments:
 
     splines: list[Spline]
     tracks: KeyBatch
-    rows: IndexArray
+    problem_keys: IndexArray
     """The indices of the splines' keys among the problem's keys."""
     begin: IndexArray
     """The indices of the splines' keys that begin the segments."""
-    before: Float64Array
-    """Chords to the splines' keys, shape (d, keys)."""
-    after: Float64Array
-    """Chords from the splines' keys, shape (d, keys)."""
+    chords_before: Float64Array
+    chords_after: Float64Array
+    """Chords to and from the splines' keys, shape (d, keys)."""
     weights: Float64Array
     """Weights of residuals, shape (d, N)."""
     samples: Float64Array
@@ -69,14 +68,14 @@ class SplineSegments:
         walk = None
         if parts[0].counts_turns:
             walk = np.concatenate([cast(Float64Array, part.walk) for part in parts]).transpose(2, 1, 0)
-        before, after = type(splines[0]).chords(splines, tracks)  # type: ignore[arg-type]
+        chords_before, chords_after = type(splines[0]).chords(splines, tracks)  # type: ignore[arg-type]
         return cls(
             splines,
             tracks,
-            rows=np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=True)]),
+            problem_keys=np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=True)]),
             begin=begin,
-            before=before,
-            after=after,
+            chords_before=chords_before,
+            chords_after=chords_after,
             weights=np.ascontiguousarray(weights),
             samples=np.ascontiguousarray(samples),
             walk=None if walk is None else np.ascontiguousarray(walk),
@@ -84,7 +83,7 @@ class SplineSegments:
 
     def take(self, keys: BoolArray) -> SplineSegments | None:
         """Return the segments of the splines whose keys are all among the given keys of the problem."""
-        is_taken = keys[self.rows]
+        is_taken = keys[self.problem_keys]
         splines, tracks = self.splines, self.tracks
         if not is_taken.all():
             splines = list(compress(self.splines, is_taken[self.tracks.first].tolist()))
@@ -96,24 +95,24 @@ class SplineSegments:
         return SplineSegments(
             splines,
             tracks,
-            rows=new_row[self.rows[is_taken]],
+            problem_keys=new_row[self.problem_keys[is_taken]],
             begin=new_index[self.begin[segments]],
-            before=self.before.compress(is_taken, axis=1),
-            after=self.after.compress(is_taken, axis=1),
+            chords_before=self.chords_before.compress(is_taken, axis=1),
+            chords_after=self.chords_after.compress(is_taken, axis=1),
             weights=self.weights.compress(segments, axis=1),
             samples=self.samples.compress(segments, axis=2),
             walk=None if self.walk is None else self.walk.compress(segments, axis=2),
         )
 
     @property
-    def left(self) -> IndexArray:
+    def begin_keys(self) -> IndexArray:
         """Return the problem's keys that begin the segments."""
-        return self.rows[self.begin]
+        return self.problem_keys[self.begin]
 
     @property
-    def right(self) -> IndexArray:
+    def end_keys(self) -> IndexArray:
         """Return the problem's keys that end the segments."""
-        return self.rows[self.begin + 1]
+        return self.problem_keys[self.begin + 1]
 
     @property
     def is_rotation(self) -> bool:
@@ -128,7 +127,7 @@ class SplineSegments:
 
     def residuals(self, parameters: Float64Array) -> Float64Array:
         """Return the residuals (d, SAMPLES, N) for parameters (5, keys) of the problem's keys."""
-        spline_parameters = parameters.take(self.rows, axis=1)
+        spline_parameters = parameters.take(self.problem_keys, axis=1)
         u = self._eased(spline_parameters)
         if self.is_rotation:
             return self._residuals_of_rotations(spline_parameters, u) * self.weights[:, np.newaxis]
@@ -162,12 +161,12 @@ class SplineSegments:
     @property
     def _chords(self) -> Float64Array:
         """Return the chords of the segments, shape (d, N)."""
-        return self.after.take(self.begin, axis=1)
+        return self.chords_after.take(self.begin, axis=1)
 
     def _tangents(self, spline_parameters: Float64Array) -> Float64Array:
         """Return the tangents at the start and end of the segments, shape (2, d, N)."""
         tracks = replace(self.tracks, parameters=spline_parameters)
-        incoming, outgoing = tangents(tracks, self.before, self.after, self._ends)
+        incoming, outgoing = tangents(tracks, self.chords_before, self.chords_after, self._ends)
         return np.stack([outgoing.take(self.begin, axis=1), incoming.take(self.begin + 1, axis=1)])
 
     def jacobian(self, parameters: Float64Array, columns: Sequence[int]) -> Float64Array:
@@ -176,7 +175,7 @@ class SplineSegments:
         The derivatives are with respect to some rows of `parameters` (5, keys), first for the key before each segment,
         then for the key after it.
         """
-        spline_parameters = parameters.take(self.rows, axis=1)
+        spline_parameters = parameters.take(self.problem_keys, axis=1)
         steps = np.where(spline_parameters + _STEP > HIGHEST, -_STEP, _STEP)
         u, tangents = self._eased(spline_parameters), self._tangents(spline_parameters)
         speed, halves = self._speed_and_transport(u, tangents)

@@ -121,3 +121,10 @@ def test_nodes_that_animate_one_property_play_the_files_curves(animation: Any, t
         # Curves of quaternions do not rotate at constant speed. A component changes by at most half the angle.
         slerp = interpolation == "LINEAR" and path == "rotation"
         assert deviation < (report.rotation_error / 2 + 1e-6 if slerp else 5e-6), (path, interpolation)
+
+
+def test_a_node_whose_name_is_not_unicode_matches_no_object(animation: Any, tmp_path: Path) -> None:
+    file = tmp_path / "name.gltf"
+    file.write_text(json.dumps({"asset": {"version": "2.0"}, "nodes": [{"name": "\ud800"}]}), encoding="utf-8")
+    with pytest.raises(animation.AnimationError, match="name.gltf"):
+        animation.restore_curves(file, [])

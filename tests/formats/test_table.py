@@ -126,6 +126,8 @@ def test_an_empty_cell_is_no_key():
         ("frame,x,,y\n1,2,3,4", 1, 3, "heading is empty"),
         ("frame,x\n1,2\n2,1.5.2", 3, 2, '"1.5.2" is not a number'),
         ("frame,x\n1,2\n2,1_0", 3, 2, "not a number"),
+        # The csv module refuses fields of more than 131,072 characters.
+        (f'frame,x\n1,"{"1" * 200_000}"', 2, 2, "is not a number"),
         ("frame,x\n1,nan", 2, 2, "not a finite number"),
         ("frame,x\n1,2\n2,-inf", 3, 2, "not a finite number"),
         ("frame,x\n1,1e999", 2, 2, "not a finite number"),
