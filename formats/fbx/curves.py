@@ -47,7 +47,8 @@ def read_curve(record: Record, ticks: float) -> Curve | None:
         return None
     if len(values) != count or len(flags) != len(counts) or len(data) != 4 * len(counts):
         raise _error(record, n_("the numbers of keys, values and attributes differ"))
-    if (counts < 0).any() or int(counts.astype(np.int64).sum()) != count:
+    # Larger counts could make the sum overflow.
+    if ((counts < 0) | (counts > count)).any() or int(counts.astype(np.int64).sum()) != count:
         raise _error(record, n_("the attributes do not cover all {:d} keys", count))
     seconds, numbers = times.astype(np.float64) / ticks, values.astype(np.float64)
     if (np.diff(seconds) < 0.0).any():

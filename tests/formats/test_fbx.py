@@ -13,6 +13,8 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
 from formats import fbx
+from formats.fbx.binary import read_records
+from formats.fbx.curves import read_curve
 from formats.curve import CONSTANT, Curve
 from formats.motion import MotionError, NodeMotion
 from tests.formats import fuzz_motion
@@ -22,11 +24,13 @@ from tests.formats.fbx_layout import (
     LINEAR,
     NEXT,
     TCB,
+    TICKS,
     USER,
     WEIGHTED,
     KeyCurve,
     Model,
     Record,
+    curve_record,
     file_bytes,
     scene_bytes,
 )
@@ -181,6 +185,15 @@ def test_what_is_no_sound_file_is_refused(data: bytes, words: str) -> None:
 def test_damaged_curves_are_refused_by_key(curve: KeyCurve, words: str) -> None:
     with pytest.raises(MotionError, match=words):
         moved(curve)
+
+
+def test_counts_of_attributes_whose_sum_overflows_are_refused() -> None:
+    record = curve_record(7, KeyCurve(TIMES, VALUES, [LINEAR] * 4))
+    *arrays, counts = record.inner
+    record.inner = [*arrays, Record(counts.name, [np.array([2**62, 2**62, 2**62, 2**62 + 4])])]
+    (found,) = read_records(file_bytes([Record("Objects", (), [record])])).find("Objects") or ()
+    with pytest.raises(MotionError, match="attributes do not cover all 4 keys"):
+        read_curve(found, TICKS)
 
 
 def test_an_array_that_grows_beyond_its_length_is_refused() -> None:
