@@ -126,5 +126,5 @@ def test_nodes_that_animate_one_property_play_the_files_curves(animation: Any, t
 def test_a_node_whose_name_is_not_unicode_matches_no_object(animation: Any, tmp_path: Path) -> None:
     file = tmp_path / "name.gltf"
     file.write_text(json.dumps({"asset": {"version": "2.0"}, "nodes": [{"name": "\ud800"}]}), encoding="utf-8")
-    with pytest.raises(animation.AnimationError, match="name.gltf"):
+    with pytest.raises(animation.AnimationError, match=r"name\.gltf"):
         animation.restore_curves(file, [])

@@ -13,9 +13,9 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
 from formats import fbx
+from formats.curve import CONSTANT, Curve
 from formats.fbx.binary import read_records
 from formats.fbx.curves import read_curve
-from formats.curve import CONSTANT, Curve
 from formats.motion import MotionError, NodeMotion
 from tests.formats import fuzz_motion
 from tests.formats.fbx_layout import (
