@@ -35,7 +35,7 @@ _EULER = re.compile(
     re.IGNORECASE,
 )
 _MATRIX = re.compile(
-    rf"{_OWNER}(?:matrix|mat|m)[._ ]?(?:\[(?P<index>\d+)\]|(?P<row>\d)[_ ,]?(?P<column>\d))$", re.IGNORECASE
+    rf"{_OWNER}(?:matrix|mat|m)[._ ]?(?:\[(?P<index>\d{{1,4}})\]|(?P<row>\d)[_ ,]?(?P<column>\d))$", re.IGNORECASE
 )
 _COMPONENT = re.compile(r"^(?P<path>.+)\[(?P<index>\d{1,4})\]$")
 _LETTERED = re.compile(r"^(?P<path>.+[\w\]])\.(?P<letter>[wxyzrgba])$")

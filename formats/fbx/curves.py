@@ -105,6 +105,7 @@ def _curve(
 
     reach_before, reach_after = _reaches(flags, raw[:, 2], is_cubic, is_tcb)
     leaving = np.where(is_constant, 0.0, np.where(is_linear, chord, numbers[:, 0]))
+    # The second number of a TCB key is not a slope.
     next_arriving = np.where(is_constant | is_tcb, 0.0, np.where(is_linear, chord, numbers[:, 1]))
     arriving = np.append(0.0, next_arriving[:-1])
     if is_tcb.any():

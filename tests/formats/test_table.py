@@ -101,6 +101,11 @@ def test_names_tell_the_property_its_form_and_its_components_in_order(names, pat
     assert one.values.tolist() == [list(range(count))]
 
 
+def test_an_index_with_thousands_of_digits_names_a_property_of_its_own():
+    path = f"m[{'9' * 5000}]"
+    assert properties(f"frame,{path}\n1,2")[path].is_single
+
+
 def test_degrees_become_radians():
     one = properties("frame,euler_xyz_deg.x,euler_xyz_deg.y,euler_xyz_deg.z\n1,180,-90,720")["rotation"]
     np.testing.assert_allclose(one.values, [[np.pi, -np.pi / 2, 4 * np.pi]], rtol=1e-15)
