@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,24 @@ _MOST_NUMBERS = 16_000_000
 """Maximum number of values in an array, enough for one hour of forty curves at 120 keys per second."""
 
 
-class MotionError(FileError):
-    """A file with curves that cannot be read."""
+@dataclass(frozen=True, eq=False)
+class MotionFile:
+    """The nodes of a file and their motion.
+
+    Attributes
+    ----------
+    nodes : tuple of Node
+    takes : tuple of Take
+    to_blender : ndarray, shape (4,)
+        The rotation from the file's axes to Blender's, as a unit quaternion.
+    notes : tuple of str
+        Texts that name the parts of the file's animation that are not read.
+    """
+
+    nodes: tuple[Node, ...]
+    takes: tuple[Take, ...]
+    to_blender: Float64Array
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,20 +56,46 @@ class Node:
 
     name: str
     parent: int
-    translation: Float64Array = field(default_factory=lambda: np.zeros(3))
-    rotation: Float64Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
-    scale: Float64Array = field(default_factory=lambda: np.ones(3))
+    translation: Float64Array
+    rotation: Float64Array
+    scale: Float64Array
 
 
 @dataclass(frozen=True, eq=False)
-class EulerCurves:
-    """Curves of Euler angles in radians about x, y and z, and Blender's name for the order.
+class Take:
+    """A take, stack or animation. `motions` contains the motion of each node that it moves.
 
-    "XYZ" means the matrix Rz Ry Rx.
+    `layers` contains each layer as a separate take, as importers create them. The list is empty unless there are
+    several layers.
     """
 
-    curves: tuple[Curve, ...]
-    order: str
+    name: str
+    motions: Mapping[int, NodeMotion]
+    layers: tuple[Take, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class NodeMotion:
+    """The motion of a node in a take. Properties without motion are None.
+
+    `pivot` is the translation of the point about which the node rotates, if this is not its origin. An importer may
+    make this point the origin.
+    """
+
+    translation: Track | None = None
+    rotation: Track | None = None
+    scale: Track | None = None
+    pivot: Track | None = None
+
+    @property
+    def tracks(self) -> dict[str, Track]:
+        """Return the tracks of the properties that have motion, by name. The pivot is not a property."""
+        properties = {"translation": self.translation, "rotation": self.rotation, "scale": self.scale}
+        return {name: track for name, track in properties.items() if track is not None}
+
+    def about_pivot(self) -> NodeMotion:
+        """Return the motion with the pivot as the origin."""
+        return replace(self, translation=self.pivot, pivot=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,60 +135,18 @@ class Track:
 
 
 @dataclass(frozen=True, eq=False)
-class NodeMotion:
-    """The motion of a node in a take. Properties without motion are None.
+class EulerCurves:
+    """Curves of Euler angles in radians about x, y and z, and Blender's name for the order.
 
-    `pivot` is the translation of the point about which the node rotates, if this is not its origin. An importer may
-    make this point the origin.
+    "XYZ" means the matrix Rz Ry Rx.
     """
 
-    translation: Track | None = None
-    rotation: Track | None = None
-    scale: Track | None = None
-    pivot: Track | None = None
-
-    @property
-    def tracks(self) -> dict[str, Track]:
-        """Return the tracks of the properties that have motion, by name. The pivot is not a property."""
-        properties = {"translation": self.translation, "rotation": self.rotation, "scale": self.scale}
-        return {name: track for name, track in properties.items() if track is not None}
-
-    def about_pivot(self) -> NodeMotion:
-        """Return the motion with the pivot as the origin."""
-        return replace(self, translation=self.pivot, pivot=None)
+    curves: tuple[Curve, ...]
+    order: str
 
 
-@dataclass(frozen=True, eq=False)
-class Take:
-    """A take, stack or animation. `motions` contains the motion of each node that it moves.
-
-    `layers` contains each layer as a separate take, as importers create them. The list is empty unless there are
-    several layers.
-    """
-
-    name: str
-    motions: Mapping[int, NodeMotion]
-    layers: tuple[Take, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class MotionFile:
-    """The nodes of a file and their motion.
-
-    Attributes
-    ----------
-    nodes : tuple of Node
-    takes : tuple of Take
-    to_blender : ndarray, shape (4,)
-        The rotation from the file's axes to Blender's, as a unit quaternion.
-    notes : tuple of str
-        Texts that name the parts of the file's animation that are not read.
-    """
-
-    nodes: tuple[Node, ...]
-    takes: tuple[Take, ...]
-    to_blender: Float64Array
-    notes: tuple[str, ...] = ()
+class MotionError(FileError):
+    """A file with curves that cannot be read."""
 
 
 def check_count(count: int, name: str) -> None:

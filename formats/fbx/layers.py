@@ -40,7 +40,7 @@ class Layer:
 
     @property
     def replaces(self) -> bool:
-        """Return whether only this layer has an effect."""
+        """Return whether the layers below have no effect."""
         return self.is_first or self.mode == "OVERRIDE"
 
     def weights(self, times: Float64Array) -> Float64Array:

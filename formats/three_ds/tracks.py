@@ -33,19 +33,6 @@ _FLAGS_OFFSET = 4
 """Position of the lower byte of the flags in a key."""
 
 
-@functools.cache
-def _key_type(flags: int, components: int) -> np.dtype[np.void]:
-    """Return the layout of a key with these flags."""
-    parameters = [(name, "<f4") for bit, name in enumerate(PARAMETERS) if (flags >> bit) & 1]
-    return np.dtype([("frame", "<i4"), ("flags", "<u2"), *parameters, ("value", "<f4", (components,))])
-
-
-@functools.cache
-def _key_sizes(components: int) -> tuple[int, ...]:
-    """Return the size of a key in bytes for each value of the lower byte of its flags."""
-    return tuple(_key_type(flags & _HAS_PARAMETERS, components).itemsize for flags in range(256))
-
-
 def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int]:
     """Return the track whose bytes begin at `start`, and the position of its end, which is at most `end`.
 
@@ -200,3 +187,16 @@ def _check(track: Track) -> None:
         row, key = np.argwhere(is_lost)[0]
         word = WORDS[PARAMETERS[row]]
         raise ThreeDSError(n_("key {:d} at frame {:d}: {:s} is set, but its flag is not", key, track.frames[key], word))
+
+
+@functools.cache
+def _key_type(flags: int, components: int) -> np.dtype[np.void]:
+    """Return the layout of a key with these flags."""
+    parameters = [(name, "<f4") for bit, name in enumerate(PARAMETERS) if (flags >> bit) & 1]
+    return np.dtype([("frame", "<i4"), ("flags", "<u2"), *parameters, ("value", "<f4", (components,))])
+
+
+@functools.cache
+def _key_sizes(components: int) -> tuple[int, ...]:
+    """Return the size of a key in bytes for each value of the lower byte of its flags."""
+    return tuple(_key_type(flags & _HAS_PARAMETERS, components).itemsize for flags in range(256))
