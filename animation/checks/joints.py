@@ -17,6 +17,9 @@ from ..records import record
 from ..sampling.depsgraph import placed
 from ..sampling.properties import STEP, sampled_frames
 
+_ROUNDING_STEPS = 8.0
+"""Distances below this number of float32 steps are rounding of the positions, and count as 0."""
+
 
 @record()
 class Gap:
@@ -100,20 +103,19 @@ def joint_gap(
     positions = placed(scene, item, bone, frames)[:, :3, 3]
     parent_object, parent_bone = (item, parent.name) if bone else (parent, _parent_bone(child))
     parent_matrices = placed(scene, parent_object, parent_bone, frames)
-    parent_axes, parent_positions = parent_matrices[:, :3, :3], parent_matrices[:, :3, 3]
     if bone:
         rest = np.linalg.inv(np.array(parent.bone.matrix_local)) @ np.array(bones[bone].bone.matrix_local)
         place_on_parent = rest[:3, 3]
+    elif abs(np.linalg.det(parent_matrices[0, :3, :3])) < np.finfo(np.float32).tiny:
+        raise AnimationError(Finding("JOINT_PARENT_FLAT", item.name, arguments=(float(frames[0]),)))
     else:
-        if abs(np.linalg.det(parent_axes[0])) < np.finfo(np.float32).tiny:
-            raise AnimationError(Finding("JOINT_PARENT_FLAT", item.name, arguments=(float(frames[0]),)))
-        place_on_parent = np.linalg.solve(parent_axes[0], positions[0] - parent_positions[0])
-    distance = np.linalg.norm(positions - (parent_axes @ place_on_parent + parent_positions), axis=1)
+        place_on_parent = np.linalg.solve(parent_matrices[0, :3, :3], positions[0] - parent_matrices[0, :3, 3])
+    expected = parent_matrices[:, :3, :3] @ place_on_parent + parent_matrices[:, :3, 3]
+    distance = np.linalg.norm(positions - expected, axis=1)
     is_finite = np.isfinite(distance)
     if not is_finite.all():
         raise AnimationError(Finding("JOINT_NOT_FINITE", bone or item.name, frame=float(frames[np.argmin(is_finite)])))
-    # Smaller distances are float32 rounding of the positions.
-    distance[distance < 8.0 * np.spacing(np.float32(np.abs(positions).max(initial=1.0)))] = 0.0
+    distance[distance < _ROUNDING_STEPS * np.spacing(np.float32(np.abs(positions).max(initial=1.0)))] = 0.0
     worst = int(np.argmax(distance))
     return Gap(
         name=bone or item.name,

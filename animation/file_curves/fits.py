@@ -10,7 +10,7 @@ from ...interp.fitting import Request
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles
 from ...interp.keys import Float64Array
-from ..fcurves.keyframes import BoolArray, Float32Array
+from ..fcurves.keyframes import BoolArray
 from .clock import Evaluate
 from .sampled_spline import SampledSpline
 
@@ -55,8 +55,8 @@ def _with_handles(request: Request, values: Float64Array) -> list[Curve]:
     curves = []
     for channel in range(values.shape[1]):
         keys = np.stack((frames, values[:, channel]), axis=-1)
-        leaving, reach_after = _slopes_and_reaches(keys, fitted.right[:-1, channel], slice(0, -1), 1.0)
-        arriving, reach_before = _slopes_and_reaches(keys, fitted.left[1:, channel], slice(1, None), -1.0)
+        leaving, reach_after = _slopes_and_reaches(keys, fitted.right[:-1, channel].astype(np.float64) - keys[:-1])
+        arriving, reach_before = _slopes_and_reaches(keys, keys[1:] - fitted.left[1:, channel].astype(np.float64))
         curve = Curve.hermite(frames, values[:, channel], CUBIC)
         columns = {name: getattr(curve, name).copy() for name in _HANDLE_COLUMNS}
         columns["leaving"][:-1], columns["reach_after"][:-1] = leaving, reach_after
@@ -65,16 +65,15 @@ def _with_handles(request: Request, values: Float64Array) -> list[Curve]:
     return curves
 
 
-def _slopes_and_reaches(
-    keys: Float64Array, handles: Float32Array, ends: slice, sense: float
-) -> tuple[Float64Array, Float64Array]:
+def _slopes_and_reaches(keys: Float64Array, handles: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the slopes of each segment's handles at one end, and their lengths as fractions of the segment.
 
-    `handles` contains frames and values, shape (n - 1, 2), and NaN for segments that are not fitted. These segments are
-    straight. `ends` selects the handles' keys, and `sense` is 1 for right and -1 for left handles.
+    `keys` contains frames and values, shape (n, 2). `handles` contains the distances of frames and values from keys to
+    right handles, or from left handles to keys, shape (n - 1, 2). They are NaN for segments that are not fitted. These
+    segments are straight.
     """
     length, rise_of_segment = np.diff(keys, axis=0).T
-    away, rise = (sense * (handles.astype(np.float64) - keys[ends])).T
+    away, rise = handles.T
     is_fitted = np.isfinite(away)
     away = np.where(is_fitted & (away > 0.0), away, length / 3.0)
     return np.where(is_fitted, rise / away, rise_of_segment / length), away / length
