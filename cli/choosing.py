@@ -5,21 +5,17 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import bpy
 
 from .. import animation
 from ..animation import Finding
-from ..animation.datablocks import HAS_SLOTS, name_of
-from ..animation.edit.velocities import has_velocities
-from ..animation.fcurves.action_refusals import layered_reason
-from ..animation.store.table.custom_property import read_table
-from ..animation.store.tracks import Track, looks_baked
-from .arguments import Job
+from ..animation.datablocks import name_of
+from .job import Job
 from .outcome import Outcome
-from .tracks import has_keys, reasons_without_channels, sets_of, tracks_of
+from .tracks import reasons_without_channels
+from .work import has_work, is_layered
 
 _PROPOSED = 3
 """Maximum number of similar object names that a message suggests."""
@@ -33,24 +29,22 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     """
     chosen: dict[bpy.types.ID, None] = {}
     linked: dict[bpy.types.ID, None] = {}
-    not_read: dict[bpy.types.ID, tuple[Finding, ...]] = {}
+    reasons_not_read: dict[bpy.types.ID, tuple[Finding, ...]] = {}
     names = job.given.objects
-    of_objects = [(obj, animation.of_object(obj)) for obj in named(names, outcome)]
-    for obj, datablocks in of_objects if names else [(None, _of_file())]:
-        has_work = False
-        for datablock in datablocks:
-            if _has_work(datablock, job.work):
-                has_work = True
-                (chosen if datablock.library is None else linked)[datablock] = None
-            elif _is_layered(datablock):
-                not_read[datablock] = reasons_without_channels(datablock)
-        if obj is not None and obj.name in names and (obj.library is not None or not has_work):
+    datablocks_by_object = [(obj, animation.of_object(obj)) for obj in matching_objects(names, outcome)]
+    for obj, datablocks in datablocks_by_object if names else [(None, _of_file())]:
+        to_process = [datablock for datablock in datablocks if has_work(datablock, job.work)]
+        for datablock in to_process:
+            (chosen if datablock.library is None else linked)[datablock] = None
+        layered = [datablock for datablock in datablocks if datablock not in to_process and is_layered(datablock)]
+        reasons_not_read |= {datablock: reasons_without_channels(datablock) for datablock in layered}
+        if obj is not None and obj.name in names and (obj.library is not None or not to_process):
             chosen[obj] = None
-    for datablock, reasons in not_read.items():
+    for datablock, reasons in reasons_not_read.items():
         outcome.report.notes += reasons if datablock not in chosen else ()
-    left_out = [datablock for datablock in linked if datablock not in chosen]
-    outcome.report.notes += [Finding("LEFT_TO_OWN_FILE", name_of(datablock)) for datablock in left_out]
-    if left_out and not chosen:
+    skipped = [datablock for datablock in linked if datablock not in chosen]
+    outcome.report.notes += [Finding("LEFT_TO_OWN_FILE", name_of(datablock)) for datablock in skipped]
+    if skipped and not chosen:
         outcome.nothing_to_do = Finding("NOTHING_BUT_LINKED")
     return list(chosen)
 
@@ -61,7 +55,7 @@ def _of_file() -> list[bpy.types.ID]:
     return [datablock for datablock in animation.of_file() if datablock not in overridden]
 
 
-def named(patterns: Sequence[str], outcome: Outcome) -> list[bpy.types.Object]:
+def matching_objects(patterns: Sequence[str], outcome: Outcome) -> list[bpy.types.Object]:
     """Return the objects that match any pattern. A pattern selects linked objects only if it matches no local object.
 
     A pattern without a match adds a note. If no pattern matches, the file needs no processing.
@@ -82,57 +76,6 @@ def named(patterns: Sequence[str], outcome: Outcome) -> list[bpy.types.Object]:
 
 
 def datablocks_of_objects(patterns: Sequence[str], outcome: Outcome) -> list[bpy.types.ID]:
-    """Return the datablocks of the objects that match any pattern (see `named`)."""
-    objects = named(patterns, outcome)
+    """Return the datablocks of the objects that match any pattern (see `matching_objects`)."""
+    objects = matching_objects(patterns, outcome)
     return list(dict.fromkeys(datablock for obj in objects for datablock in animation.of_object(obj)))
-
-
-def _is_layered(datablock: bpy.types.ID) -> bool:
-    """Return whether an action with several layers or strips animates the datablock."""
-    data: Any = datablock.animation_data  # type: ignore[attr-defined]
-    return data.action is not None and bool(layered_reason(data.action))
-
-
-def _has_tcb_data(track: Track) -> bool:
-    return track.enabled or track.frame_curve is not None or looks_baked(track)
-
-
-_HAS_WORK: dict[str, Callable[[Track], bool]] = {
-    "bake": lambda track: track.enabled or bool(track.table.error),
-    "enable-and-bake": has_keys,
-    "enable": lambda track: has_keys(track) and not track.enabled,
-    "reduce": lambda track: has_keys(track) and not track.enabled,
-    "velocities": lambda track: track.enabled and track.in_use,
-    "free": lambda track: track.is_baked or looks_baked(track),
-    "restore": lambda track: track.is_played or looks_baked(track),
-    "apply": _has_tcb_data,
-    "remove": _has_tcb_data,
-}
-_KINDS = {"free": "BAKED", "restore": "PLAYED", "apply": "", "remove": ""}
-"""The kinds of tracks for verbs that also process damaged tables and tracks whose F-curves were deleted."""
-
-
-def _has_work(datablock: bpy.types.ID, work: str) -> bool:
-    """Return whether the datablock needs processing."""
-    data: Any = datablock.animation_data  # type: ignore[attr-defined]
-    if _is_layered(datablock):
-        # This is an error for verbs that would change other actions. Only the table describes the tracks.
-        table = read_table(data.action)
-        return work in ("enable-and-bake", "enable") or bool(table.error or table.tracks)
-    if HAS_SLOTS and data.action is not None and data.action_slot is None:
-        # The generated curves are unknown, so baking is an error and there is nothing to remove.
-        return work in ("bake", "enable-and-bake", "enable")
-    if work == "no-velocities":
-        return has_velocities(datablock)
-    if any(map(_HAS_WORK[work], tracks_of(datablock))):
-        return True
-    return work in _KINDS and _has_entries(datablock, _KINDS[work])
-
-
-def _has_entries(datablock: bpy.types.ID, kind: str) -> bool:
-    """Check whether the action's table is damaged or has entries of this kind for the datablock's slot."""
-    for channels in sets_of(datablock):
-        table = read_table(channels.action)
-        if table.error or table.has_tracks(channels.slot_handle, "", kind):
-            return True
-    return False

@@ -13,9 +13,10 @@ from typing import Any
 import bpy
 
 from ..animation.errors import AnimationError, Finding
-from .arguments import Job
-from .open_and_save import Source, Version, version_of
+from .job import File, Job
+from .opening import Source
 from .outcome import Outcome
+from .versions import Version, version_of
 
 _LOG = ".tcb-done.jsonl"
 
@@ -29,7 +30,8 @@ def record_done(job: Job, file: Path, target: Path, source: Source, result: Vers
     inputs = {**source.libraries, **others, os.path.realpath(file): source.version}
     if result is not None:
         inputs.pop(str(target), None)  # the result may replace the file
-    entry = {"output": str(target), "result": result, "inputs": inputs, "asked": job.asked, "with": made_with()}
+    options = job.options_of_result
+    entry = {"output": str(target), "result": result, "inputs": inputs, "asked": options, "with": made_with()}
     log = target.parent / _LOG
     try:
         if job.makes_folder:
@@ -44,22 +46,23 @@ def record_done(job: Job, file: Path, target: Path, source: Source, result: Vers
         raise AnimationError(Finding("LOG_NOT_WRITTEN", arguments=(str(log), str(error.strerror)))) from error
 
 
-def done_before(job: Job, file: Path, target: Path | None) -> Outcome | None:
+def done_before(job: Job, file: File) -> Outcome | None:
     """Return the outcome of a file from an earlier run if its result would be the same again."""
+    target = file.target
     if target is None or not job.given.skip_done:
         return None
     log = target.parent / _LOG
     entry = _last_entries(log, version_of(log)).get(str(target), {})
-    if not entry or entry["asked"] != job.asked or entry["with"] != made_with():
+    if not entry or entry["asked"] != job.options_of_result or entry["with"] != made_with():
         return None
     files = dict(entry["inputs"])
     has_result = entry["result"] is not None
     if has_result:
         files[str(target)] = entry["result"]
-    is_same = file.exists() and all(
+    is_same = file.source.exists() and all(
         version_of(path) == (None if version is None else tuple(version)) for path, version in files.items()
     )
-    return Outcome(file, output=target if has_result else None, done_before=True) if is_same else None
+    return Outcome(file.source, output=target if has_result else None, done_before=True) if is_same else None
 
 
 @functools.lru_cache(maxsize=1)

@@ -11,24 +11,24 @@ from pathlib import Path
 from ..animation.translation import rpt_
 
 
-def input_files(verb: argparse.ArgumentParser, given: argparse.Namespace) -> list[Path]:
+def input_files(parser: argparse.ArgumentParser, given: argparse.Namespace) -> list[Path]:
     """Return the files that are named, listed or matched by patterns, without duplicates."""
     names = list(given.files)
     if given.files_from is not None:
         try:
             listed = Path(given.files_from).read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
-            verb.error(rpt_("--files-from {:s} cannot be read: {:s}", given.files_from, str(error)))
+            parser.error(rpt_("--files-from {:s} cannot be read: {:s}", given.files_from, str(error)))
         names += [line for line in listed.splitlines() if line.strip()]
     elif not names:
-        verb.error(rpt_("no input: specify a FILE or --files-from"))
+        parser.error(rpt_("no input: specify a FILE or --files-from"))
     found: list[str] = []
     for name in names:
         # Windows shells do not expand patterns.
         if glob.has_magic(name) and not os.path.lexists(name):
             matching = sorted(glob.glob(name, recursive=True))
             if not matching:
-                verb.error(rpt_("no file matches {:s}", name))
+                parser.error(rpt_("no file matches {:s}", name))
             found += matching
         else:
             found.append(name)

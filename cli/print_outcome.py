@@ -8,23 +8,19 @@ one JSON object per line. Progress, notes and errors go to standard error.
 from __future__ import annotations
 
 import math
-import sys
-import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from ..animation.checks.track_state import STATES
 from ..animation.number_text import size_text
 from ..animation.report import one_of_each
-from ..animation.translation import counted, iface_, n_, rpt_
-from ..interp.keys import WORDS
-from .arguments import Job
+from ..animation.translation import counted, n_, rpt_
+from .announce import announce_for
+from .job import Job
 from .json_output import json_line
 from .outcome import Outcome
+from .track_listing import list_of_tracks
 
-_PROGRESS_PERIOD = 1.0
-"""Seconds between progress lines of a file."""
 _DONE = {
     "bake": n_("Baked {:s}"),
     "enable-and-bake": n_("Baked {:s}"),
@@ -36,7 +32,6 @@ _DONE = {
     "reduce": n_("Reduced {:s}"),
     "curves": n_("Restored the curves of {:s}"),
     "rotations": n_("Repaired rotations: {:s}"),
-    "info": n_("Found {:s}"),
     "import": n_("Imported {:s}"),
     "export": n_("Exported {:s}"),
     "import-table": n_("Imported {:s}"),
@@ -44,35 +39,8 @@ _DONE = {
     "velocities": n_("Wrote velocities of {:s}"),
     "no-velocities": n_("Removed velocities of {:s}"),
 }
-
-
+"""The texts for results, by `Job.work`. The argument contains the counts."""
 _CHANGE_HEADINGS = {"state": "", "keys": n_("keys"), "samples": n_("samples"), "curve_keys": n_("generated keys")}
-_PARAMETERS = {**WORDS, "velocity": n_("velocity")}
-
-
-class Ticker:
-    """The progress of a file, printed at limited intervals."""
-
-    def __init__(self, file: Path, line: str) -> None:
-        self.file = file
-        self.line = line
-        self.last = time.monotonic()
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self.last >= _PROGRESS_PERIOD:
-            self.last = now
-            announce_for(self.file, rpt_(self.line, done, total))
-
-
-def announce_for(file: Path, text: str) -> None:
-    announce(f"{file}: {text}")
-
-
-def announce(text: str) -> None:
-    """Print to standard error in one write, because other processes may write there too."""
-    sys.stderr.write(f"tcb: {text}\n")
-    sys.stderr.flush()
 
 
 def print_findings(outcome: Outcome) -> None:
@@ -91,30 +59,36 @@ def result_text(outcome: Outcome, job: Job) -> str:
         return json_line(outcome, job.verb)
     seconds = f"({outcome.seconds:.1f} s)"
     if job.verb == "info" and outcome.results:
-        return _list_of_tracks(outcome)
+        return list_of_tracks(outcome)
     if outcome.summary:
         return f"{outcome.file}: {outcome.summary} {seconds}\n"
     if not outcome.is_written:
         return _list_of_faults(outcome, seconds) if job.verb == "rotations" and outcome.results else ""
-    reduced = outcome.results.get("reduced")
-    # Count keys as --keys does.
-    report = replace(outcome.report, keys=sum(each["diamonds"] for each in reduced)) if reduced else outcome.report
-    done = rpt_(_DONE[job.work], report.counts)
-    if reduced:
-        done += rpt_(", maximum error {:s}", size_text(max(each["error"] for each in reduced)))
-        angle = max(each["angle"] for each in reduced)
-        done += rpt_(" and {:s}", size_text(math.radians(angle), is_angle=True)) if angle else ""
+    reductions = outcome.results.get("reduced")
+    if reductions:
+        # Count keys as --keys does.
+        keys = sum(reduction["diamonds"] for reduction in reductions)
+        done = rpt_(_DONE[job.work], replace(outcome.report, keys=keys).counts) + _maximum_errors(reductions)
+    else:
+        done = rpt_(_DONE[job.work], outcome.report.counts)
     where = rpt_("(dry run)") if outcome.output is None else f"-> {outcome.output}"
     changes = [f"    {_change(change)}\n" for change in outcome.results.get("changes", ())]
     return "".join((f"{outcome.file}: {done} {where} {seconds}\n", *changes))
 
 
+def _maximum_errors(reductions: Sequence[Mapping[str, Any]]) -> str:
+    """Return the maximum errors of reductions as text."""
+    text = rpt_(", maximum error {:s}", size_text(max(reduction["error"] for reduction in reductions)))
+    angle = math.radians(max(reduction["angle"] for reduction in reductions))
+    return text + rpt_(" and {:s}", size_text(angle, is_angle=True)) if angle else text
+
+
 def _list_of_faults(outcome: Outcome, seconds: str) -> str:
-    found = outcome.results["faults"]
-    faults = counted(len(found), n_("{:,} fault"), n_("{:,} faults"))
+    """Return the rotation faults as text, below their number."""
+    findings = [fault["finding"] for fault in outcome.results["faults"]]
+    faults = counted(len(findings), n_("{:,} fault"), n_("{:,} faults"))
     counts = rpt_("{:s} in {:s}", faults, counted(outcome.report.tracks, n_("{:,} track"), n_("{:,} tracks")))
-    findings = [fault["finding"] for fault in found]
-    lines = [f'    "{each["object"]}", {each["track"]}: {each["message"]}\n' for each in findings]
+    lines = [f'    "{finding["object"]}", {finding["track"]}: {finding["message"]}\n' for finding in findings]
     return "".join((f"{outcome.file}: {counts} {seconds}\n", *lines))
 
 
@@ -127,46 +101,3 @@ def _change(change: dict[str, Any]) -> str:
             shown = before if before == after else f"{before} -> {after}"
             parts.append(f"{rpt_(heading)} {shown}".strip())
     return f'"{change["object"]}", {change["track"]}: {", ".join(parts)}'
-
-
-def _list_of_tracks(outcome: Outcome) -> str:
-    """Return the tracks of `info` below their datablocks."""
-    lines = [f"{outcome.file}: {rpt_(_DONE['info'], outcome.report.counts)}"]
-    lines += [f"  {rpt_('missing library {:s}', path)}" for path in outcome.results["missing_libraries"]]
-    for datablock in outcome.results["animated"]:
-        lines.append(_title(datablock))
-        lines += [f"    {_track(track)}" for track in datablock["tracks"]]
-    return "\n".join(lines) + "\n"
-
-
-def _title(datablock: dict[str, Any]) -> str:
-    known = [datablock[name] for name in ("name", "type", "action")]
-    text = n_('"{:s}" ({:s}, linked), action "{:s}"') if datablock["linked"] else n_('"{:s}" ({:s}), action "{:s}"')
-    return f"  {rpt_(text, *known)}"
-
-
-def _track(track: dict[str, Any]) -> str:
-    """Return the state, method, keys and parameters of a track as text."""
-    method = track["method"]
-    ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
-    # If a track was edited outside TCB, the reason that blocks it includes the state.
-    parts = [] if track["state"] == STATES["EDITED_OUTSIDE"] else [iface_(track["state"])]
-    if track["state"] != STATES["PLAIN"]:
-        parts.append(rpt_("method {:s}", method))
-    parts.append(rpt_("{:s} from frame {:s} to {:s}", _key_count(track["keys"]), *ends))
-    if track["samples"]:
-        parts.append(counted(track["samples"], n_("{:,} sample"), n_("{:,} samples")))
-    if track["curve_keys"]:
-        parts.append(counted(track["curve_keys"], n_("{:,} generated key"), n_("{:,} generated keys")))
-    parts += [f"{rpt_(_PARAMETERS[name])}: {_key_count(count)}" for name, count in track["parameters"].items()]
-    if track["approximate"]:
-        parts.append(rpt_("approximate"))
-    if track["retimed"]:
-        parts.append(rpt_("retimed"))
-    if track["blocked"]:
-        parts.append(track["blocked"]["message"])
-    return f"{track['track']}: {', '.join(parts)}"
-
-
-def _key_count(count: int) -> str:
-    return counted(count, n_("{:,} key"), n_("{:,} keys"))

@@ -7,28 +7,24 @@ import contextlib
 import functools
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
+from typing import TextIO
 
 import bpy
 
 from .. import animation
 from ..animation import Finding
 from ..animation.translation import rpt_
-from .arguments import File, Job, parse
+from .announce import announce, announce_for
+from .arguments import parse
 from .done import done_before
+from .job import File, Job
 from .outcome import Outcome, Status, exit_status
-from .print_outcome import announce, announce_for
 from .process_file import answer_of, process_file
 from .streams import only_results_on_standard_output
 from .workers import Answer, do_all, serve
 
 PROGRAM = "blender --command tcb"
-
-
-def _add_ons(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the option of this Blender that enables add-ons, which its worker processes need as well."""
-    at = arguments.index("--addons") if "--addons" in arguments else len(arguments)
-    return arguments[at : at + 2]
 
 
 def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] = ()) -> int:
@@ -39,22 +35,10 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
     try:
         job = parse(arguments, program)
         with only_results_on_standard_output() as results:
-            do = functools.partial(process_file, job)
             if job.given.worker:
-                serve(do, results)
+                serve(functools.partial(process_file, job), results)
                 return 0
-            if job.given.blender or not start:
-                start = (job.given.blender or bpy.app.binary_path, *_add_ons(sys.argv), "--command", "tcb")
-            # The verb comes first. The marker that ends the options may follow the files.
-            command = [*start, arguments[0], "--worker", *arguments[1:]]
-            statuses: Counter[Status] = Counter()
-            with contextlib.closing(_answers(job, do, command)) as answers:
-                for status, text in answers:
-                    statuses[status] += 1
-                    results.write(text)
-                    results.flush()
-            if len(job.files) > 1:
-                announce(", ".join(f"{count} {status}" for status, count in statuses.items()))
+            statuses = _run(job, _worker_command(job, arguments, start), results)
         return exit_status(statuses)
     except BrokenPipeError:
         return 1  # the reader of the results has exited
@@ -62,19 +46,47 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
         return end.code if isinstance(end.code, int) else 1
 
 
-def _answers(job: Job, do: Callable[[File], Answer], command: Sequence[str]) -> Generator[Answer, None, None]:
+def _worker_command(job: Job, arguments: Sequence[str], start: Sequence[str]) -> list[str]:
+    """Return the command line that starts a worker."""
+    if job.given.blender or not start:
+        start = (job.given.blender or bpy.app.binary_path, *_add_ons(sys.argv), "--command", "tcb")
+    # The verb comes first. The marker that ends the options may follow the files.
+    return [*start, arguments[0], "--worker", *arguments[1:]]
+
+
+def _add_ons(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the option of this Blender that enables add-ons, which its worker processes need as well."""
+    at = arguments.index("--addons") if "--addons" in arguments else len(arguments)
+    return arguments[at : at + 2]
+
+
+def _run(job: Job, worker_command: Sequence[str], results: TextIO) -> Counter[Status]:
+    """Process all files of the job, write their results, and return the number of files with each status."""
+    statuses: Counter[Status] = Counter()
+    with contextlib.closing(_answers(job, worker_command)) as answers:
+        for status, text in answers:
+            statuses[status] += 1
+            results.write(text)
+            results.flush()
+    if len(job.files) > 1:
+        announce(", ".join(f"{count} {status}" for status, count in statuses.items()))
+    return statuses
+
+
+def _answers(job: Job, worker_command: Sequence[str]) -> Generator[Answer, None, None]:
     """Yield the answers for all files of the job, starting with files done in an earlier run."""
-    to_do = []
-    for file, target in job.files:
-        outcome = done_before(job, file, target)
+    remaining_files = []
+    for file in job.files:
+        outcome = done_before(job, file)
         if outcome:
-            announce_for(file, rpt_("already done"))
+            announce_for(file.source, rpt_("already done"))
             yield answer_of(job, outcome)
         else:
-            to_do.append((file, target))
-    yield from do_all(to_do, do, functools.partial(_fail, job), job.given.jobs, command)
+            remaining_files.append(file)
+    do, fail = functools.partial(process_file, job), functools.partial(_fail, job)
+    yield from do_all(remaining_files, do, fail, job.given.jobs, worker_command)
 
 
 def _fail(job: Job, file: File, error: Finding) -> Answer:
     """Return the answer for a file whose worker died."""
-    return answer_of(job, Outcome(file[0], animation.Report(errors=[error])))
+    return answer_of(job, Outcome(file.source, animation.Report(errors=[error])))

@@ -26,10 +26,10 @@ from typing import TextIO
 
 from ..animation import Finding
 from ..animation.translation import n_, rpt_
-from .arguments import File
-from .open_and_save import remove_leftovers
+from .announce import announce
+from .job import File
 from .outcome import Status
-from .print_outcome import announce
+from .saving import remove_leftovers
 
 _RECORD = "\x1e"
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"
@@ -159,8 +159,8 @@ class _Worker(threading.Thread):
             answer = self._ask(file)
             if answer is None:
                 error = self._death()
-                if file[1] is not None:
-                    remove_leftovers(file[1])
+                if file.target is not None:
+                    remove_leftovers(file.target)
                 self.pool.answers.put(self.pool.fail(file, error))
                 return
             status, text = json.loads(answer)
@@ -210,6 +210,6 @@ def serve(do: Callable[[File], Answer], answers: TextIO) -> None:
     """Process files as a worker until standard input ends."""
     print(_RECORD, file=answers, flush=True)
     for line in sys.stdin:
-        file, target = json.loads(line)
-        answer = do((Path(file), None if target is None else Path(target)))
+        source, target = json.loads(line)
+        answer = do(File(Path(source), None if target is None else Path(target)))
         print(_RECORD + json.dumps(answer), file=answers, flush=True)

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-
 import numpy as np
 import numpy.typing as npt
 
@@ -13,12 +10,11 @@ from ..animation.bake.plans.sample_frames import APART as LEAST_APART
 from ..animation.fcurves.keyframes import BoolArray, Float64Array
 from ..formats.three_ds import Track
 from ..interp import rotations
-from ..interp.base_spline import Cycle
 from ..interp.keys import HIGHEST, LOWEST
-from .conversion import Conversion, Frame
-
-AddNote = Callable[..., None]
-"""A function that adds a note, called with its code, its arguments, and the affected track as `track`."""
+from .conversion import Conversion
+from .keys import Keys
+from .node_space import NodeSpace
+from .notes import AddNote
 
 APART = 0.02
 """The distance, in frames, between imported keys that share a frame in the file. It is above Blender's minimum."""
@@ -31,57 +27,6 @@ _SHORTEST_AXIS = 1e-9
 """Shorter axes count as missing. Axes in files have length 1, or 0 without a turn."""
 
 
-@dataclass(frozen=True, eq=False)
-class Keys:
-    """The keys of a track, in scene frames.
-
-    Attributes
-    ----------
-    frames : ndarray, shape (n,)
-        Strictly increasing frames.
-    values : ndarray, shape (n, d)
-        Values. For rotations, turns from the previous key in Blender's convention: angle in radians, axis x, y, z.
-    parameters : ndarray, shape (5, n)
-        Tension, continuity, bias, ease to, ease from.
-    cycle : "SINGLE", "REPEAT" or "LOOP"
-        The motion outside the keys.
-    """
-
-    frames: Float64Array
-    values: Float64Array
-    parameters: Float64Array
-    cycle: Cycle = "SINGLE"
-
-    def __len__(self) -> int:
-        return len(self.frames)
-
-    @property
-    def has_parameters(self) -> BoolArray:
-        """Return a mask of keys with a parameter other than 0, shape (n,)."""
-        return np.asarray((self.parameters != 0).any(axis=0))
-
-    @property
-    def is_still(self) -> bool:
-        """Return whether there is a single key with all parameters set to 0."""
-        return len(self) == 1 and not self.has_parameters.any()
-
-    def is_like(self, other: Keys) -> bool:
-        """Check whether both tracks have the same keys in float32, the precision of Blender and files."""
-        mine, others = ((keys.frames, keys.values, keys.parameters) for keys in (self, other))
-        pairs = zip(mine, others, strict=True)
-        return self.cycle == other.cycle and all(
-            np.array_equal(a.astype(np.float32), b.astype(np.float32)) for a, b in pairs
-        )
-
-    def with_values(self, values: Float64Array) -> Keys:
-        return replace(self, values=values)
-
-
-def still(value: npt.ArrayLike) -> Keys:
-    """Return a single key at frame 0 that holds a value, shape (d,) or a number, at all times."""
-    return Keys(np.zeros(1), np.atleast_1d(value)[np.newaxis].astype(np.float64), np.zeros((5, 1)))
-
-
 def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys | None:
     """Return the keys of a track of values, as in the file, or None if no key is usable."""
     values = _in_float64(track.values)
@@ -89,23 +34,23 @@ def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys
     return _keys(track, order, frames, values[order], add_note) if len(order) else None
 
 
-def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> Keys | None:
+def turn_keys(track: Track, space: NodeSpace, shorter: bool, add_note: AddNote) -> Keys | None:
     """Return the keys of a rotation track as turns in the converted parent space, starting from no rotation.
 
     If `shorter`, turns of more than 180 degrees take the shortest path instead.
     """
     values = _in_float64(track.values)
     is_finite = _finite_rows(values)
-    order, frames = _usable_keys(track, is_finite, frame.conversion, add_note)
+    order, frames = _usable_keys(track, is_finite, space.conversion, add_note)
     if not len(order):
         return None
     angles, axes = _turns(np.where(is_finite[:, np.newaxis], values, 0.0), add_note)
     angles[1:] = _shortest(angles[1:]) if shorter else _with_small_turns(angles[1:], add_note)
     if not np.array_equal(order, np.arange(len(values))):
         angles, axes = _reordered(angles, axes, order)
-    axes = frame.axes(axes)
-    if not frame.conversion.keeps_axes:
-        first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.rest_quaternion())
+    axes = space.axes(axes)
+    if not space.conversion.keeps_axes:
+        first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), space.rest_quaternion())
         axes[:1], angles[:1] = rotations.to_axis_angle(first)
     return _keys(track, order, frames, np.column_stack((angles, axes)), add_note)
 

@@ -6,7 +6,6 @@ Source: docs/formulas, "Numbers of 3D Studio files" and "Nodes of 3D Studio file
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import bpy
@@ -19,15 +18,7 @@ from ..animation.arguments import Positive, checked
 from ..animation.fcurves.frames import LAST_FRAME
 from ..animation.fcurves.keyframes import Float64Array
 from ..animation.translation import rpt_
-from ..interp import rotations
 
-DEGREES_MM = 2400.0
-"""The product of a camera's field of view in degrees and its lens in mm in 3D Studio."""
-WATTS = 1000.0
-"""The power of a light with multiplier 1. Blender's own importer sets this power, because 3D Studio lights do not fade
-with distance."""
-_FOV_LIMITS = (0.01, 179.9)
-"""Degrees. Lenses for other fields of view are beyond Blender's limits."""
 _FLOAT32 = 1e-6
 """Relative tolerance, because Blender's properties round values to float32."""
 
@@ -110,105 +101,3 @@ def conversion_of(
         raise ValueError(rpt_("frame_start {:g} is after Blender's last frame, {:,}", frame_start, LAST_FRAME))
     stretch = 1.0 if frame_rate is None else scene_time.frame_rate(scene) / frame_rate
     return Conversion(axes_of(axis_forward, axis_up), global_scale, frame_start, stretch)
-
-
-@dataclass(frozen=True)
-class Frame:
-    """The converted space of a node in the converted space of its parent.
-
-    A node's matrix B in its parent's space becomes outer B inner^-1. `outer` and `inner` are the axes of the
-    conversion. Both are the identity for nodes aimed at a target, because cameras and spotlights look along -Z both in
-    Blender and in the file.
-    """
-
-    conversion: Conversion
-    parent_is_aimed: bool = False
-    is_aimed: bool = False
-
-    @property
-    def outer(self) -> Float64Array:
-        return np.eye(3) if self.parent_is_aimed else self.conversion.axes
-
-    @property
-    def inner(self) -> Float64Array:
-        return np.eye(3) if self.is_aimed else self.conversion.axes
-
-    def positions(self, positions: npt.ArrayLike) -> Float64Array:
-        """Convert positions (n, 3) in the parent's space."""
-        return self.conversion.scale * np.asarray(positions, dtype=np.float64) @ self.outer.T
-
-    def scales(self, scales: npt.ArrayLike) -> Float64Array:
-        """Convert scale factors (n, 3) along the node's own axes."""
-        return np.asarray(scales, dtype=np.float64) @ np.abs(self.inner).T
-
-    def axes(self, axes: npt.ArrayLike) -> Float64Array:
-        """Convert rotation axes (n, 3) in the parent's space."""
-        return np.asarray(axes, dtype=np.float64) @ self.outer.T
-
-    def rest_quaternion(self) -> Float64Array:
-        """Return the quaternion of a node without rotation."""
-        return rotations.from_matrix(self.outer @ self.inner.T)
-
-    def points(self, points: npt.ArrayLike) -> Float64Array:
-        """Convert points (n, 3) in the node's own space."""
-        return self.conversion.scale * np.asarray(points, dtype=np.float64) @ self.inner.T
-
-    def positions_in_file(self, positions: npt.ArrayLike) -> Float64Array:
-        """Invert `positions`. The methods below invert `scales`, `axes` and `points`."""
-        return np.asarray(positions, dtype=np.float64) @ self.outer / self.conversion.scale
-
-    def scales_in_file(self, scales: npt.ArrayLike) -> Float64Array:
-        return np.asarray(scales, dtype=np.float64) @ np.abs(self.inner)
-
-    def axes_in_file(self, axes: npt.ArrayLike) -> Float64Array:
-        return np.asarray(axes, dtype=np.float64) @ self.outer
-
-    def points_in_file(self, points: npt.ArrayLike) -> Float64Array:
-        return np.asarray(points, dtype=np.float64) @ self.inner / self.conversion.scale
-
-    def rotations_in_file(self, quaternions: npt.ArrayLike) -> Float64Array:
-        """Convert rotations (n, 4) of the node in its parent's space to the file."""
-        outer, inner = rotations.from_matrix(self.outer), rotations.from_matrix(self.inner)
-        in_outer = rotations.multiply(rotations.conjugate(outer), np.asarray(quaternions, dtype=np.float64))
-        return rotations.multiply(in_outer, inner)
-
-
-def width_seen(camera: bpy.types.Camera, scene: bpy.types.Scene) -> float:
-    """Return the visible sensor width in mm, which is smaller if the sensor is fitted to the image height."""
-    render = scene.render
-    width, height = render.resolution_x * render.pixel_aspect_x, render.resolution_y * render.pixel_aspect_y
-    if camera.sensor_fit == "HORIZONTAL" or (camera.sensor_fit == "AUTO" and width >= height):
-        return float(camera.sensor_width)
-    fitted = camera.sensor_height if camera.sensor_fit == "VERTICAL" else camera.sensor_width
-    return float(fitted * width / height)
-
-
-def fov_of(lens: npt.ArrayLike, width: float) -> Float64Array:
-    """Return the horizontal fields of view, in degrees, of focal lengths."""
-    return np.degrees(2.0 * np.arctan(width / 2.0 / np.asarray(lens, dtype=np.float64)))
-
-
-def lens_of(fov: float, width: float) -> float:
-    """Return the focal length for a horizontal field of view in degrees, within Blender's limits."""
-    lowest, highest = _FOV_LIMITS
-    return width / 2.0 / math.tan(math.radians(min(max(fov, lowest), highest)) / 2.0)
-
-
-def hotspot_of(blend: npt.ArrayLike, size: npt.ArrayLike) -> Float64Array:
-    """Return the cone angles at which spotlights begin to fade, from blends and cone angles (sizes), in radians."""
-    edge = np.cos(np.asarray(size, dtype=np.float64) / 2.0)
-    return np.asarray(2.0 * np.arccos(np.clip(edge + np.asarray(blend) * (1.0 - edge), -1.0, 1.0)))
-
-
-def blend_of(hotspot: float, size: float) -> float:
-    """Return the blend for a cone of this size, in radians, with which the light begins to fade at the hotspot."""
-    height = 1.0 - math.cos(size / 2.0)
-    return (math.cos(hotspot / 2.0) - math.cos(size / 2.0)) / height if height else 0.0
-
-
-def rolls_of(worlds: Float64Array) -> Float64Array:
-    """Return the continuous roll angles, in radians, of axes (n, 3, 3) that look along their -Z."""
-    right, back = (rotations.unit_vectors(worlds[:, :, column])[0] for column in (0, 2))
-    level = np.cross([0.0, 0.0, 1.0], back)
-    upright = np.cross(back, level)
-    return np.unwrap(np.arctan2(np.einsum("ij,ij->i", right, upright), np.einsum("ij,ij->i", right, level)))

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ..animation.fcurves.keyframes import BoolArray, Float64Array
 from ..formats.three_ds import Mesh
-from .clean_keys import AddNote
-from .conversion import Frame
+from .node_space import NodeSpace
+from .notes import AddNote
 
 _FLAT_BOX = 1e-12
 """Minimum determinant relative to the product of the axis lengths. Below this value, the axes are coplanar."""
@@ -98,14 +98,14 @@ def valid_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]
 def mesh_of(
     obj: bpy.types.Object,
     world: Float64Array,
-    frame: Frame,
+    space: NodeSpace,
     pivot: Float64Array,
     left_out: Counter[str],
     add_note: AddNote,
 ) -> Mesh | None:
     """Return the object's geometry, with modifiers, as triangles in the file's space, or None without geometry.
 
-    `world` is the object's matrix in the file, (4, 4). `frame` converts from the object's space in the file to its
+    `world` is the object's matrix in the file, (4, 4). `space` converts from the object's space in the file to its
     space in Blender. `pivot` is the object's origin in the file's mesh. `left_out` counts the skipped faces.
     """
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -131,7 +131,7 @@ def mesh_of(
         add_note("MIRRORED_MESH")
     # Use float32, as written, so that the reader's inverse restores the points.
     file_matrix = matrix[:3].T.astype(np.float32)
-    vertices = (frame.points_in_file(points) + pivot) @ file_matrix[:3].astype(np.float64) + file_matrix[3]
+    vertices = (space.points_in_file(points) + pivot) @ file_matrix[:3].astype(np.float64) + file_matrix[3]
     return Mesh(
         vertices.astype(np.float32),
         faces.astype(np.uint16),

@@ -44,56 +44,56 @@ _NAMES = {
 
 
 @dataclass
-class Exchanged:
+class ExchangeReport:
     """The counts and notes of an exchange, accumulated over files."""
 
-    made: Counter[str] = field(default_factory=Counter)
-    """New objects or nodes of each type, tracks and keys."""
-    matched: dict[str, str] = field(default_factory=dict)
-    """Nodes, and the objects that received their animation."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """Numbers of new objects or nodes of each type, of tracks and of keys, by the names in `_NAMES`."""
+    object_of_node: dict[str, str] = field(default_factory=dict)
+    """The name of the object that received the animation of each node, by the name of the node."""
     damage: list[Finding] = field(default_factory=list)
     """Data of a damaged file that could not be read."""
     notes: list[Finding] = field(default_factory=list)
     """Data that was skipped or differs from the file, with the reasons."""
-    items: list[bpy.types.Object] = field(default_factory=list)
+    objects: list[bpy.types.Object] = field(default_factory=list)
     """Objects that were created or matched."""
-    animated: list[Any] = field(default_factory=list)
+    animated_datablocks: list[Any] = field(default_factory=list)
     """Datablocks with TCB tracks."""
-    cyclic: dict[bpy.types.ID, tuple[float, float]] = field(default_factory=dict)
+    ends_of_cycles: dict[bpy.types.ID, tuple[float, float]] = field(default_factory=dict)
     """Datablocks with cyclic tracks, and the frames of their first and last keys."""
     baked: Report = field(default_factory=Report)
 
-    def add(self, other: Exchanged) -> None:
-        self.made += other.made
-        self.matched |= other.matched
+    def add(self, other: ExchangeReport) -> None:
+        self.counts += other.counts
+        self.object_of_node |= other.object_of_node
         self.damage += other.damage
         self.notes += other.notes
-        self.animated += other.animated
-        self.items += other.items
-        self.cyclic |= other.cyclic
+        self.animated_datablocks += other.animated_datablocks
+        self.objects += other.objects
+        self.ends_of_cycles |= other.ends_of_cycles
         self.baked.add(other.baked)
 
-    def summed(self) -> Report:
-        """Return the created data as the report of a bake."""
+    def as_bake_report(self) -> Report:
+        """Return the report of the bake, with the counts of the imported data and without errors and notes."""
         return replace(
             self.baked,
-            datablocks=len(self.animated),
-            objects=sum(isinstance(datablock, bpy.types.Object) for datablock in self.animated),
-            tracks=self.made["track"],
-            keys=self.made["key"],
+            datablocks=len(self.animated_datablocks),
+            objects=sum(isinstance(datablock, bpy.types.Object) for datablock in self.animated_datablocks),
+            tracks=self.counts["track"],
+            keys=self.counts["key"],
             errors=[],
             notes=[],
         )
 
-    def lines(self) -> list[Finding]:
-        """Return lines about the data that was created and matched."""
-        lines = [Finding("MADE", arguments=(_counted(self.made),))]
-        if self.matched:
+    def summary(self) -> list[Finding]:
+        """Return findings that list the data that was created and matched."""
+        lines = [Finding("MADE", arguments=(_counted(self.counts),))]
+        if self.object_of_node:
             pairs = (
                 f'"{node}"' if node == obj else rpt_('"{:s}" is "{:s}"', node, obj)
-                for node, obj in self.matched.items()
+                for node, obj in self.object_of_node.items()
             )
-            lines.append(Finding("MATCHED", arguments=(len(self.matched), ", ".join(pairs))))
+            lines.append(Finding("MATCHED", arguments=(len(self.object_of_node), ", ".join(pairs))))
         return lines
 
     def note_left_out(self, left_out: Counter[str]) -> None:

@@ -23,7 +23,8 @@ from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
 from ..interp.rotations.base_rotation_spline import Path
 from ..interp.splines import tcb
-from .clean_keys import AddNote, Keys
+from .keys import Keys
+from .notes import AddNote
 
 _HALF_TURN = np.pi - 1e-3
 """Below this angle, the turn takes the shortest path regardless of float32 rounding."""

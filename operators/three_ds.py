@@ -25,7 +25,7 @@ from .in_steps import InSteps, Progress
 
 if TYPE_CHECKING:
     from ..exchange.importing.importer import ImportOptions
-    from ..exchange.report import Exchanged
+    from ..exchange.report import ExchangeReport
     from ..formats import three_ds
 
 
@@ -97,7 +97,8 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
 
     def execute(self, context: bpy.types.Context) -> Status:
         # Imported here, because few sessions import 3D Studio files.
-        from ..exchange.importing.importer import import_steps, set_range
+        from ..exchange.importing.importer import import_steps
+        from ..exchange.importing.playback_range import set_playback_range
         from ..formats import three_ds
 
         try:
@@ -121,9 +122,9 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         new_rate = self.frame_rate if self.timing == "FRAMES" and not is_animated else None
         shows_objects = self._is_by_hand and self.target == "CREATE"
 
-        def finish(context: bpy.types.Context, report: Exchanged) -> Status:
+        def finish(context: bpy.types.Context, report: ExchangeReport) -> Status:
             if self.use_scene_range:
-                set_range(scene, list(file_scenes.values()), options.conversion, new_rate)
+                set_playback_range(scene, list(file_scenes.values()), options.conversion, new_rate)
                 text = n_("Scene range: frames {:d} to {:d} at {:g} fps")
                 self.report({"INFO"}, rpt_(text, scene.frame_start, scene.frame_end, frame_rate(scene)))
             return self._finish(context, report, shows_objects)
@@ -131,11 +132,11 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         steps = import_steps(file_scenes, scene, collection, options)
         return self.start(context, steps, Progress(context.window_manager, IMPORT_STEPS), finish)
 
-    def _finish(self, context: bpy.types.Context, report: Exchanged, shows_objects: bool) -> Status:
+    def _finish(self, context: bpy.types.Context, report: ExchangeReport, shows_objects: bool) -> Status:
         if self.use_live:
-            for datablock in report.animated:
+            for datablock in report.animated_datablocks:
                 datablock.animation_data.action.tcb_live = True
-        _select(context, report.items)
+        _select(context, report.objects)
         if shows_objects:
             _frame_selected(context)
         report_exchange(self, report)
@@ -186,9 +187,9 @@ def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[st
         draw_properties(layout.column(), operator, names)
 
 
-def report_exchange(operator: bpy.types.Operator, report: Exchanged) -> None:
+def report_exchange(operator: bpy.types.Operator, report: ExchangeReport) -> None:
     """Report the result and the notes, and keep the notes for the message line."""
-    for line in report.lines():
+    for line in report.summary():
         operator.report({"INFO"}, str(line))
     keep_result_notes([*report.damage, *report.notes])
     report_notes(operator, report.damage, "WARNING")
@@ -245,7 +246,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
         steps = export_steps(objects, scene, ExportOptions(conversion, self.sample_limit))
         return self.start(context, steps, Progress(context.window_manager, EXPORT_STEPS), self._finish)
 
-    def _finish(self: Any, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Any:
+    def _finish(self: Any, context: bpy.types.Context, result: tuple[three_ds.Scene, ExchangeReport]) -> Any:
         from ..formats import three_ds
 
         file_scene, report = result

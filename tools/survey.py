@@ -155,7 +155,7 @@ def of_blend(path: Path, row: Row) -> None:
     refused = Counter(str(refusal) for refusal in enabled.errors)
     after = Curves()
     note_difference(faults, "enable", before.differing(after, identities=False))
-    tracks_of = module("cli.choosing").tracks_of
+    tracks_of = module("cli.tracks").tracks_of
     datablocks = [item for item in datablocks if any(track.enabled for track in tracks_of(item))]
     restored: list[str] = []
     other_values = before.count_of_other_values(after)
@@ -232,7 +232,7 @@ def imported(content: bytes, output: str) -> tuple[Any, Any]:
     read = three_ds.read(content)
     options = importing.ImportOptions(output=output)
     report = importing.import_files({"": read}, scene, scene.collection, options)
-    importing.set_range(scene, [read], importing.Conversion(), None)
+    module("exchange.importing.playback_range").set_playback_range(scene, [read], importing.Conversion(), None)
     return scene, report
 
 

@@ -10,15 +10,17 @@ import bpy
 from ... import animation
 from ...animation import Finding
 from ...animation.translation import rpt_
-from ..arguments import Job
-from ..choosing import named
+from ..choosing import matching_objects
+from ..job import Job
 from ..outcome import Outcome
 
 
 def check_motion(job: Job, outcome: Outcome) -> None:
     """Add an error to the outcome for each violation, open joint and failed check."""
     given = job.given
-    checks = _check_objects(named(given.objects, outcome) if given.objects else list(bpy.data.objects), given)
+    checks = _check_objects(
+        matching_objects(given.objects, outcome) if given.objects else list(bpy.data.objects), given
+    )
     gaps = [gap for name in given.joint if (gap := _measure_joint(name, given.range, checks)) is not None]
     open_joints = [gap for gap in gaps if gap.distance > given.joint_tolerance]
     violations = checks.violations

@@ -15,10 +15,11 @@ from ...animation.reduction.reduce import reduce_steps
 from ...animation.steps import run_steps
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
-from ..arguments import Job
-from ..choosing import choose, named
-from ..outcome import Outcome, turn_notes_into_errors
-from ..print_outcome import Ticker
+from ..announce import Ticker
+from ..choosing import choose, matching_objects
+from ..faults import turn_notes_into_errors
+from ..job import Job
+from ..outcome import Outcome
 from ..tracks import has_keys, tracks_of
 
 
@@ -28,7 +29,7 @@ def bake(job: Job, outcome: Outcome) -> None:
     to_enable = every if given.enable else plain_among(every)
     report = animation.bake_many(
         every,
-        job.how,
+        job.request,
         keep_look=given.keep_look,
         max_change=given.max_change,
         path=given.path,
@@ -65,7 +66,7 @@ def reduce(job: Job, outcome: Outcome) -> None:
     """Reduce the datablocks, and add a note on the keys and errors of each datablock."""
     datablocks = choose(job, outcome)
     tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
-    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, job.how))), tick)
+    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, job.request))), tick)
     names = {each.name for each in results}
     reduced = [datablock for datablock in datablocks if name_of(datablock) in names]
     report = animation.Report.on(reduced, tracks=sum(each.tracks for each in results))
@@ -82,7 +83,7 @@ def reduce(job: Job, outcome: Outcome) -> None:
 def restore_curves(job: Job, outcome: Outcome) -> None:
     """Restore the curves of the file's objects, or of the requested objects."""
     given = job.given
-    objects = named(given.objects, outcome) if given.objects else bpy.data.objects
+    objects = matching_objects(given.objects, outcome) if given.objects else bpy.data.objects
     if outcome.nothing_to_do:
         return
     try:

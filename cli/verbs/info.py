@@ -21,9 +21,9 @@ from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track
-from ..arguments import Job
 from ..choosing import datablocks_of_objects
-from ..open_and_save import missing_libraries
+from ..job import Job
+from ..opening import missing_libraries
 from ..outcome import Outcome
 from ..tracks import generated_keys, reasons_without_channels, sets_of
 

@@ -14,11 +14,11 @@ from ...animation.steps import IMPORT_STEPS
 from ...animation.store.paths import bone_path
 from ...formats import table
 from ...interp.messages import Text
-from ..arguments import Job
-from ..choosing import choose, named
-from ..open_and_save import unusable
+from ..announce import Ticker
+from ..choosing import choose, matching_objects
+from ..file_errors import unusable
+from ..job import Job
 from ..outcome import Outcome
-from ..print_outcome import Ticker
 
 
 def import_keys(job: Job, outcome: Outcome) -> None:
@@ -32,7 +32,7 @@ def import_keys(job: Job, outcome: Outcome) -> None:
         raise AnimationError(Finding("TABLE_FAULT", arguments=(str(path), Text(error.text, *error.values)))) from error
     obj = _only_object(job, outcome)
     if obj is not None:
-        how = replace(job.how, rate=frame_rate(bpy.context.scene))
+        how = replace(job.request, rate=frame_rate(bpy.context.scene))
         ticker = Ticker(outcome.file, IMPORT_STEPS)
         outcome.report.add(import_table(obj, imported, how, _bone(obj, job.given.bone), ticker))
 
@@ -49,7 +49,7 @@ def export_keys(job: Job, outcome: Outcome) -> bytes | None:
 
 def write_all_velocities(job: Job, outcome: Outcome) -> None:
     """Write the velocities of the TCB tracks as custom properties."""
-    how = replace(job.how, rate=frame_rate(bpy.context.scene))
+    how = replace(job.request, rate=frame_rate(bpy.context.scene))
     for datablock in choose(job, outcome):
         try:
             outcome.report.add(write_velocities(datablock, how=how))
@@ -59,7 +59,7 @@ def write_all_velocities(job: Job, outcome: Outcome) -> None:
 
 def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
     """Return the only requested or existing object, or None if no name matches. Raises AnimationError."""
-    objects = named(job.given.objects, outcome) if job.given.objects else list(bpy.data.objects)
+    objects = matching_objects(job.given.objects, outcome) if job.given.objects else list(bpy.data.objects)
     if outcome.nothing_to_do:
         return None
     if len(objects) != 1:

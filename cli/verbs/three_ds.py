@@ -14,15 +14,18 @@ from ...animation.errors import AnimationError, Finding
 from ...animation.steps import IMPORT_STEPS
 from ...exchange.conversion import Conversion, conversion_of
 from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
-from ...exchange.importing.importer import ImportOptions, import_files, set_range
+from ...exchange.importing.importer import ImportOptions, import_files
+from ...exchange.importing.playback_range import set_playback_range
 from ...exchange.rotation_modes import Choices
 from ...formats import three_ds
 from ...interp.messages import Text
-from ..arguments import Job
-from ..choosing import named
-from ..open_and_save import Source, unusable, version_of
+from ..announce import Ticker
+from ..choosing import matching_objects
+from ..file_errors import unusable
+from ..job import Job
+from ..opening import Source
 from ..outcome import Outcome
-from ..print_outcome import Ticker
+from ..versions import version_of
 
 
 def open_scene(path: Path) -> Source:
@@ -31,7 +34,7 @@ def open_scene(path: Path) -> Source:
     if version is None:
         raise unusable("FILE_GONE")
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    return Source(compressed=False, version=version, libraries={})
+    return Source(is_compressed=False, version=version, libraries={})
 
 
 def import_file(job: Job, outcome: Outcome) -> None:
@@ -49,10 +52,10 @@ def import_file(job: Job, outcome: Outcome) -> None:
     options = ImportOptions(conversion, choices, output=given.bake, sample_limit=given.sample_limit)
     ticker = Ticker(outcome.file, IMPORT_STEPS)
     imported = import_files({outcome.file.name: file_scene}, context.scene, context.collection, options, ticker)
-    set_range(context.scene, [file_scene], conversion, None if given.keep_time else given.frame_rate)
-    outcome.report.add(imported.summed())
+    set_playback_range(context.scene, [file_scene], conversion, None if given.keep_time else given.frame_rate)
+    outcome.report.add(imported.as_bake_report())
     outcome.report.errors += [*imported.damage, *imported.baked.refused]
-    outcome.report.notes += [*imported.lines(), *imported.notes]
+    outcome.report.notes += [*imported.summary(), *imported.notes]
 
 
 def export_file(job: Job, outcome: Outcome) -> bytes | None:
@@ -61,7 +64,7 @@ def export_file(job: Job, outcome: Outcome) -> bytes | None:
     given = job.given
     objects = list(scene.objects)
     if given.objects:
-        requested = set(named(given.objects, outcome))
+        requested = set(matching_objects(given.objects, outcome))
         objects = [obj for obj in objects if obj in requested]
     if outcome.nothing_to_do:
         return None
@@ -72,8 +75,8 @@ def export_file(job: Job, outcome: Outcome) -> bytes | None:
         content = three_ds.write(file_scene)
     except three_ds.ThreeDSError as error:
         raise _not_3ds(error) from error
-    counts = report.made
-    notes = [*report.lines(), *report.notes]
+    counts = report.counts
+    notes = [*report.summary(), *report.notes]
     node_count = len(file_scene.nodes)
     outcome.report.add(Report(node_count, node_count, counts["track"], counts["key"], notes=notes))
     return content

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,23 +12,23 @@ import bpy
 import numpy as np
 
 from ...animation.errors import Finding
-from ...animation.fcurves.keyframes import Float64Array
 from ...animation.steps import Progress, Steps, run_steps
 from ...animation.translation import n_
 from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
-from ..conversion import DEGREES_MM, WATTS, Conversion, Frame, fov_of, hotspot_of, rolls_of, width_seen
-from ..importing.plan_objects import DUMMY
-from ..meshes import GEOMETRY, mesh_of
+from ..conversion import Conversion
 from ..options import EXPORT
-from ..report import Exchanged, counts_of_file, left_out_of_objects
+from ..report import ExchangeReport, counts_of_file, left_out_of_objects
 from ..rotation_modes import MAX_NAME
-from .gather_nodes import ExportNode, gather_nodes
-from .nodes import Writer
+from .editor_objects import editor_objects
+from .export_node import ExportNode
+from .gather_nodes import gather_nodes
+from .node_writer import NodeWriter
 from .reasons_to_sample import reason_to_sample_object
-from .sampling import Matrices, frames_of, kept_evaluated
-from .track_keys import SampleLimit
+from .sample_limit import SampleLimit
+from .sampling import frames_of
+from .world_matrices import Matrices, kept_evaluated
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 
@@ -55,7 +54,7 @@ def export_scene(
     scene: bpy.types.Scene,
     options: ExportOptions,
     progress: Progress | None = None,
-) -> tuple[three_ds.Scene, Exchanged]:
+) -> tuple[three_ds.Scene, ExchangeReport]:
     """Return a file scene with the objects and their keys, and a report.
 
     `progress` is called with the number of finished steps and the total.
@@ -70,18 +69,16 @@ def export_scene(
 
 def export_steps(
     objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, options: ExportOptions
-) -> Steps[tuple[three_ds.Scene, Exchanged]]:
+) -> Steps[tuple[three_ds.Scene, ExchangeReport]]:
     """Export in steps, by frame while sampling objects, and then by object.
 
     Yields the number of finished steps and the total. Closing the generator restores the original state.
     """
-    report = Exchanged()
+    report = ExchangeReport()
     nodes = gather_nodes(objects, scene, options.conversion, report)
     reasons = {node: reason_to_sample_object(node, scene) for node in nodes}
     limit = SampleLimit(options.sample_limit)
-    objects_to_sample = _objects_to_sample(
-        [node for node in nodes if reasons[node] or _has_own_roll(node)], scene, limit
-    )
+    objects_to_sample = _objects_to_sample([node for node in nodes if reasons[node] or node.has_own_roll], scene, limit)
     exported = [node.obj for node in nodes if isinstance(node.obj, bpy.types.Object)]
     targets = [node.target for node in nodes if node.target is not None]
     with kept_evaluated({*exported, *targets}, scene):
@@ -89,22 +86,17 @@ def export_steps(
         steps = len(matrices) + len(nodes)
         for done in matrices.sample():
             yield done, steps
-        writer = Writer(scene, options.conversion, matrices, limit)
+        writer = NodeWriter(scene, options.conversion, matrices, limit)
         for done, node in enumerate(nodes, start=len(matrices) + 1):
             writer.write(node, reasons[node])
             yield done, steps
         scene.frame_set(scene.frame_start)
         left_out = left_out_of_objects(exported)
-        editor = three_ds.Editor(tuple(_editor_objects(nodes, scene, options.conversion, left_out)))
+        editor = three_ds.Editor(tuple(editor_objects(nodes, scene, options.conversion, left_out)))
     file_scene = three_ds.Scene(editor, _keyframer(nodes, scene, options.conversion, report))
-    report.made = counts_of_file(file_scene)
+    report.counts = counts_of_file(file_scene)
     report.note_left_out(left_out)
     return file_scene, report
-
-
-def _has_own_roll(node: ExportNode) -> bool:
-    """Return whether the roll of a camera or spotlight needs keys because no upright target determines it."""
-    return node.kind in three_ds.TARGET_KINDS and (node.target is None or not node.is_upright)
 
 
 def _objects_to_sample(nodes: Sequence[ExportNode], scene: bpy.types.Scene, limit: SampleLimit) -> list[Any]:
@@ -117,7 +109,7 @@ def _objects_to_sample(nodes: Sequence[ExportNode], scene: bpy.types.Scene, limi
 
 
 def _keyframer(
-    nodes: Sequence[ExportNode], scene: bpy.types.Scene, conversion: Conversion, report: Exchanged
+    nodes: Sequence[ExportNode], scene: bpy.types.Scene, conversion: Conversion, report: ExchangeReport
 ) -> three_ds.Keyframer:
     """Return the nodes and the frame range of the file."""
     # The target of several cameras has several nodes. Its children belong to the first one.
@@ -156,65 +148,3 @@ def _program_name(nodes: Sequence[ExportNode]) -> bytes:
         if node.construction not in (None, used):
             node.add_note("OTHER_CONSTRUCTION")
     return MAX_NAME if used == "SQUAD" else b"TCB"
-
-
-def _editor_objects(
-    nodes: Sequence[ExportNode], scene: bpy.types.Scene, conversion: Conversion, left_out: Counter[str]
-) -> Iterator[three_ds.Object]:
-    """Yield the editor objects of the nodes, without duplicates, and add skipped parts to `left_out`."""
-    for node in _nodes_with_objects(nodes):
-        is_aimed = node.kind in three_ds.TARGET_KINDS
-        frame = Frame(conversion, is_aimed=is_aimed)
-        world = np.array(node.obj.matrix_world, dtype=np.float64)
-        world[:3, 3] = conversion.positions_in_file(world[:3, 3])
-        world[:3, :3] = conversion.axes.T @ world[:3, :3] @ frame.inner
-        content: three_ds.Mesh | three_ds.Camera | three_ds.Light | None = None
-        if node.kind == "CAMERA":
-            content = _camera(node.obj, scene, world, _target_position(node, world, conversion))
-        elif node.kind in ("LIGHT", "SPOTLIGHT"):
-            content = _light(node.obj, world, _target_position(node, world, conversion))
-        elif node.obj.type in GEOMETRY:
-            pivot = np.zeros(3) if node.pivot is None else node.pivot.astype(float)
-            content = mesh_of(node.obj, world, frame, pivot, left_out, node.add_note)
-        yield three_ds.Object(node.name, content or three_ds.Mesh())
-
-
-def _nodes_with_objects(nodes: Sequence[ExportNode]) -> Iterable[ExportNode]:
-    """Return one node for each object of the editor. Targets, dummies and the ambient light have no objects."""
-    node_of_name: dict[bytes, ExportNode] = {}
-    for node in nodes:
-        if node.obj is None or node.kind in (*three_ds.TARGET_KINDS.values(), "AMBIENT") or node.name == DUMMY:
-            continue
-        # If one instance of a mesh is mirrored, readers mirror its other instances too.
-        first = node_of_name.setdefault(node.name, node)
-        if _is_mirrored(first) and not _is_mirrored(node):
-            node_of_name[node.name] = node
-    return node_of_name.values()
-
-
-def _is_mirrored(node: ExportNode) -> bool:
-    return bool(node.obj.matrix_world.is_negative)
-
-
-def _target_position(node: ExportNode, world: Float64Array, conversion: Conversion) -> Float64Array:
-    """Return the target's position in the file, or a point on the axis if there is no target."""
-    if node.target is not None:
-        return conversion.positions_in_file(node.target.matrix_world.translation[:])
-    return np.asarray(world[:3, 3] - world[:3, 2])
-
-
-def _camera(obj: Any, scene: bpy.types.Scene, world: Float64Array, target: Float64Array) -> three_ds.Camera:
-    lens = DEGREES_MM / float(fov_of(obj.data.lens, width_seen(obj.data, scene)))
-    roll = math.degrees(rolls_of(world[np.newaxis, :3, :3])[0])
-    return three_ds.Camera(world[:3, 3].astype(np.float32), target.astype(np.float32), roll, lens)
-
-
-def _light(obj: Any, world: Float64Array, target: Float64Array) -> three_ds.Light:
-    light = obj.data
-    spot = None
-    if light.type == "SPOT":
-        inner = math.degrees(float(hotspot_of(light.spot_blend, light.spot_size)))
-        roll = math.degrees(rolls_of(world[np.newaxis, :3, :3])[0])
-        spot = three_ds.Spotlight(target.astype(np.float32), inner, math.degrees(light.spot_size), roll)
-    color = np.array(light.color[:], np.float32)
-    return three_ds.Light(world[:3, 3].astype(np.float32), color, light.energy / WATTS, spot)

@@ -6,113 +6,62 @@ The file contains each mesh once, and an instance name for each of its objects. 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
-from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
-from ...formats.three_ds import NAME_LENGTH
-from ...interp.splines.tcb import Construction
-from ..clean_keys import AddNote, Keys
-from ..conversion import Conversion, Frame
-from ..imported_state import DamagedStateError, recall
-from ..importing.plan_objects import DUMMY, PlannedObject, add_keys, drop_note, node_name, note
-from ..importing.set_properties import AIM, ROLL_CONSTRAINT
+from ..conversion import Conversion
+from ..importing.driven_properties import AIM, ROLL_CONSTRAINT
 from ..meshes import GEOMETRY
-from ..report import Exchanged
+from ..notes import AddNote, note
+from ..report import ExchangeReport
+from .ambient_light import ambient_nodes
+from .export_node import ExportNode
+from .find_source import find_source
+from .instances import Instances
 
-_LARGEST_DIFFERENCE = 1e-5
-"""Fraction of the size of a mesh, larger than float32 errors of vertices moved by a pivot."""
 _ROUNDING = 1e-6
 """Radians. Smaller rotations are float32 rounding."""
 _SAME_AXIS = 1e-6
 """Smaller differences between components of unit vectors are only float32 rounding."""
 
 
-@dataclass(eq=False)
-class ExportNode:
-    """An object, or None for a target that is created, and the data of its node in the file."""
-
-    obj: Any
-    kind: str
-    """The kind of the node, as in `three_ds.Node`."""
-    name: bytes
-    """The name of the node, which is shared by all instances of a mesh."""
-    parent: Any
-    """The parent object in the file, or None."""
-    add_note: AddNote
-    aimed_by: Any = None
-    """The object that looks at this target."""
-    target: Any = None
-    """The object that this object looks at."""
-    is_upright: bool = True
-    """True if the object is aimed upright in the file, except for its roll."""
-    parent_is_aimed: bool = False
-    """True if the parent has a target in the file."""
-    instance: bytes | None = None
-    """The instance name."""
-    pivot: npt.NDArray[np.float32] | None = None
-    """The object's origin in the file's mesh, shape (3,)."""
-    flags: tuple[int, int] = (0x4000, 0)
-    tracks: list[three_ds.Track] = field(default_factory=list)
-    source: three_ds.Node | None = None
-    """The node from which the object was imported."""
-    planned: PlannedObject | None = None
-    """The node in its imported state."""
-    colored: tuple[bpy.types.ID, str] | None = None
-    """The datablock and path of an ambient light's color."""
-    construction: Construction | None = None
-    """The interpolation of a rotation with several keys."""
-
-    def source_track(self, kind: str) -> three_ds.Track | None:
-        """Return the track of the imported node, or None."""
-        return None if self.source is None else self.source.track(kind)
-
-    def imported_keys(self, kind: str) -> Keys | None:
-        """Return the keys that an import of the source track created, or None."""
-        quantity = "location" if kind == "POSITION" else kind.lower()
-        return None if self.planned is None else self.planned.keys.get(quantity)
-
-
 def gather_nodes(
-    objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, conversion: Conversion, report: Exchanged
+    objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, conversion: Conversion, report: ExchangeReport
 ) -> list[ExportNode]:
     """Return the nodes of the objects and their targets, parents first, and the node of the ambient light."""
     selected = list(objects)
-    aims = {obj: _target_of(obj, conversion) for obj in selected if _kind_of(obj) in three_ds.TARGET_KINDS}
-    targets = {target for target, _ in aims.values() if target is not None and target.type == "EMPTY"}
+    aims = {obj: _aim_of(obj, conversion) for obj in selected if _is_aimed(obj)}
+    targets = {aim.target for aim in aims.values() if aim.target is not None and aim.target.type == "EMPTY"}
     selected = [obj for obj in selected if obj not in targets | _upright_spaces(aims)]
     exported, instances = {*selected, *targets}, Instances(conversion)
     nodes: list[ExportNode] = []
     for obj in sorted(selected, key=_depth):
-        node = _object_node(obj, exported, *aims.get(obj, (None, True)), report)
-        _find_source(node, conversion)
+        node = _object_node(obj, exported, aims.get(obj, _Aim()), report)
+        find_source(node, conversion)
         instances.add(node)
         nodes.append(node)
-        if node.kind in three_ds.TARGET_KINDS:
+        if node.is_aimed:
             nodes.append(_target_node(node, exported, conversion, report))
     for node in nodes:
         _note_lost_transforms(node, targets)
-    return nodes + _ambient_nodes(scene, conversion, report)
+    return nodes + ambient_nodes(scene, conversion, report)
 
 
-def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, report: Exchanged) -> ExportNode:
+def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, report: ExchangeReport) -> ExportNode:
     """Return the node of the target of a camera or spotlight."""
     obj = node.target
     parent = obj.parent if obj is not None and obj.parent in exported else None
     add_note = partial(note, report.notes, node.obj.name if obj is None else obj.name)
     target = ExportNode(obj, three_ds.TARGET_KINDS[node.kind], node.name, parent, add_note, aimed_by=node.obj)
-    target.parent_is_aimed = parent is not None and _kind_of(parent) in three_ds.TARGET_KINDS
+    target.parent_is_aimed = parent is not None and _is_aimed(parent)
     if obj is not None:
-        _find_source(target, conversion)
+        find_source(target, conversion)
     return target
 
 
@@ -124,7 +73,7 @@ def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
     parent = node.parent
     if parent is None or (_kind_of(parent) == "OBJECT" and parent not in targets):
         return
-    loses_rotation = _kind_of(parent) not in three_ds.TARGET_KINDS
+    loses_rotation = not _is_aimed(parent)
     lost_paths = ("scale", "rotation") if loses_rotation else ("scale",)
     is_scaled = not np.allclose(parent.scale, 1.0)
     is_rotated = loses_rotation and parent.matrix_basis.to_quaternion().angle > _ROUNDING
@@ -132,31 +81,43 @@ def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
         node.add_note("PARENT_LOSES_SCALE_AND_ROTATION" if loses_rotation else "PARENT_LOSES_SCALE", parent.name)
 
 
-def _target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
-    """Return the object that a camera or light looks at, and whether the camera or light is upright in the file.
+class _Aim(NamedTuple):
+    """The aim of a camera or spotlight."""
 
-    The object is None if no constraint aims at it, or if there are also other constraints.
-    """
+    target: Any = None
+    """The object that it looks at. None if no constraint aims at an object, or if there are also other constraints."""
+    is_upright: bool = True
+    """True if it is upright in the file, except for its roll."""
+
+
+def _aim_of(obj: Any, conversion: Conversion) -> _Aim:
+    """Return the aim of an object that is a camera or spotlight."""
     enabled = [constraint for constraint in obj.constraints if constraint.enabled]
     constraints = [constraint for constraint in enabled if constraint.name != ROLL_CONSTRAINT]
     if len(constraints) != 1 or constraints[0].type != "TRACK_TO" or constraints[0].target is None:
-        return None, True
-    aim = constraints[0]
-    is_exact = aim.influence == 1.0 and not aim.use_target_z and not aim.subtarget
-    is_exact &= (aim.track_axis, aim.up_axis) == ("TRACK_NEGATIVE_Z", "UP_Y")
-    spaces = (aim.owner_space, aim.target_space)
+        return _Aim()
+    track_to = constraints[0]
+    is_exact = track_to.influence == 1.0 and not track_to.use_target_z and not track_to.subtarget
+    is_exact &= (track_to.track_axis, track_to.up_axis) == ("TRACK_NEGATIVE_Z", "UP_Y")
+    spaces = (track_to.owner_space, track_to.target_space)
     up = np.array([0.0, 0.0, 1.0])
-    if spaces == ("CUSTOM", "CUSTOM") and aim.space_object is not None:
-        up = np.array(aim.space_object.matrix_world, dtype=np.float64)[:3, 2]
+    if spaces == ("CUSTOM", "CUSTOM") and track_to.space_object is not None:
+        up = np.array(track_to.space_object.matrix_world, dtype=np.float64)[:3, 2]
     elif spaces != ("WORLD", "WORLD"):
         is_exact = False
-    return aim.target if is_exact else None, bool(np.abs(up - conversion.axes[:, 2]).max() < _SAME_AXIS)
+    is_upright = bool(np.abs(up - conversion.axes[:, 2]).max() < _SAME_AXIS)
+    return _Aim(track_to.target if is_exact else None, is_upright)
 
 
 def _upright_spaces(objects: Iterable[Any]) -> set[Any]:
     """Return the objects that an import created for upright cameras because the file had other axes."""
     constraints = [constraint for obj in objects for constraint in obj.constraints]
     return {constraint.space_object for constraint in constraints if constraint.name == AIM} - {None}
+
+
+def _is_aimed(obj: Any) -> bool:
+    """Return whether the object has a target in the file."""
+    return _kind_of(obj) in three_ds.TARGET_KINDS
 
 
 def _kind_of(obj: Any) -> str:
@@ -166,13 +127,23 @@ def _kind_of(obj: Any) -> str:
     return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(obj.type, "OBJECT")
 
 
-def _object_node(obj: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> ExportNode:
+def _object_node(obj: Any, exported: set[Any], aim: _Aim, report: ExchangeReport) -> ExportNode:
     """Return the node of an object, without its name, and note the parts that the file cannot store."""
     add_note = partial(note, report.notes, obj.name)
-    kind = _kind_of(obj)
+    _note_lost_parts(obj, add_note)
+    parent = obj.parent
+    while parent is not None and parent not in exported:
+        parent = parent.parent
+    node = ExportNode(obj, _kind_of(obj), b"", parent, add_note, target=aim.target, is_upright=aim.is_upright)
+    node.parent_is_aimed = parent is not None and _is_aimed(parent)
+    return node
+
+
+def _note_lost_parts(obj: Any, add_note: AddNote) -> None:
+    """Note the parts of an object that the file cannot store."""
     if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
         add_note("LIGHT_TYPE", obj.data.type.lower())
-    if kind == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
+    if _kind_of(obj) == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
         add_note("TYPE_AS_DUMMY", obj.type.lower())
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
         add_note("COLLECTION_AS_DUMMY", obj.instance_collection.name)
@@ -181,12 +152,6 @@ def _object_node(obj: Any, exported: set[Any], target: Any, is_upright: bool, re
     has_armature = any(modifier.type == "ARMATURE" for modifier in obj.modifiers)
     if obj.type in GEOMETRY and (has_moving_shape_keys or has_armature):
         add_note("SHAPE_CHANGES")
-    parent = obj.parent
-    while parent is not None and parent not in exported:
-        parent = parent.parent
-    node = ExportNode(obj, kind, b"", parent, add_note, target=target, is_upright=is_upright)
-    node.parent_is_aimed = parent is not None and _kind_of(parent) in three_ds.TARGET_KINDS
-    return node
 
 
 def _depth(obj: bpy.types.Object) -> int:
@@ -195,190 +160,3 @@ def _depth(obj: bpy.types.Object) -> int:
     while obj.parent is not None:
         depth, obj = depth + 1, obj.parent
     return depth
-
-
-def _find_source(node: ExportNode, conversion: Conversion) -> None:
-    """Find the node from which the object was imported, if the conversion is unchanged."""
-    try:
-        state = recall(node.obj)
-    except DamagedStateError:
-        node.add_note("IMPORT_STATE_DAMAGED")
-        return
-    if state is None:
-        return
-    source, import_conversion, choices = state
-    if source.kind != node.kind or not import_conversion.is_like(conversion):
-        return
-    frame = Frame(import_conversion, node.parent_is_aimed, node.kind in three_ds.TARGET_KINDS)
-    planned = PlannedObject(node_name(source), source, None, "", frame)
-    # The import has already reported its notes.
-    add_keys(planned, source.tracks, choices, drop_note)
-    node.source, node.planned = source, planned
-
-
-class Names:
-    """The unique names of nodes, or of the instances of a mesh."""
-
-    def __init__(self) -> None:
-        self._taken: set[bytes | None] = set()
-
-    def reserve(self, name: bytes | None) -> bool:
-        """Mark a name, or None for no name, as taken. Return whether it was not taken yet."""
-        is_new = name not in self._taken
-        self._taken.add(name)
-        return is_new
-
-    def take(self, name: str, add_note: AddNote) -> bytes:
-        """Return a unique file name for the object `name`."""
-        encoded = name.replace("\0", "").encode("latin-1", "replace")
-        short = encoded[:NAME_LENGTH] or b"Unnamed"
-        number = 0
-        while not self.reserve(short):
-            number += 1
-            suffix = b"~%d" % number
-            short = encoded[: NAME_LENGTH - len(suffix)] + suffix
-        file_name = short.decode("latin-1")
-        if file_name != name:
-            add_note("SHORT_NAME", file_name, NAME_LENGTH)
-        return short
-
-
-class Instances:
-    """The meshes of a file, by their first objects."""
-
-    def __init__(self, conversion: Conversion) -> None:
-        self.conversion = conversion
-        self._names = Names()
-        self._first_of: dict[Any, ExportNode] = {}
-        """The first object of each datablock with geometry."""
-        self._imported: dict[bytes, list[ExportNode]] = {}
-        """The first objects of different imported meshes, by the name of their node."""
-        self._instance_names: defaultdict[bytes, Names] = defaultdict(Names)
-        """The instance names of each mesh."""
-
-    def add(self, node: ExportNode) -> None:
-        """Set the object's pivot and its name. An instance or a dummy has an additional instance name."""
-        source, add_note = node.source, node.add_note
-        node.pivot = np.zeros(3, np.float32) if source is None else source.pivot
-        first = self._first(node)
-        if source is not None and node_name(source) != node.obj.name:
-            # The object was renamed.
-            source = None
-        if first is not node:
-            node.name = first.name
-            names = self._instance_names[first.name]
-            if source is not None and source.name == first.name and names.reserve(source.instance_name):
-                node.instance = source.instance_name
-            else:
-                node.instance = names.take(node.obj.name.removeprefix(f"{first.obj.name}."), add_note)
-        elif source is not None and source.name != DUMMY:
-            node.name = self._names.take(source.name.decode("latin-1"), add_note)
-            node.instance = source.instance_name
-            self._instance_names[node.name].reserve(node.instance)
-        elif node.kind == "OBJECT" and node.obj.type not in GEOMETRY:
-            # Other readers keep the motion of a node without a mesh only if it has the name of dummies.
-            node.name, node.instance = DUMMY, self._names.take(node.obj.name, add_note)
-        else:
-            node.name = self._names.take(node.obj.name, add_note)
-
-    def _first(self, node: ExportNode) -> ExportNode:
-        """Return the first object with the same mesh, which may be the object itself."""
-        obj, source = node.obj, node.source
-        if obj.type not in GEOMETRY or obj.modifiers:
-            return node
-        first = self._first_of.setdefault(obj.data, node)
-        if first is not node:
-            node.pivot = first.pivot
-        elif obj.type == "MESH" and source is not None:
-            meshes = self._imported.setdefault(source.name, [])
-            first = next((other for other in meshes if self._have_same_mesh(other, node)), node)
-            if first is node:
-                meshes.append(node)
-        return first
-
-    def _have_same_mesh(self, node: ExportNode, other: ExportNode) -> bool:
-        """Check whether two meshes differ only by their pivots, as after importing instances."""
-        mesh, other_mesh = node.obj.data, other.obj.data
-        for name in ("vertices", "loops", "polygons"):
-            if len(getattr(mesh, name)) != len(getattr(other_mesh, name)):
-                return False
-        if not np.array_equal(_corner_vertices(mesh), _corner_vertices(other_mesh)):
-            return False
-        if not np.array_equal(_texture_coordinates(mesh), _texture_coordinates(other_mesh)):
-            return False
-        points = self._around_pivot(node)
-        distance = np.abs(points - self._around_pivot(other)).max(initial=0.0)
-        return bool(distance <= _LARGEST_DIFFERENCE * np.abs(points).max(initial=0.0))
-
-    def _around_pivot(self, node: ExportNode) -> Float64Array:
-        """Return the vertices (n, 3) of the file's mesh, in the units and axes of the scene."""
-        points = np.empty(3 * len(node.obj.data.vertices), np.float32)
-        node.obj.data.vertices.foreach_get("co", points)
-        pivot = np.zeros(3) if node.pivot is None else node.pivot
-        file_points: Float64Array = points.reshape(-1, 3) + Frame(self.conversion).points(pivot[np.newaxis])
-        return file_points
-
-
-def _corner_vertices(mesh: bpy.types.Mesh) -> npt.NDArray[np.int32]:
-    """Return the vertex of each face corner, shape (corners,)."""
-    corners = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
-    return corners
-
-
-def _texture_coordinates(mesh: bpy.types.Mesh) -> npt.NDArray[np.float32]:
-    """Return the texture coordinates of all face corners, shape (2 corners,), or an empty array for none."""
-    layer = mesh.uv_layers.active
-    coordinates = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)
-    if layer is not None:
-        layer.data.foreach_get("uv", coordinates)
-    return coordinates
-
-
-def _ambient_nodes(scene: Any, conversion: Conversion, report: Exchanged) -> list[ExportNode]:
-    """Return the node of the ambient light, which has the color of the world, or no node without a world.
-
-    The color is the background's, unless other nodes determine it, the world's viewport color is keyed, or the world
-    was imported. In these cases, the world's viewport color is used.
-    """
-    world = scene.world
-    if world is None:
-        return []
-    node = ExportNode(world, "AMBIENT", b"$AMBIENT$", None, partial(note, report.notes, world.name))
-    _find_source(node, conversion)
-    background = _background(world)
-    path = None if background is None else _path_of_color(background)
-    uses_viewport_color = node.source is not None or any(path == "color" for path, _ in curves_of(world))
-    if path is None or uses_viewport_color:
-        node.colored = world, "color"
-    else:
-        node.colored = world.node_tree, path
-    if background is not None and path is None and not uses_viewport_color:
-        node.add_note("NODES_MAKE_COLOR")
-    if world.node_tree is not None:
-        lost_paths = sorted({path for path, _ in curves_of(world.node_tree)} - {node.colored[1]})
-        if lost_paths:
-            node.add_note("NODES_ANIMATED", ", ".join(lost_paths))
-    return [node]
-
-
-def _background(world: Any) -> Any:
-    """Return the world's background node that is rendered, or None without nodes."""
-    # Since Blender 5.0 a world always uses its nodes.
-    uses_nodes = world.node_tree is not None and (bpy.app.version >= (5, 0, 0) or world.use_nodes)
-    output = world.node_tree.get_output_node("ALL") if uses_nodes else None
-    links = () if output is None else output.inputs["Surface"].links
-    return links[0].from_node if links else None
-
-
-def _path_of_color(background: Any) -> str | None:
-    """Return the path of the background color in the world's nodes, or None if other nodes determine it."""
-    if background.bl_idname != "ShaderNodeBackground":
-        return None
-    color = background.inputs["Color"]
-    if color.links:
-        source = color.links[0].from_node
-        if source.bl_idname != "ShaderNodeRGB" or source.mute or color.links[0].is_muted:
-            return None
-        color = color.links[0].from_socket
-    return f"{color.path_from_id()}.default_value"

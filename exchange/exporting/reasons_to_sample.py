@@ -15,7 +15,7 @@ from ...animation.store.tracks import Track
 from ...formats import three_ds
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
-from .gather_nodes import ExportNode
+from .export_node import ExportNode
 from .sampling import frames_of, inverse_of
 
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -17,8 +16,6 @@ SAME = 1e-6
 """Values within this relative distance are equal except for float32 rounding."""
 _NO_SHEAR = 1e-5
 """Largest deviation of a parent inverse from a scaled rotation, relative to its squared scale."""
-_SHEAR = 1e-4
-"""Cosine between axes. Larger cosines count as shear."""
 
 
 def frames_of(scene: bpy.types.Scene) -> Float64Array:
@@ -82,64 +79,3 @@ def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float
     if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NO_SHEAR * factor**2:
         return None
     return matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor
-
-
-@contextmanager
-def kept_evaluated(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> Iterator[None]:
-    """Evaluate the objects, including hidden ones, while frames are set, and restore the current frame afterward.
-
-    Blender skips objects that are hidden in the viewport unless something depends on them.
-    """
-    frame, subframe = scene.frame_current, scene.frame_subframe
-    dependent: Any = bpy.data.objects.new("TCB", None)
-    try:
-        scene.collection.objects.link(dependent)
-        for obj in items:
-            dependent.constraints.new("COPY_TRANSFORMS").target = obj
-        yield
-    finally:
-        bpy.data.objects.remove(dependent)
-        scene.frame_set(frame, subframe=subframe)
-
-
-class Matrices:
-    """World matrices of objects at every frame of the scene, each with shape (frames, 4, 4).
-
-    Sample the matrices inside `kept_evaluated` before reading them.
-    """
-
-    def __init__(self, items: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> None:
-        self.scene = scene
-        self.frames = frames_of(scene)
-        self._worlds: dict[Any, Float64Array] = {obj: np.empty((len(self.frames), 4, 4)) for obj in items}
-
-    def __len__(self) -> int:
-        """Return the number of frames to sample."""
-        return len(self.frames) if self._worlds else 0
-
-    def sample(self) -> Iterator[int]:
-        """Sample frame by frame, yielding the number of finished frames."""
-        for row, frame in enumerate(self.frames[: len(self)]):
-            self.scene.frame_set(int(frame))
-            depsgraph = bpy.context.evaluated_depsgraph_get()
-            for obj, worlds in self._worlds.items():
-                worlds[row] = obj.evaluated_get(depsgraph).matrix_world
-            yield row + 1
-
-    def world(self, obj: bpy.types.Object) -> Float64Array:
-        return self._worlds[obj]
-
-    def local(
-        self, obj: bpy.types.Object, parent: bpy.types.Object | None
-    ) -> tuple[Float64Array, Float64Array, Float64Array, bool]:
-        """Return locations (n, 3), quaternions (n, 4), scales (n, 3) relative to `parent`, and whether shear occurs."""
-        matrices = self._worlds[obj]
-        if parent is not None:
-            matrices = np.linalg.inv(self._worlds[parent]) @ matrices
-        axes = matrices[:, :3, :3]
-        scales = np.linalg.norm(axes, axis=1)
-        # A left-handed matrix is mirrored along x.
-        scales[:, 0] *= np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)
-        turns = axes / np.where(scales == 0.0, 1.0, scales)[:, np.newaxis, :]
-        cosines = np.einsum("nij,nik->njk", turns, turns) - np.eye(3)
-        return matrices[:, :3, 3], rotations.from_matrix(turns), scales, bool(np.abs(cosines).max() > _SHEAR)

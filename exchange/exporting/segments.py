@@ -24,8 +24,8 @@ from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ...interp.keys import PARAMETERS
 from ...interp.piecewise import EASE_FROM, EASE_TO, PiecewiseSpline
 from ...interp.splines import tcb
-from ..clean_keys import Keys
 from ..conversion import Conversion
+from ..keys import Keys
 from ..rotation_modes import spline_of
 
 TENSION, CONTINUITY, BIAS = (PARAMETERS.index(name) for name in ("tension", "continuity", "bias"))

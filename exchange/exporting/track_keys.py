@@ -23,10 +23,12 @@ from ...animation.store.track_refusals import blocking_reason
 from ...animation.store.tracks import Track, rotation_property
 from ...interp import evaluate_many, rotations
 from ...interp.splines.tcb import METHOD
-from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion
+from ..keys import Keys, still
+from ..notes import AddNote
 from ..rotation_modes import ModeKeys
 from .reasons_to_sample import is_played_by_splines, other_control, played_fcurves, reason_to_sample_track
+from .sample_limit import SampleLimit
 from .sampling import SAME, go_on, span_of_keys
 from .segments import KeySearch
 
@@ -37,28 +39,6 @@ _NOTE_OF_STATE = {
     "OTHER_MODE": "WRITTEN_OTHER_MODE",
 }
 """Codes of notes by track state, for keys that are still written."""
-_MAX_EVALUATED_FRAMES = 1_000_000
-"""Maximum number of frames for evaluating a motion to find its keys, independent of the sample limit."""
-
-
-class SampleLimit:
-    """The number of samples of a file so far, which must not exceed a limit."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._count = 0
-
-    def take(self, count: int, name: str, path: str = "") -> None:
-        """Count samples for a track. Raise AnimationError if the limit is exceeded."""
-        self._count += count
-        if self._count > self._limit:
-            raise AnimationError(Finding("FILE_SAMPLE_LIMIT", name, path, arguments=(count, self._limit)))
-
-    def check(self, frames: float, name: str, path: str = "") -> None:
-        """Raise AnimationError if finding the keys of a track requires evaluating too many frames."""
-        limit = max(self._limit, _MAX_EVALUATED_FRAMES)
-        if frames > limit:
-            raise AnimationError(Finding("FILE_KEYS_FAR_APART", name, path, arguments=(float(frames), limit)))
 
 
 class Tracks:

@@ -6,26 +6,25 @@ All data is converted here before any Blender data is created or changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
-from ...formats.three_ds import COMPONENTS, HIDDEN, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
+from ...formats.three_ds import HIDDEN, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
-from ..clean_keys import AddNote, Keys, are_distinct, still, turn_keys, vector_keys
-from ..conversion import DEGREES_MM, Conversion, Frame
+from ..clean_keys import are_distinct, turn_keys, vector_keys
+from ..conversion import Conversion
+from ..keys import Keys, still
 from ..meshes import is_mirrored, local_points
+from ..node_space import NodeSpace
+from ..notes import AddNote, drop_note, note
 from ..rotation_modes import Choices, ModeKeys, keys_in_some_mode
+from .file_nodes import DUMMY, all_nodes, editor_nodes, node_name, skip_ambient_parents, target_indices
 
-DUMMY = b"$$$DUMMY"
-TARGET = ".Target"
-_TARGETS = tuple(TARGET_KINDS.values())
-"""The kinds of targets."""
 _UNLINKS = 0x700
 """Flags that unlink a track from axes of its parent."""
 _LIMITS = {"FOV": (0.01, 173.6), "HOTSPOT": (0.0, 180.0), "FALLOFF": (1.0, 180.0)}
@@ -51,7 +50,7 @@ class PlannedObject:
     """The index of the parent in the planned objects."""
     kind: str
     """MESH, EMPTY, CAMERA, LIGHT or WORLD."""
-    frame: Frame
+    space: NodeSpace
     content: Mesh | Camera | Light | None = None
     target: int | None = None
     """The index of the object's target."""
@@ -70,19 +69,19 @@ class PlannedObject:
 def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Finding]) -> list[PlannedObject]:
     """Plan all objects of the file, starting with the nodes in file order."""
     objects = {obj.name: obj for obj in reversed(scene.objects)}
-    nodes, parents = _all_nodes(scene, objects)
-    _pass_over_ambient(nodes, parents, notes)
-    targets = _targets(nodes)
+    nodes, parents = all_nodes(scene, objects)
+    skip_ambient_parents(nodes, parents, notes)
+    targets = target_indices(nodes)
     plans = []
     for index, (node, parent, target) in enumerate(zip(nodes, parents, targets, strict=True)):
         is_aimed, parent_is_aimed = target is not None, parent is not None and targets[parent] is not None
-        frame = Frame(conversion, parent_is_aimed, is_aimed)
+        space = NodeSpace(conversion, parent_is_aimed, is_aimed)
         obj = objects.get(node.name)
         content = None if obj is None else obj.content
         if index >= len(scene.nodes) and isinstance(content, Mesh) and content.matrix is not None:
             # The node of a mesh without animation has no rotation.
             content = replace(content, matrix=np.vstack((np.eye(3), content.matrix[3])).astype(np.float32))
-        planned = PlannedObject(node_name(node), node, parent, _kind(node, content), frame, content, target)
+        planned = PlannedObject(node_name(node), node, parent, _kind(node, content), space, content, target)
         add_note = partial(note, notes, planned.name)
         add_keys(planned, _all_tracks(node, obj), choices, add_note)
         if node.kind in TARGET_KINDS and not is_aimed:
@@ -90,93 +89,6 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Fin
         plans.append(planned)
     _add_points(plans, notes)
     return plans
-
-
-def note(notes: list[Finding], name: str, code: str, *arguments: Any, track: str = "") -> None:
-    """Add a note on an object or one of its tracks."""
-    notes.append(Finding(code, name, track, arguments=arguments))
-
-
-def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], list[int | None]]:
-    """Return the keyframer's nodes and nodes for objects only in the editor, with the indices of their parents."""
-    nodes = list(scene.nodes)
-    parents: list[int | None] = [] if scene.keyframer is None else list(scene.keyframer.parents())
-    kinds_and_names = {(node.kind, node.name) for node in nodes}
-    animated_names = {node.name for node in nodes if node.kind not in _TARGETS}
-    for obj in objects.values():
-        for node in _editor_nodes(obj):
-            is_animated = node.kind not in _TARGETS and obj.name in animated_names
-            if (node.kind, node.name) not in kinds_and_names and not is_animated:
-                nodes.append(node)
-                parents.append(None)
-    return nodes, parents
-
-
-def _editor_nodes(obj: Object) -> Iterator[Node]:
-    """Yield nodes with the position of the object in the editor."""
-    content = obj.content
-    if isinstance(content, Mesh):
-        origin = np.zeros(3, np.float32) if content.matrix is None else content.matrix[3]
-        yield Node("OBJECT", obj.name, tracks=(_single_key("POSITION", origin),))
-    elif isinstance(content, Camera):
-        fov = DEGREES_MM / content.lens if content.lens else 0.0
-        views = _single_key("FOV", fov), _single_key("ROLL", content.roll)
-        yield Node("CAMERA", obj.name, tracks=(_single_key("POSITION", content.position), *views))
-        yield Node("CAMERA_TARGET", obj.name, tracks=(_single_key("POSITION", content.target),))
-    elif isinstance(content, Light):
-        spot = content.spotlight
-        tracks = [_single_key("POSITION", content.position)]
-        if content.color is not None:
-            tracks.append(_single_key("COLOR", content.color))
-        if spot is not None:
-            tracks += [
-                _single_key("HOTSPOT", spot.hotspot),
-                _single_key("FALLOFF", spot.falloff),
-                _single_key("ROLL", spot.roll or 0.0),
-            ]
-        yield Node("LIGHT" if spot is None else "SPOTLIGHT", obj.name, tracks=tuple(tracks))
-        if spot is not None:
-            yield Node("LIGHT_TARGET", obj.name, tracks=(_single_key("POSITION", spot.target),))
-
-
-def _single_key(kind: str, value: object) -> Track:
-    """Return a track with a single key at frame 0."""
-    values = np.array(value, np.float32).reshape(1, COMPONENTS[kind])
-    return Track(kind, np.zeros(1, np.int32), values, np.zeros(1, np.uint16), np.zeros((5, 1), np.float32))
-
-
-def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[Finding]) -> None:
-    """Reparent children of an ambient light, which has no position, to the light's parent."""
-    for index, node in enumerate(nodes):
-        path = [index]
-        while (parent := parents[path[-1]]) is not None and nodes[parent].kind == "AMBIENT":
-            path.append(parent)
-        # All nodes on the path are reparented, so long chains take linear time.
-        for child in path[:-1]:
-            parents[child] = parent
-        if len(path) == 1 or node.kind == "AMBIENT":
-            continue
-        if parent is None:
-            note(notes, node_name(node), "UNDER_AMBIENT")
-        else:
-            note(notes, node_name(node), "UNDER_AMBIENT_UNDER", node_name(nodes[parent]))
-
-
-def _targets(nodes: Sequence[Node]) -> list[int | None]:
-    """Return the index of each node's target, which has the same name, or None."""
-    # If several nodes have the same name, the first counts.
-    indices = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
-    return [indices.get((TARGET_KINDS[node.kind], node.name)) if node.kind in TARGET_KINDS else None for node in nodes]
-
-
-def node_name(node: Node) -> str:
-    """Return Blender's name for the node. The file's bytes are decoded losslessly as Latin-1."""
-    name, instance = node.name.decode("latin-1"), (node.instance_name or b"").decode("latin-1")
-    if node.name == DUMMY:
-        return instance or "Dummy"
-    if node.kind in _TARGETS:
-        return name + TARGET
-    return (f"{name}.{instance}" if instance else name) or "Unnamed"
 
 
 def _kind(node: Node, content: Mesh | Camera | Light | None) -> str:
@@ -191,7 +103,7 @@ def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
     tracks = list(node.tracks)
     if obj is not None and node.kind != "OBJECT":
         keyed_kinds = {track.kind for track in tracks if len(track.frames)}
-        for editor_node in _editor_nodes(obj):
+        for editor_node in editor_nodes(obj):
             if editor_node.kind == node.kind:
                 tracks += [track for track in editor_node.tracks if track.kind not in keyed_kinds]
     return tracks
@@ -199,7 +111,7 @@ def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
 
 def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
     """Convert the tracks to keys of the planned object."""
-    node, frame = planned.node, planned.frame
+    node, space = planned.node, planned.space
     converted_kinds = set()
     for track in tracks:
         # The reader warns about duplicates.
@@ -215,35 +127,35 @@ def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, 
         _add_track(planned, track, choices, note_track)
     if planned.hidden is None and node.flags[0] & HIDDEN:
         planned.hidden = still(1.0)
-    if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
+    if planned.rotation is None and not space.is_aimed and not space.conversion.keeps_axes:
         _add_rest_rotation(planned, choices)
 
 
 def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_track: AddNote) -> None:
     """Convert a track that is valid for the node to keys of the planned object."""
-    frame = planned.frame
+    space = planned.space
     if track.kind == "ROTATION":
-        turns = turn_keys(track, frame, choices.shorter_turns, note_track)
+        turns = turn_keys(track, space, choices.shorter_turns, note_track)
         planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, note_track)
     elif track.kind == "HIDE":
-        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), frame.conversion, note_track)
+        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), space.conversion, note_track)
         if track.cycle != "SINGLE":
             note_track("CYCLE_LEFT")
     elif track.kind == "MORPH":
-        frames = frame.conversion.frames(track.frames)
+        frames = space.conversion.frames(track.frames)
         names = [name.decode("latin-1") for name in track.names]
         planned.markers = list(zip(frames.tolist(), names, strict=True))
         note_track("MORPH_AS_MARKERS", len(track.frames))
     else:
-        keys = vector_keys(track, frame.conversion, note_track)
+        keys = vector_keys(track, space.conversion, note_track)
         if keys is not None and track.kind == "POSITION":
-            planned.keys["location"] = keys.with_values(frame.positions(keys.values))
+            planned.keys["location"] = keys.with_values(space.positions(keys.values))
         elif keys is not None:
             low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
             is_outside = (track.values < low) | (track.values > high)
             if is_outside.any():
                 note_track("ANGLE_OUT_OF_RANGE", int(is_outside.sum()), low, high)
-            values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
+            values = space.scales(keys.values) if track.kind == "SCALE" else keys.values
             planned.keys[track.kind.lower()] = keys.with_values(values)
 
 
@@ -262,13 +174,9 @@ def _hidden_keys(track: Track, is_hidden: bool, conversion: Conversion, add_note
 
 def _add_rest_rotation(planned: PlannedObject, choices: Choices) -> None:
     """Add the rotation that results from converted axes for a node without rotation."""
-    axis, angle = rotations.to_axis_angle(planned.frame.rest_quaternion())
+    axis, angle = rotations.to_axis_angle(planned.space.rest_quaternion())
     if angle:
         planned.rotation = keys_in_some_mode(still(np.append(angle, axis)), choices, drop_note)
-
-
-def drop_note(*_code: object, **_track: object) -> None:
-    """Discard a note that the user does not need."""
 
 
 def _add_points(plans: Sequence[PlannedObject], notes: list[Finding]) -> None:
@@ -280,7 +188,7 @@ def _add_points(plans: Sequence[PlannedObject], notes: list[Finding]) -> None:
         planned.mirrored = is_mirrored(planned.content) and not _is_left_handed(plans, planned)
         pivot = np.zeros(3) if planned.node.pivot is None else planned.node.pivot
         add_note = partial(note, notes, planned.name)
-        planned.points = planned.frame.points(local_points(planned.content, pivot, planned.mirrored, add_note))
+        planned.points = planned.space.points(local_points(planned.content, pivot, planned.mirrored, add_note))
 
 
 def _is_left_handed(plans: Sequence[PlannedObject], planned: PlannedObject) -> bool:

@@ -44,7 +44,7 @@ def done_here(cli, started, always) -> Callable[..., int]:
     """Process files with --jobs 2, the first while the worker starts. Return the number that this process handles."""
 
     def run(count: int, worker: str = WORKER) -> int:
-        files = [(Path(f"{number}.blend"), None) for number in range(count)]
+        files = [cli.job.File(Path(f"{number}.blend"), None) for number in range(count)]
 
         def do(_file: tuple[Path, None]) -> tuple[str, str]:
             wait_until(lambda: count == 1 or started.exists())
@@ -111,7 +111,7 @@ def test_workers_that_fail_to_start_are_announced_once(cli, always, monkeypatch)
         )
         return "done", "here"
 
-    files = [(Path(f"{number}.blend"), None) for number in range(4)]
+    files = [cli.job.File(Path(f"{number}.blend"), None) for number in range(4)]
     command = [sys.executable, "-c", "raise SystemExit(3)"]
     assert len([*cli.workers.do_all(files, do, pytest.fail, 4, command)]) == 4
     assert len(announced) == 1

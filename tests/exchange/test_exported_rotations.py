@@ -152,14 +152,14 @@ def turns_of_thousands(vectors: np.ndarray) -> Rotation:
 
 def test_the_turns_of_fifty_thousand_keys_are_rounded_at_once_and_do_not_drift(animation) -> None:
     package = animation.__name__.rpartition(".")[0]
-    clean_keys, conversion, nodes = (
+    keys_module, conversion, file_tracks = (
         importlib.import_module(f"{package}.exchange.{name}")
-        for name in ("clean_keys", "conversion", "exporting.nodes")
+        for name in ("keys", "conversion", "exporting.file_tracks")
     )
 
     def written(turns: np.ndarray) -> np.ndarray:
-        keys = clean_keys.Keys(np.arange(len(turns), dtype=float), turns, np.zeros((5, len(turns))))
-        return nodes.turns_track(keys, conversion.Conversion(), print).values.astype(float)
+        keys = keys_module.Keys(np.arange(len(turns), dtype=float), turns, np.zeros((5, len(turns))))
+        return file_tracks.turns_track(keys, conversion.Conversion(), print).values.astype(float)
 
     count = 50_000
     rng = np.random.default_rng(5)

@@ -415,7 +415,7 @@ def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
     tcb_animation, bring: Import, said, monkeypatch
 ) -> None:
     """Notes about other tracks remain, in any language."""
-    bake_imported = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
+    bake_imported = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.bake_imported")
     finding = tcb_animation.animation.Finding
     bake = bake_imported.bake_steps
 
@@ -755,7 +755,7 @@ UNSTABLE |= {"cycles", "cycles_custom", "tcb_tracks", "last_slot_identifier"}
 def test_of_an_import_that_fails_nothing_is_changed(
     scene, tcb_animation, tmp_path: Path, monkeypatch, target: str
 ) -> None:
-    bake_imported = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
+    bake_imported = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.bake_imported")
     whole = bake_imported.bake_steps
 
     def fail_after_the_bake(*args, **options) -> Generator[tuple[int, int]]:

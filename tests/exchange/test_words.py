@@ -15,18 +15,18 @@ def report(animation):
 
 
 def test_one_thing_and_several_are_counted_in_words(report):
-    done = report.Exchanged(
-        made=Counter(mesh=2, empty=1, property_without_key=0, key=1200, key_with_parameters=1),
-        matched={"Box": "Box", "Ball": "Ball.001"},
+    done = report.ExchangeReport(
+        counts=Counter(mesh=2, empty=1, property_without_key=0, key=1200, key_with_parameters=1),
+        object_of_node={"Box": "Box", "Ball": "Ball.001"},
     )
-    assert list(map(str, done.lines())) == [
+    assert list(map(str, done.summary())) == [
         "Created 2 meshes, 1 empty, 1,200 keys, 1 key with parameters",
         'Matched 2 by name: "Box", "Ball" is "Ball.001"',
     ]
 
 
 def test_where_nothing_was_made_that_is_said(report):
-    assert list(map(str, report.Exchanged().lines())) == ["Created nothing"]
+    assert list(map(str, report.ExchangeReport().summary())) == ["Created nothing"]
 
 
 def test_every_kind_of_node_has_a_word(report):
@@ -34,5 +34,5 @@ def test_every_kind_of_node_has_a_word(report):
     scene_module = importlib.import_module(f"{three_ds.__name__}.scene")
     nodes = tuple(three_ds.Node(kind, b"One") for kind in scene_module.NODE_KINDS)
     made = report.counts_of_file(three_ds.Scene(keyframer=three_ds.Keyframer(nodes)))
-    (line,) = report.Exchanged(made=made).lines()
+    (line,) = report.ExchangeReport(counts=made).summary()
     assert str(line).count(",") == len(nodes) - 1

@@ -9,38 +9,34 @@ from typing import Any
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
-from ...animation.arguments import LARGEST
 from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
-from ...formats.three_ds import Track
-from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp import rotations
-from ..clean_keys import APART, AddNote, Keys, still
-from ..conversion import Conversion, Frame, fov_of, hotspot_of, rolls_of, width_seen
-from ..importing.set_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
-from .gather_nodes import ExportNode
-from .sampling import Matrices, go_on, inverse_of, span_of_keys
-from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
+from ..cameras_and_lights import fov_of, hotspot_of, rolls_of, width_seen
+from ..conversion import Conversion
+from ..importing.driven_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
+from ..keys import Keys, still
+from ..node_space import NodeSpace
+from .export_node import ExportNode
+from .file_tracks import NO_TURN, numbers_track, turns_track
+from .sample_limit import SampleLimit
+from .sampling import go_on, inverse_of, span_of_keys
+from .track_keys import Tracks, sampled, sampled_turns
+from .world_matrices import Matrices
 
-_CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
-"""Flags of tracks."""
-_WHOLE = 1e-3
-"""Frames. A key within this distance of a whole frame differs from it only by float32 rounding."""
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
 _TARGET_DISTANCE = 10.0
 """Blender units. Distance of the target that is created for a camera without a target."""
 _ROUNDING = 1e-6
 """Tolerance for values without keys, which are rounded to float32 and converted."""
-_NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 @dataclass(frozen=True)
-class Writer:
-    """Writer of tracks to nodes. Each method raises AnimationError if a track cannot be written."""
+class NodeWriter:
+    """NodeWriter of tracks to nodes. Each method raises AnimationError if a track cannot be written."""
 
     scene: bpy.types.Scene
     conversion: Conversion
@@ -57,9 +53,8 @@ class Writer:
             datablock, path = node.colored
             self._add_color(node, self._tracks(datablock, None), path)
         else:
-            frame = Frame(self.conversion, node.parent_is_aimed, node.kind in three_ds.TARGET_KINDS)
             add_transforms = self._add_sampled_transforms if reason else self._add_keyed_transforms
-            add_transforms(node, frame)
+            add_transforms(node, node.space(self.conversion))
             self._add_properties(node)
 
     def _add_properties(self, node: ExportNode) -> None:
@@ -94,51 +89,51 @@ class Writer:
         if source_track is not None and imported is not None and _is_unchanged(keys, imported):
             node.tracks.append(source_track)
         elif node.source is None or source_track is not None or not is_default:
-            node.tracks.append(_numbers_track(kind, keys.with_values(values), self.conversion, node.add_note))
+            node.tracks.append(numbers_track(kind, keys.with_values(values), self.conversion, node.add_note))
 
-    def _add_sampled_transforms(self, node: ExportNode, frame: Frame) -> None:
+    def _add_sampled_transforms(self, node: ExportNode, space: NodeSpace) -> None:
         locations, quaternions, scales, has_shear = self.matrices.local(node.obj, node.parent)
         if has_shear:
             node.add_note("SHEARED")
         frames = self.matrices.frames
         location, scale = sampled(frames, locations), sampled(frames, scales)
-        self._add_track(node, "POSITION", location, frame.positions_in_file(location.values), is_sampled=True)
+        self._add_track(node, "POSITION", location, space.positions_in_file(location.values), is_sampled=True)
         if node.kind == "OBJECT":
-            rotation = sampled_turns(frames, frame.rotations_in_file(quaternions))
+            rotation = sampled_turns(frames, space.rotations_in_file(quaternions))
             node.tracks.append(turns_track(rotation, self.conversion, node.add_note))
-            self._add_track(node, "SCALE", scale, frame.scales_in_file(scale.values), is_sampled=True)
+            self._add_track(node, "SCALE", scale, space.scales_in_file(scale.values), is_sampled=True)
 
-    def _add_keyed_transforms(self, node: ExportNode, frame: Frame) -> None:
+    def _add_keyed_transforms(self, node: ExportNode, space: NodeSpace) -> None:
         """Add tracks of the object's own keys, to which its parent inverse is applied."""
         tracks = self._tracks(node.obj, node.obj)
         inverse = None if node.parent is None else inverse_of(node.obj)
-        offset, turn, factor = inverse or (np.zeros(3), _NO_TURN, 1.0)
+        offset, turn, factor = inverse or (np.zeros(3), NO_TURN, 1.0)
         location = tracks.value_keys("location", node.add_note)
         location = location.with_values(offset + factor * location.values @ rotations.to_matrix(turn).T)
-        self._add_track(node, "POSITION", location, frame.positions_in_file(location.values))
+        self._add_track(node, "POSITION", location, space.positions_in_file(location.values))
         if node.kind == "OBJECT":
-            self._add_rotation(node, tracks, turn, frame)
+            self._add_rotation(node, tracks, turn, space)
             scale = tracks.value_keys("scale", node.add_note)
             scale = scale.with_values(factor * scale.values)
-            self._add_track(node, "SCALE", scale, frame.scales_in_file(scale.values))
+            self._add_track(node, "SCALE", scale, space.scales_in_file(scale.values))
 
-    def _add_rotation(self, node: ExportNode, tracks: Tracks, outer: Float64Array, frame: Frame) -> None:
+    def _add_rotation(self, node: ExportNode, tracks: Tracks, outer: Float64Array, space: NodeSpace) -> None:
         """Add the rotation track. `outer` is a quaternion that is applied after the object's own rotation."""
         rotation = tracks.rotation_keys(node.obj, node.add_note)
         if rotation.settings is not None and len(rotation.keys) > 1:
             node.construction = rotation.settings.construction
         imported = None if node.planned is None else node.planned.rotation
         source_track = node.source_track("ROTATION")
-        has_no_outer = bool((outer == _NO_TURN).all())
+        has_no_outer = bool((outer == NO_TURN).all())
         if imported is not None and source_track is not None and rotation.is_like(imported) and has_no_outer:
             node.tracks.append(source_track)
             return
         turns = tracks.turn_keys(node.obj, node.add_note)
         values = turns.values.copy()
-        values[:, 1:] = frame.axes_in_file(turns.values[:, 1:] @ rotations.to_matrix(outer).T)
+        values[:, 1:] = space.axes_in_file(turns.values[:, 1:] @ rotations.to_matrix(outer).T)
         # The first key is an orientation, not a turn between keys.
         first = rotations.from_axis_angle(turns.values[0, 1:], turns.values[0, 0])
-        first_in_file = frame.rotations_in_file(rotations.multiply(outer, first)[np.newaxis])[0]
+        first_in_file = space.rotations_in_file(rotations.multiply(outer, first)[np.newaxis])[0]
         axis, angle = rotations.to_axis_angle(first_in_file, values[0, 1:])
         values[0] = angle, *axis
         is_default = len(turns) == 1 and abs(angle) < _ROUNDING
@@ -161,7 +156,7 @@ class Writer:
         changes = np.flatnonzero(np.diff(visibility.values[:, 0])) + 1
         if len(changes):
             keys = Keys(visibility.frames[changes], np.zeros((len(changes), 0)), np.zeros((5, len(changes))))
-            node.tracks.append(_numbers_track("HIDE", keys, self.conversion, node.add_note))
+            node.tracks.append(numbers_track("HIDE", keys, self.conversion, node.add_note))
 
     def _add_morph(self, node: ExportNode) -> None:
         """Write the markers of an imported morph track."""
@@ -193,7 +188,7 @@ class Writer:
     def _add_roll(self, node: ExportNode) -> None:
         obj, add_note = node.obj, node.add_note
         constraint = obj.constraints.get(ROLL_CONSTRAINT)
-        if node.target is None or not node.is_upright:
+        if node.has_own_roll:
             worlds = self.conversion.axes.T @ self.matrices.world(obj)[:, :3, :3]
             roll = sampled(self.matrices.frames, np.degrees(rolls_of(worlds))[:, np.newaxis])
         elif constraint is not None and self._tracks(obj, obj).is_animated('["roll"]'):
@@ -208,7 +203,7 @@ class Writer:
         targets = world[:, :3, 3] - _TARGET_DISTANCE * rotations.unit_vectors(world[:, :3, 2])[0]
         location = sampled(self.matrices.frames, targets)
         location = location.with_values(self.conversion.positions_in_file(location.values))
-        node.tracks.append(_numbers_track("POSITION", location, self.conversion, node.add_note))
+        node.tracks.append(numbers_track("POSITION", location, self.conversion, node.add_note))
 
     def _add_color(self, node: ExportNode, tracks: Tracks, path: str = "color") -> None:
         color = tracks.value_keys(path, node.add_note)
@@ -267,80 +262,3 @@ def _has_driver(datablock: Any, path: str, expression: str) -> bool:
     """Check whether the property has a driver from an import."""
     drivers = datablock.animation_data.drivers if datablock.animation_data else ()
     return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
-
-
-def _numbers_track(kind: str, keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
-    """Return the track for keys with values in file units."""
-    frames = _file_frames(keys.frames, conversion, add_note)
-    values = np.clip(np.nan_to_num(keys.values), -LARGEST, LARGEST)
-    is_changed = (values != keys.values).any(axis=1)
-    if is_changed.any():
-        add_note("VALUE_NOT_IN_FILE", int(is_changed.sum()))
-    return _track(kind, frames, values.astype(np.float32), keys)
-
-
-def turns_track(keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
-    """Return the rotation track for keys that are turns from the previous key, in Blender's convention."""
-    frames = _file_frames(keys.frames, conversion, add_note)
-    return _track("ROTATION", frames, _file_turns(keys.values), keys)
-
-
-def _file_turns(turns: Float64Array) -> npt.NDArray[np.float32]:
-    """Convert turns to the file's convention: in the opposite direction, without reverse turns, and in float32.
-
-    Each turn corrects the rounding of previous turns, so errors do not accumulate. Blocks of turns are rounded in
-    parallel, as if the start of each block were exact. Then the first turn of each block corrects the end of the
-    previous block.
-    """
-    goals = rotations.turns_to_rotations(turns[:, 0], turns[:, 1:])
-    file_turns = np.empty((len(turns), 4), dtype=np.float32)
-    block_length = math.isqrt(len(turns)) + 1
-    block_starts = np.arange(0, len(turns), block_length)
-    block_ends = np.concatenate((_NO_TURN[np.newaxis], goals[block_starts[1:] - 1]))
-    after_first_turns = block_ends
-    for step in range(block_length):
-        rows = block_starts[block_starts + step < len(turns)] + step
-        file_turns[rows], block_ends[: len(rows)] = _rounded(turns[rows], goals[rows], block_ends[: len(rows)])
-        if step == 0:
-            after_first_turns = block_ends.copy()
-    rotation = block_ends[:1]
-    for block, start in enumerate(block_starts[1:].tolist(), start=1):
-        first = slice(start, start + 1)
-        file_turns[first], after_first_turn = _rounded(turns[first], goals[first], rotation)
-        remaining_turn = rotations.multiply(block_ends[block], rotations.conjugate(after_first_turns[block]))
-        rotation = rotations.multiply(remaining_turn, after_first_turn)
-    return file_turns
-
-
-def _rounded(
-    turns: Float64Array, goals: Float64Array, starts: Float64Array
-) -> tuple[npt.NDArray[np.float32], Float64Array]:
-    """Return the file's turns from start to goal rotations for n tracks, (n, 4), and the resulting rotations."""
-    exact = rotations.multiply(goals, rotations.conjugate(starts))
-    axes, angles = rotations.to_axis_angle(exact, turns[:, 1:])
-    angles, axes = rotations.nearest_turns(angles, axes, turns[:, :1] * turns[:, 1:])
-    directions = np.where(angles >= 0.0, -1.0, 1.0)[:, np.newaxis]
-    file_turns = np.column_stack((np.abs(angles), directions * axes)).astype(np.float32)
-    rounded = file_turns.astype(np.float64)
-    return file_turns, rotations.multiply(rotations.from_axis_angle(rounded[:, 1:], -rounded[:, 0]), starts)
-
-
-def _track(kind: str, frames: npt.NDArray[np.int32], values: npt.NDArray[np.float32], keys: Keys) -> Track:
-    parameters = keys.parameters.astype(np.float32)
-    key_flags = ((parameters != 0.0) << np.arange(5)[:, np.newaxis]).sum(axis=0).astype(np.uint16)
-    return Track(kind, frames, values, key_flags, parameters, _CYCLES[keys.cycle])
-
-
-def _file_frames(frames: Float64Array, conversion: Conversion, add_note: AddNote) -> npt.NDArray[np.int32]:
-    """Round frames to whole file frames, and note keys that were between them."""
-    exact = conversion.frames_in_file(frames)
-    whole = np.clip(np.rint(exact), -LAST_FRAME, LAST_FRAME)
-    # An import separates keys of the same frame by this distance.
-    is_separated = np.append(np.abs(np.diff(frames) - APART) < _WHOLE, False)
-    is_moved = (np.abs(exact - whole) > _WHOLE) & ~is_separated
-    if is_moved.any():
-        add_note("FRAME_NOT_WHOLE", int(is_moved.sum()), float(frames[np.argmax(is_moved)]))
-    shares_frame = np.diff(whole) == 0
-    if (shares_frame & ~is_separated[:-1]).any():
-        add_note("KEYS_SHARE_FILE_FRAME")
-    return whole.astype(np.int32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read and write .blend files without losing work."""
+"""Write results without losing work, also if the process is killed."""
 
 from __future__ import annotations
 
@@ -8,89 +8,21 @@ import os
 import platform
 import secrets
 import shutil
-import stat
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import bpy
 
-from ..animation import AnimationError, Finding, Report
-from ..animation.store.table.session import session
 from ..animation.translation import rpt_
-
-_COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
-"""First bytes of .blend files, uncompressed or compressed by Zstandard or gzip, and whether they are compressed."""
-
+from .file_errors import reports_in, unusable
+from .opening import Source, library_paths
+from .versions import Version, version_of_status
 
 _HOST = f"{zlib.crc32(platform.node().encode()):08x}"
-_OLD = 86400.0
+_ABANDONED_AFTER = 86400.0
 """Seconds after which an incomplete file counts as abandoned."""
-
-Version = tuple[int, int]
-"""Time and size of a file, which change when another process writes the file."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file that was read."""
-
-    compressed: bool
-    version: Version
-    libraries: dict[str, Version | None]
-    """The libraries that the file links from. A missing library is None."""
-    converted: Finding | None = None
-    """A note if the file will be written and was saved by another Blender version."""
-
-
-def unusable(code: str, *arguments: object) -> AnimationError:
-    """Return the error for a file or a target that cannot be used."""
-    return AnimationError(Finding(code, arguments=tuple(map(str, arguments))))
-
-
-def open_file(file: Path, report: Report, writes: bool) -> Source:
-    """Open a file in Blender without running any scripts in it. Raises AnimationError.
-
-    A missing library is an error in the report, because its datablocks are missing from the result.
-    """
-    try:
-        status = file.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise unusable("FILE_NOT_A_FILE")
-        with file.open("rb") as stream:
-            head = stream.read(max(map(len, _COMPRESSED)))
-    except OSError as error:
-        raise unusable("FILE_NOT_READ", error.strerror) from error
-    compressed = next((packed for magic, packed in _COMPRESSED.items() if head.startswith(magic)), None)
-    if compressed is None:
-        raise unusable("FILE_NOT_BLEND" if head else "FILE_EMPTY")
-    # Nothing is pasted in a process without windows. Discard the previous file's keys to free their memory.
-    session.forget()
-    try:
-        # Load the file's interface so that the result keeps the animator's windows.
-        bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
-    except RuntimeError as error:
-        here, why = _release(bpy.app.version), _blender_says(error)
-        raise unusable("FILE_NOT_OPENED", here, why) from error
-    converted = _check_release(report, writes)
-    report.errors += [Finding("LIBRARY_MISSING", arguments=(path,)) for path in missing_libraries()]
-    libraries = {path: version_of(path) for path in _libraries()}
-    return Source(compressed, _version(status), libraries, converted)
-
-
-def missing_libraries() -> list[str]:
-    """Return the paths of the open file's missing libraries."""
-    return [library.filepath for library in bpy.data.libraries if library.is_missing]
-
-
-def version_of(path: str | Path) -> Version | None:
-    """Return the version of a file, or None if it does not exist."""
-    try:
-        return _version(os.stat(path))
-    except OSError:
-        return None
 
 
 def check_target(target: Path, makes_folder: bool) -> None:
@@ -115,7 +47,7 @@ def check_target(target: Path, makes_folder: bool) -> None:
 
 def check_no_library(target: Path) -> None:
     """Check that the result would not replace a library of the open file. Raises AnimationError."""
-    if str(target) in _libraries():
+    if str(target) in library_paths():
         raise unusable("TARGET_IS_LIBRARY", target)
 
 
@@ -123,12 +55,12 @@ def save(
     source: Source,
     target: Path,
     in_place: bool,
-    before_it_counts: Callable[[Version], None],
+    before_rename: Callable[[Version], None],
     content: bytes | None = None,
 ) -> None:
     """Write the open file, or `content`, under a temporary name next to the target, then rename it.
 
-    If writing is interrupted, the target is either the old or the new file. `before_it_counts` is called with the
+    If writing is interrupted, the target is either the old or the new file. `before_rename` is called with the
     version of the new file before it is renamed, and may prevent renaming by raising an error. Raises AnimationError.
     """
     kind = ".blend" if content is None else target.suffix
@@ -143,9 +75,9 @@ def save(
             _force_to_disk(temporary)
         if target.exists():
             _take_over_rights(target, temporary)
-        if in_place and _version(target.stat()) != source.version:
+        if in_place and version_of_status(target.stat()) != source.version:
             raise unusable("FILE_CHANGED")
-        before_it_counts(_version(temporary.stat()))
+        before_rename(version_of_status(temporary.stat()))
         os.replace(temporary, target)
         _force_to_disk(target.parent)
     except OSError as error:
@@ -162,7 +94,7 @@ def remove_leftovers(target: Path) -> None:
     prefix = _prefix(target)
     with contextlib.suppress(OSError):
         for name in os.listdir(target.parent):
-            if name.startswith(prefix) and _is_left(target.with_name(name), name.removeprefix(prefix)):
+            if name.startswith(prefix) and _is_abandoned(target.with_name(name), name.removeprefix(prefix)):
                 target.with_name(name).unlink()
 
 
@@ -171,9 +103,9 @@ def _prefix(target: Path) -> str:
     return f".{target.stem[:40]}.tcb-"
 
 
-def _is_left(file: Path, written_by: str) -> bool:
-    """Check whether the file is abandoned."""
-    host, process, *_ = (*written_by.split("-"), "")
+def _is_abandoned(file: Path, writer: str) -> bool:
+    """Return whether the incomplete file of the writer, which is a machine and a process, is abandoned."""
+    host, process, *_ = (*writer.split("-"), "")
     if host == _HOST and os.name == "posix":
         try:
             os.kill(int(process, 16), 0)
@@ -183,36 +115,7 @@ def _is_left(file: Path, written_by: str) -> bool:
             pass
         else:
             return False
-    return time.time() - file.stat().st_mtime > _OLD
-
-
-def _libraries() -> Iterator[str]:
-    for library in bpy.data.libraries:
-        yield os.path.realpath(bpy.path.abspath(library.filepath, library=library.parent))
-
-
-def _check_release(report: Report, writes: bool) -> Finding | None:
-    """Refuse to write a file that a newer version of Blender has saved. Raises AnimationError.
-
-    Return a note if writing the file converts it to this Blender version.
-    """
-    saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
-    if tuple(bpy.data.version) > tuple(bpy.app.version_file):
-        if writes:
-            raise unusable("FILE_OF_NEWER", saved, here)
-        report.notes.append(Finding("SAVED_BY_NEWER", arguments=(saved, here)))
-    elif writes and saved != here:
-        return Finding("RESULT_CONVERTED", arguments=(saved, here))
-    return None
-
-
-def _release(version: Sequence[int]) -> str:
-    return f"{version[0]}.{version[1]}"
-
-
-def _blender_says(error: RuntimeError) -> str:
-    """Return Blender's reports as one line."""
-    return "; ".join(line.removeprefix("Error: ") for line in str(error).strip().splitlines() if line)
+    return time.time() - file.stat().st_mtime > _ABANDONED_AFTER
 
 
 def _write(temporary: Path, source: Source, in_place: bool) -> None:
@@ -221,13 +124,13 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
             filepath=str(temporary),
             check_existing=False,
             copy=True,
-            compress=source.compressed,
+            compress=source.is_compressed,
             # A file saved in place keeps its relative paths, even if it was opened through a link.
             relative_remap=not in_place,
         )
     except RuntimeError as error:
         folder = temporary.parent
-        free, why = _free_space(folder), _blender_says(error)
+        free, why = _free_space(folder), reports_in(error)
         raise unusable("BLENDER_DID_NOT_WRITE", folder, free, why) from error
     _force_to_disk(temporary)
 
@@ -249,10 +152,6 @@ def _take_over_rights(target: Path, temporary: Path) -> None:
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
         with contextlib.suppress(OSError):  # only root can change the owner of a file
             os.chown(temporary, old.st_uid, old.st_gid)
-
-
-def _version(status: os.stat_result) -> Version:
-    return status.st_mtime_ns, status.st_size
 
 
 def _free_space(folder: Path) -> str:

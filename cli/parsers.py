@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parsers of the command and of its verbs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..animation.edit.enable import MAX_CHANGE
+from ..animation.options import (
+    BAKE,
+    ENABLE,
+    FIX_ROTATIONS,
+    FREE,
+    IMPORT_TABLE,
+    REDUCE,
+    RESTORE_CURVES,
+    TRACK,
+    VELOCITIES,
+    Option,
+)
+from ..animation.store.parameters import LIMITS
+from ..animation.translation import n_, rpt_
+from ..exchange.options import EXPORT, IMPORT
+from . import outcome
+from .job import RESULT_SUFFIXES
+from .option_types import add_option, add_range, angle_and_percent
+
+_AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
+_SUMMARIES = {
+    "bake": n_("Bake the exact motion into locked F-curves that any Blender plays."),
+    "free": n_("Replace baked F-curves with the animator's keys and unlock them."),
+    "restore": n_("Turn TCB motion off and keep the parameters."),
+    "apply": n_("Convert the motion to animation without TCB."),
+    "remove": n_("Restore the animator's curves and delete all TCB data."),
+    "enable": n_("Enable TCB on tracks without baking them."),
+    "reduce": n_("Reduce curves with a key at every frame to few keys that play the same motion."),
+    "curves": n_("Replace imported keys with the keys and tangents of an FBX or glTF file."),
+    "info": n_("List tracks with their keys, parameters and states. Write nothing."),
+    "check": n_("Check cameras, scales and joints at every frame. Write nothing."),
+    "rotations": n_("List or repair rotations in all actions that flip or jump between keys."),
+    "import": n_("Convert each 3D Studio file (.3ds) to a .blend file with baked animation."),
+    "export": n_("Convert each .blend file to a 3D Studio file (.3ds) with its animation."),
+    "import-table": n_("Key an object from the rows of a table (CSV)."),
+    "export-table": n_("Write the keys of an object to a table (CSV)."),
+    "velocities": n_("Write velocities and accelerations of TCB tracks as custom properties."),
+}
+"""Descriptions of the verbs in the order of the help."""
+
+
+def make_parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Return the parser of the command and the parsers of its verbs."""
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description=rpt_("Process tension, continuity, bias and ease of 3D Studio in .blend files."),
+        epilog=rpt_(outcome.HELP),
+    )
+    subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    parsers_of_verbs = {}
+    for verb, summary in _SUMMARIES.items():
+        text = rpt_(summary)
+        parser_of_verb = subparsers.add_parser(verb, help=text, description=text, epilog=rpt_(outcome.HELP))
+        _add_common(parser_of_verb, verb)
+        if verb in _ADD_OPTIONS:
+            _ADD_OPTIONS[verb](parser_of_verb)
+        parsers_of_verbs[verb] = parser_of_verb
+    return parser, parsers_of_verbs
+
+
+def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the options of all verbs."""
+    kind = n_("One or more 3D Studio files (.3ds)") if verb == "import" else n_("One or more .blend files")
+    parser.add_argument("files", nargs="*", metavar="FILE", help=rpt_(kind))
+    parser.add_argument(
+        "--files-from", metavar="FILE", help=rpt_("Also process the files listed in this text file, one per line")
+    )
+    if verb == "import":
+        parser.set_defaults(objects=[])
+    else:
+        parser.add_argument(
+            "--objects",
+            action="append",
+            default=[],
+            metavar="GLOB",
+            help=rpt_(
+                "Process only objects with this name, including their data, shape keys, materials and nodes. * and ? "
+                "match any characters. May be repeated"
+            ),
+        )
+    parser.add_argument(
+        "--json", action="store_true", help=rpt_("Print a JSON object per file, each on a separate line")
+    )
+    jobs = Option("", n_("Maximum number of files to process at once"), 1, "COUNT", low=1)
+    add_option(parser, "--jobs", jobs)
+    parser.add_argument(
+        "--blender",
+        metavar="PATH",
+        help=rpt_("Program or script that starts Blender for --jobs (default: the running program)"),
+    )
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    if verb in ("info", "check"):
+        parser.set_defaults(strict=False, dry_run=False, skip_done=False)
+    else:
+        _add_output(parser, verb)
+
+
+def _add_output(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the options of verbs that write files."""
+    suffix = RESULT_SUFFIXES.get(verb, ".blend")
+    where = n_("Output folder (existing, or ending with a slash to create it), or a {:s} file for a single FILE")
+    parser.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, suffix))
+    if verb in RESULT_SUFFIXES:
+        parser.set_defaults(in_place=False)
+    else:
+        parser.add_argument("--in-place", action="store_true", help=rpt_("Replace each FILE with its result"))
+    relative_to = rpt_("Preserve the subfolders of the FILEs below this folder in --output")
+    parser.add_argument("--relative-to", metavar="DIR", help=relative_to)
+    dry_run = rpt_("Write nothing, and report how each track would change")
+    parser.add_argument("--dry-run", action="store_true", help=dry_run)
+    strict = rpt_("Write no result for files with faults")
+    parser.add_argument("--strict", action="store_true", help=strict)
+    parser.add_argument(
+        "--skip-done",
+        action="store_true",
+        help=rpt_(
+            "Skip a FILE if an earlier run finished it without faults and its result would be the same. Use this "
+            "option from the first run on, because it records finished files in .tcb-done.jsonl next to the results"
+        ),
+    )
+
+
+def _add_bake(parser: argparse.ArgumentParser) -> None:
+    _add_enable(parser)
+    enable = rpt_("First enable TCB on all tracks with keys, not only on --objects without any TCB track")
+    parser.add_argument("--enable", action="store_true", help=enable)
+    for name, option in BAKE.items():
+        if name == "output":
+            add_option(parser, "--output-mode", option, dest="output_mode")
+        else:
+            add_option(parser, f"--{name.replace('_', '-')}", option)
+    add_range(parser, "--extend", n_("Extend the bake to these frames, for cycles and linear extrapolation"))
+    parameters = parser.add_argument_group(rpt_("Parameters in this bake for keys that have none of their own"))
+    for name, (low, high) in LIMITS.items():
+        bounds = Option("", rpt_("{:g} to {:g}", low, high), None, "NUMBER", low=low, high=high)
+        add_option(parameters, f"--{name.replace('_', '-')}", bounds)
+
+
+def _add_enable(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--plain",
+        action="store_false",
+        default=ENABLE["keep_look"].default,
+        dest="keep_look",
+        help=rpt_(
+            "Enable TCB with all parameters set to 0, which changes the motion (default: fit the parameters to the "
+            "motion)"
+        ),
+    )
+    turns = rpt_("Default: Shortest for quaternions. For angles: As Keyed, or whichever preserves motion better")
+    parser.add_argument(
+        "--turns",
+        choices=[*TRACK["path"].choices],
+        dest="path",
+        help=f"{rpt_(TRACK['path'].description)} ({turns})",
+    )
+    parser.add_argument(
+        "--max-change",
+        type=angle_and_percent,
+        default=MAX_CHANGE,
+        metavar="ANGLE,PERCENT",
+        help=rpt_(
+            "Larger changes to the motion are faults: degrees for rotations, percent of the range for other tracks "
+            "(default: 1,1)"
+        ),
+    )
+
+
+def _add_reduce(parser: argparse.ArgumentParser) -> None:
+    for name, option in REDUCE.items():
+        if name != "key_count":
+            add_option(parser, f"--{name.replace('_', '-')}", option)
+    keys = n_(
+        "Maximum number of keys of each object or armature (not of the file), counted as diamonds in the Dope Sheet, "
+        "summed over bones. 0 means unlimited"
+    )
+    add_option(parser, "--keys", replace(REDUCE["key_count"], description=keys), dest="key_count")
+    add_range(
+        parser,
+        "--range",
+        n_("Reduce only keys in these frames, and preserve all other keys and motion (default: all keys)"),
+    )
+
+
+def _add_curves(parser: argparse.ArgumentParser) -> None:
+    model = rpt_("The imported file: binary .fbx, .glb or .gltf")
+    parser.add_argument("--from", required=True, dest="model", metavar="MODEL", help=model)
+    add_option(parser, "--exact", RESTORE_CURVES["exact"])
+    add_option(parser, "--value-tolerance", RESTORE_CURVES["value_tolerance"])
+    add_option(parser, "--rotation-tolerance", RESTORE_CURVES["rotation_tolerance"])
+    add_option(parser, "--tcb", RESTORE_CURVES["use_tcb"], dest="use_tcb")
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    add_range(
+        parser, "--range", n_("Frames to check (default: each scene's frame range and all keys before and after it)")
+    )
+    joint = rpt_("Measure the joint between the parent and this object's origin or bone's head. May be repeated")
+    parser.add_argument("--joint", action="append", default=[], metavar="OBJECT[:BONE]", help=joint)
+    tolerance = Option("", n_("Largest distance at a joint that is not an error"), 1e-4, "DISTANCE", low=0.0)
+    add_option(parser, "--joint-tolerance", tolerance)
+
+
+def _add_rotations(parser: argparse.ArgumentParser) -> None:
+    repair = rpt_(
+        "Replace keyed values with equivalent values where rotations flip or jump (default: only list the faults)"
+    )
+    parser.add_argument("--repair", action="store_true", help=repair)
+    whole = rpt_(
+        "First key all channels of each rotation at every key, as handles require, without changing the motion"
+    )
+    parser.add_argument("--key-whole", action="store_true", help=whole)
+    add_option(parser, "--turns", FIX_ROTATIONS["turns"])
+
+
+def _add_exchange(parser: argparse.ArgumentParser, options: dict[str, Option]) -> None:
+    """Add the common options of import and export."""
+    add_option(parser, "--start", options["frame_start"], dest="frame_start")
+    add_option(parser, "--rate", options["frame_rate"], dest="frame_rate")
+    add_option(parser, "--scale", options["global_scale"], dest="global_scale")
+    add_option(parser, "--sample-limit", options["sample_limit"])
+    keep_time = rpt_(options["timing"].choices["TIME"][1])
+    parser.add_argument("--keep-time", action="store_true", help=keep_time)
+    for name, axis in (("forward", "Y"), ("up", "Z")):
+        text = rpt_("The file's axis that corresponds to Blender's {:s}, such as =-Z (default: {:s})", axis, axis)
+        parser.add_argument(f"--{name}", choices=_AXES, default=axis, help=text)
+
+
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    _add_exchange(parser, IMPORT)
+    add_option(parser, "--bake", IMPORT["output"])
+    euler = rpt_(IMPORT["rotations"].choices["EULER"][1])
+    parser.add_argument("--euler", action="store_true", help=euler)
+    add_option(parser, "--shorter-turns", IMPORT["use_shorter_turns"])
+    add_option(parser, "--between", IMPORT["between"])
+
+
+def _add_bone(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bone", default="", metavar="NAME", help=rpt_("The bone that the table describes"))
+
+
+def _add_import_table(parser: argparse.ArgumentParser) -> None:
+    table = rpt_("Table (CSV; see docs/files/tables.md)")
+    parser.add_argument("--table", required=True, metavar="FILE", help=table)
+    _add_bone(parser)
+    add_option(parser, "--start", IMPORT_TABLE["frame_start"], dest="frame_start")
+    add_option(parser, "--replace", IMPORT_TABLE["replace"])
+    parser.add_argument("--plain", action="store_false", dest="use_tcb", help=rpt_("Do not enable TCB on the tracks"))
+    add_option(parser, "--known-only", IMPORT_TABLE["known_only"])
+
+
+def _add_velocities(parser: argparse.ArgumentParser) -> None:
+    for name, option in VELOCITIES.items():
+        add_option(parser, f"--{name}", option)
+
+
+_ADD_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
+    "bake": _add_bake,
+    "enable": _add_enable,
+    "free": lambda parser: add_option(parser, "--discard-edits", FREE["discard_edits"]),
+    "reduce": _add_reduce,
+    "curves": _add_curves,
+    "check": _add_check,
+    "rotations": _add_rotations,
+    "import": _add_import,
+    "export": lambda parser: _add_exchange(parser, EXPORT),
+    "import-table": _add_import_table,
+    "export-table": _add_bone,
+    "velocities": _add_velocities,
+}
+"""The functions that add the options of verbs with more than the common options."""
