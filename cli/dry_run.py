@@ -15,7 +15,7 @@ from ..animation.datablocks import name_of
 from ..animation.fcurves.frames import union
 from ..animation.fcurves.read_keys import read
 from ..animation.store.own_keys import read_own_keys
-from ..animation.store.paths import is_derived
+from ..animation.store.velocity_properties import is_velocity
 from .tracks import generated_keys, sets_of, tracks_of
 
 _COLUMNS = ("state", "keys", "samples", "curve_keys")
@@ -47,7 +47,7 @@ def _velocities(datablock: bpy.types.ID) -> _Rows:
     curves: dict[str, list[bpy.types.FCurve]] = {}
     for channels in sets_of(datablock):
         for fcurve in channels:
-            if is_derived(fcurve.data_path):
+            if is_velocity(fcurve.data_path):
                 curves.setdefault(fcurve.data_path, []).append(fcurve)
     return {
         (name_of(datablock), path): {

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..animation.edit.enable import MAX_CHANGE
+from ..animation.edit.preserve_motion import MAX_CHANGE
 from ..animation.options import (
     BAKE,
     ENABLE,

@@ -13,7 +13,7 @@ from ..animation import Finding
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.store.action_and_strips import editable_sets
 from ..animation.store.find_tracks import find_tracks
-from ..animation.store.own_keys import OwnKeys
+from ..animation.store.own_arrays import OwnKeys
 from ..animation.store.tracks import Track
 
 

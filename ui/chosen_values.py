@@ -16,7 +16,7 @@ from ..animation.checks.played_parameters import (
 )
 from ..animation.edit.track_keys import TrackKeys, uses_velocities
 from ..animation.fcurves.frames import SAME_FRAME
-from ..animation.store.own_keys import OwnKeys
+from ..animation.store.own_arrays import OwnKeys
 from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS, velocity_of
 from . import redraw

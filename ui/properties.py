@@ -181,7 +181,7 @@ _CLASSES = (TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBFinding, TCBS
 def _properties() -> Iterator[tuple[Any, str, Any]]:
     """Yield the properties to add to Blender's types: type, name and definition."""
     overridable: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
-    # These collections stay empty. The F-curves of frame functions have their paths (see animation/store/paths.py), and
+    # These collections stay empty. The F-curves of frame functions have their paths (see frame_function_paths.py), and
     # get the name "Frame Function" in the Dope Sheet from the property.
     for owner in (bpy.types.ID, bpy.types.PoseBone):
         yield owner, "tcb_tracks", CollectionProperty(type=TCBTrack, override=overridable)

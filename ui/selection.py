@@ -14,7 +14,8 @@ from ..animation.checks.track_state import has_plain_tracks
 from ..animation.datablocks import animation_data
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.store.action_and_strips import editable_sets
-from ..animation.store.paths import bone_path, track_of
+from ..animation.store.frame_function_paths import track_of
+from ..animation.store.paths import bone_path
 from ..animation.store.table.custom_property import Table, has_baked_tracks, read_table
 from ..animation.translation import rpt_
 from . import redraw

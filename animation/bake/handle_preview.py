@@ -26,7 +26,7 @@ from ..report import Report
 from ..steps import collector_paused
 from ..store.find_tracks import refreshed
 from ..store.live_switch import is_live
-from ..store.own_keys import OwnKeys
+from ..store.own_arrays import OwnKeys
 from ..store.parameters import Numbers
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, NUMBERS, column_of
 from ..store.table.session import Substitutes, session

@@ -23,10 +23,10 @@ from ..fcurves.keyframes import (
     Float32Array,
     Keyframes,
 )
-from ..store.own_keys import OwnKeys
-from ..store.restored_keys import BEYOND, LEFT_PLACED, RIGHT_PLACED
+from ..store.own_arrays import OwnKeys
 from ..store.table import key_identity
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
+from ..store.table.track_records import BEYOND, LEFT_PLACED, RIGHT_PLACED
 from .plans.composed_keys import ChannelKeys, HandleKeys
 
 _TYPES = ("handle_left_type", "handle_right_type")

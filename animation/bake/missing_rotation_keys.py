@@ -23,7 +23,8 @@ from ..fcurves.keyframes import (
     Float64Array,
     made_like,
 )
-from ..store.own_keys import OwnKeys, own_end_to_end, with_numbers_beside
+from ..store.own_arrays import OwnKeys, own_end_to_end
+from ..store.own_keys import with_numbers_beside
 from ..store.table import key_identity
 from ..store.table import rows as rows_
 from ..store.tracks import Track
@@ -100,7 +101,7 @@ def _new_keys(track: Track, source: OwnKeys, co: Float32Array, selected: Mapping
     """Create keys that inherit the interpolation of the previous key, as new keys in Blender do."""
     count = len(co)
     before = source.take(np.maximum(np.searchsorted(source.keys.frames, co[:, 0], side="right") - 1, 0))
-    continues = before.ends_spline | (not track.is_played_by_handles)
+    continues = before.begins_segment | (not track.is_played_by_handles)
     one_before, one_after = np.array([[-1.0, 0.0], [1.0, 0.0]], dtype=np.float32)
     automatic = np.full(count, HANDLE["AUTO_CLAMPED"], dtype=np.uint8)
     keys = made_like(before.keys, co, co + one_before, co + one_after).with_(

@@ -20,7 +20,7 @@ from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.enable_tracks import new_state
 from ..store.find_tracks import find_tracks
-from ..store.record_rows import OwnChannel, recorded
+from ..store.record_rows import OwnChannel, record_rows
 from ..store.table.rows import joined
 from ..store.table.track_records import Options, TrackState
 from ..store.tracks import Track
@@ -40,7 +40,7 @@ def add_rows(jobs: Sequence[BakeJob]) -> None:
             _move_to_local_copy(job)
         for bake in job.tracks:
             bake.state = _state_of(bake)
-    recorded_keys, rows = recorded(
+    recorded_keys, rows = record_rows(
         [
             OwnChannel(bake.state.identity, index, own, index in bake.state.channels)
             for job in jobs

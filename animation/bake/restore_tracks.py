@@ -15,16 +15,17 @@ from ..fcurves.keyframes import Keyframes
 from ..fcurves.write_keys import extrapolate, write, write_joined
 from ..live.mirrored_keys import with_mirrored
 from ..records import record
+from ..store.own_arrays import OwnKeys
 from ..store.own_curves import own_channels
-from ..store.own_keys import OwnKeys, read_all_own_keys
-from ..store.record_rows import OwnChannel, recorded
-from ..store.restored_keys import recorded_keys
+from ..store.own_keys import read_all_own_keys
+from ..store.record_rows import OwnChannel, record_rows
 from ..store.table import key_identity
 from ..store.table import rows as rows_
 from ..store.table.custom_property import update
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED
+from ..store.written_keys import recorded_keys
 from .locks import unlock
 from .recreated_channels import place_automatic, recreate_channels, remove_made
 from .tracks_to_bake import BakeJob
@@ -117,7 +118,7 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
     if not is_mirrored and not has_choices:
         return own
     to_record = [OwnChannel(state.identity, index, keys, index in state.channels) for index, keys in mirrored.items()]
-    named, rows = recorded(to_record)
+    named, rows = record_rows(to_record)
     update(channels.action, rows_.joined(rows))
     return dict(zip(own, named, strict=True))
 

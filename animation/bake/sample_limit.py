@@ -38,7 +38,7 @@ def _count(bake: TrackBake, function: FrameFunction | None) -> float:
     own, options = bake.own, bake.options
     if function is not None:
         return sample_count(own, options, function)
-    timings = tuple([channel.timing for channel in own.values()])
+    timings = tuple([channel.frame_bytes for channel in own.values()])
     return _count_at(timings, bake.settings.cycle, options.output, options.step, options.extend)
 
 

@@ -25,7 +25,8 @@ from ..report import Report
 from ..store.action_and_strips import editable_sets, in_action_time, plays
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
 from ..store.frame_functions import FrameFunction, functions_of
-from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import read_all_own_keys
 from ..store.table.custom_property import read_table
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, NO_ROWS, Rows
 from ..store.table.track_records import Options, Settings
@@ -137,7 +138,7 @@ def _has_chosen_handles(own: OwnKeys) -> bool:
     if not own.has_chosen:
         return False
     is_chosen = ((own.chosen[:-1] & CHOSEN_RIGHT) | (own.chosen[1:] & CHOSEN_LEFT)) != 0
-    return bool(is_chosen[~own.ends_spline[:-1]].any())
+    return bool(is_chosen[~own.begins_segment[:-1]].any())
 
 
 @dataclass

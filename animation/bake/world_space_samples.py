@@ -159,7 +159,7 @@ def _check_settings(track: Track, own: OwnChannels) -> None:
         raise track.error("WORLD_TIMED")
     if "velocities" in setting_names(track, track.settings):
         raise track.error("WORLD_VELOCITIES")
-    if len({channel.timing for channel in own.values()}) > 1:
+    if len({channel.frame_bytes for channel in own.values()}) > 1:
         raise track.error("KEYED_APART")
 
 

@@ -9,7 +9,7 @@ from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import evaluate_anew
 from ..report import Report
-from ..store.paths import remove_strays
+from ..store.frame_function_paths import remove_strays
 from ..store.table.custom_property import update
 from .bake_report import add_notes_of_manual_bake, count_track
 from .free_tracks import free_tracks

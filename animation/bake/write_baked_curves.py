@@ -16,8 +16,8 @@ from ..fcurves.keyframes import FLAGS, SIDES, IndexArray
 from ..fcurves.read_keys import read_joined
 from ..fcurves.write_keys import extrapolate, write_joined, write_some
 from ..store.edited_outside import fingerprints
+from ..store.own_arrays import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.own_curves import saved_keys
-from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.table.track_records import (
     Bake,
     BakedChannel,

@@ -16,8 +16,7 @@ from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import NAMES, PAIRS, SIDES, BoolArray, Keyframes
 from ..fcurves.read_keys import read_joined
 from ..fcurves.write_keys import extrapolate, write_joined, write_some
-from ..store.own_keys import own_end_to_end
-from ..store.record_rows import as_written
+from ..store.own_arrays import own_end_to_end
 from ..store.table.track_records import (
     Channel,
     Error,
@@ -26,6 +25,7 @@ from ..store.table.track_records import (
     Written,
 )
 from ..store.up_to_date import digest
+from ..store.written_keys import as_written
 from .keyframes_to_write import played_keys, with_identities
 from .plans.composed_keys import HandleKeys, by_layout, stacked
 from .track_bake import TrackBake
@@ -49,7 +49,7 @@ def write_handles(members: Sequence[TrackBake]) -> list[TrackState]:
             own = member.own[handle_keys.components[0]]
             # The channels of a group are stacked, so they need keys at the same frames, and all have been read from
             # F-curves or none.
-            layout = own.timing, own.as_read is None, *handle_keys.layout
+            layout = own.frame_bytes, own.as_read is None, *handle_keys.layout
             keys_by_layout.append((layout, member, handle_keys))
     for group in by_layout(keys_by_layout):
         _write_handles_group(group)
@@ -75,7 +75,7 @@ def _write_handles_group(members: Sequence[tuple[TrackBake, HandleKeys]]) -> Non
     curves = [member.track.channels[index] for member, index in channels]
     extrapolations = [member.track.extrapolation(index) for member, index in channels]
     is_linear = np.array([extrapolation == "LINEAR" for extrapolation in extrapolations])
-    keeps_last_interpolation = own_keys.ends_spline[count - 1 :: count]
+    keeps_last_interpolation = own_keys.begins_segment[count - 1 :: count]
     identified = Joined(with_identities(own_keys, keys.plays), [count] * len(channels))
     composed, placed = played_keys(identified, keys, keeps_last_interpolation, is_linear)
     is_updated = np.array(

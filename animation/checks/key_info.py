@@ -16,7 +16,8 @@ from ..bake.plans.track_splines import track_splines
 from ..fcurves.frames import union
 from ..records import record
 from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import read_own_keys
 from ..store.tracks import Track
 
 AT = 0.02

@@ -21,7 +21,7 @@ from ..errors import AnimationError
 from ..fcurves.frames import SAME_FRAME, is_among
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, Float32Array
 from ..records import record
-from ..store.own_keys import OwnKeys
+from ..store.own_arrays import OwnKeys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, PARAMETERS
 from ..store.tracks import Track
 
@@ -142,7 +142,7 @@ def _channels(keys: TrackKeys, cycle: str) -> Iterator[_ChannelKeys]:
         if not len(frames):
             continue
         sides = np.full((len(frames), 2), SPLINE, np.uint8)
-        if any(own_keys.ends_spline.any() for own_keys in channels):
+        if any(own_keys.begins_segment.any() for own_keys in channels):
             sides = interpolations_beside(keys.track, group, frames)
         first = min(own_keys.keys.frames[0] for own_keys in channels)
         last = max(own_keys.keys.frames[-1] for own_keys in channels)
@@ -183,7 +183,7 @@ def interpolations_beside(track: Track, own: Mapping[int, OwnKeys], frames: Floa
             is_inside = (begin >= 0) & (begin < len(channel.keys) - 1)
             has_segment[:, side] |= is_inside
             is_blenders = is_inside.copy()
-            is_blenders[is_inside] = channel.ends_spline[begin[is_inside]]
+            is_blenders[is_inside] = channel.begins_segment[begin[is_inside]]
             if not track.is_rotation:
                 # Ignore the keys of later channels.
                 sides[has_key, side] = SPLINE

@@ -22,9 +22,9 @@ from ..fcurves.read_keys import read
 from ..fcurves.write_keys import write
 from ..many import on_each
 from ..report import Report
+from ..store.frame_function_paths import take_name
+from ..store.identities_in_keys import remove_traces
 from ..store.own_keys import count_key_frames, key_frames, read_all_own_keys, read_own_keys
-from ..store.paths import take_name
-from ..store.record_rows import remove_traces
 from ..store.table import key_identity
 from ..store.tracks import Track, looks_baked
 from .free_and_restore import restore_played_tracks
@@ -208,7 +208,7 @@ def _remove_generated(channels: Channels, track: Track) -> None:
 
 def _are_generated(keys: Keyframes) -> BoolArray:
     """Return a mask of the generated keys of a baked curve."""
-    generated: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & ~key_identity.carry_identities(keys)
+    generated: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & ~key_identity.have_identities(keys)
     return generated
 
 

@@ -21,7 +21,8 @@ from ..store.find_tracks import find_tracks
 from ..store.table.track_records import Options, Output
 from ..store.tracks import Track
 from .apply_and_remove import remove_tracks
-from .enable import MAX_CHANGE, enable_many
+from .enable import enable_many
+from .preserve_motion import MAX_CHANGE
 
 
 @checked

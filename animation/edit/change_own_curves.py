@@ -15,8 +15,9 @@ from ..fcurves.keyframes import SIDES, BoolArray, IndexArray, Keyframes
 from ..fcurves.read_keys import read
 from ..fcurves.write_keys import write
 from ..store.equivalent_values import values_shown
+from ..store.own_arrays import OwnKeys
 from ..store.own_curves import with_saved
-from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.own_keys import read_own_keys
 from ..store.parameters import Numbers
 from ..store.table.custom_property import update
 from ..store.table.track_records import NEGATED, Options, TrackState

@@ -33,7 +33,8 @@ from ..options import FIX_ROTATIONS
 from ..records import record
 from ..report import Report
 from ..store.find_tracks import find_tracks, rotations_without_owner
-from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import read_all_own_keys
 from ..store.track_refusals import blocking_reasons, error_of_numbers
 from ..store.tracks import Track, is_of_another_mode
 from .free_and_restore import restore_if_played
@@ -354,6 +355,7 @@ def _list_faults(
         "TURN": key_faults.turns & ~key_faults.jumps,
         "GIMBAL": key_faults.gimbal,
     }
+    keeps_turns = track.enabled and track.settings.path == "AS_KEYED"
     for kind, mask in masks.items():
         if not mask.any():
             continue
@@ -365,18 +367,10 @@ def _list_faults(
         if obstacle:
             finding = track.finding("NOT_REPAIRED", finding.on(""), obstacle.on(""))
         elif kind == "TURN" and not is_requested:
-            finding = track.finding("TURN_KEPT_TCB" if _keeps_turns(track) else "TURN_KEPT", finding.on(""))
+            finding = track.finding("TURN_KEPT_TCB" if keeps_turns else "TURN_KEPT", finding.on(""))
         repairable = is_requested and not obstacle
         action = channels.action.name
         yield RotationFault(track.name, action, track.path, kind, fault_frames, repairable, obstacle, finding)
-
-
-def _keeps_turns(track: Track) -> bool:
-    """Return whether the settings of a TCB track keep its long turns."""
-    try:
-        return track.enabled and track.settings.path == "AS_KEYED"
-    except AnimationError:
-        return False
 
 
 def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:

@@ -20,7 +20,8 @@ from ..fcurves.linked_data import check_editable, editable_channels
 from ..many import on_each
 from ..report import Report
 from ..store.find_tracks import find_tracks
-from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import read_own_keys
 from ..store.parameters import Numbers
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track

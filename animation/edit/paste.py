@@ -66,27 +66,26 @@ def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, f
     Velocities that do not fit the track are omitted. Raises AnimationError if the track can't be changed.
     """
     parameters = dict(zip(PARAMETERS, np.array([key.parameters for key in copied]).T, strict=True))
-    velocities, left = _velocities(keys, copied)
+    velocities, note = _velocities(keys, copied)
     set_parameters(keys, {**parameters, **velocities}, defaults)
-    return left
+    return note
 
 
 def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str, Numbers], str]:
-    """Return the velocities to paste, and the code of the reason why some were omitted, if any."""
+    """Return the velocities to paste, and the code of a note on omitted velocities, or an empty string."""
+    is_rotation = keys.track.is_rotation
     moving = [key for key in copied if any(key.velocity)]
     if not uses_velocities(keys.track):
         return {}, "PASTED_NO_VELOCITIES" if moving else ""
     velocities = keys.velocities()
     size = velocities.shape[1]
-    fitting = [row for row, key in enumerate(copied) if key.velocity and key.is_angular == keys.track.is_rotation]
+    fitting = [row for row, key in enumerate(copied) if key.velocity and key.is_angular == is_rotation]
     for row in fitting:
-        given = copied[row].velocity[:size]
-        velocities[row, : len(given)] = given
-    left = ""
-    if any(key.is_angular != keys.track.is_rotation for key in moving):
-        left = "PASTED_OTHER_VELOCITIES"
+        copied_components = copied[row].velocity[:size]
+        velocities[row, : len(copied_components)] = copied_components
+    note = ""
+    if any(key.is_angular != is_rotation for key in moving):
+        note = "PASTED_OTHER_VELOCITIES"
     elif any(any(key.velocity[size:]) for key in moving):
-        left = "PASTED_FIRST_COMPONENTS"
-    if not fitting:
-        return {}, left
-    return {velocity_of(component): velocities[:, component] for component in range(size)}, left
+        note = "PASTED_FIRST_COMPONENTS"
+    return {velocity_of(component): velocities[:, component] for component in range(size if fitting else 0)}, note

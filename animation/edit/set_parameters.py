@@ -19,7 +19,8 @@ from ..live.meaning_of_edits import are_implied
 from ..many import on_each
 from ..report import Report
 from ..store.enable_tracks import enable_tracks
-from ..store.own_keys import OwnKeys, count_key_frames, read_own_keys
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import count_key_frames, read_own_keys
 from ..store.parameters import Numbers, check_parameter, velocity_size
 from ..store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..store.table.track_records import Options

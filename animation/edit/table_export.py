@@ -20,7 +20,8 @@ from ..fcurves.frames import union
 from ..fcurves.keyframes import INTERPOLATION, Float32Array
 from ..report import Report
 from ..store.find_tracks import find_tracks, tracks_shown
-from ..store.own_keys import OwnKeys, count_key_frames, read_own_keys
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import count_key_frames, read_own_keys
 from ..store.tracks import Track
 
 _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}

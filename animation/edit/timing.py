@@ -30,8 +30,8 @@ from ..options import RETIME
 from ..records import record
 from ..sampling.properties import is_driven
 from ..store.find_tracks import find_tracks
+from ..store.frame_function_paths import FRAME_FUNCTION, frame_function_path, give_name, take_name
 from ..store.own_keys import key_frames, read_own_keys
-from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name, take_name
 from ..store.tracks import Track
 from ..translation import rpt_
 from .find_track import find_track

@@ -17,7 +17,8 @@ from ..fcurves.keyframes import FLAGS, INTERPOLATION, BoolArray, Float32Array, K
 from ..fcurves.read_keys import read_joined
 from ..records import record
 from ..store.find_tracks import find_tracks, tracks_among
-from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, read_parameters, read_velocities
 from ..store.tracks import Track
 from .find_track import find_track
@@ -165,8 +166,8 @@ def interpolations_of(keys: TrackKeys) -> set[str]:
     numbers: set[int] = set()
     for own in keys.own.values():
         is_chosen = is_among(own.keys.frames, keys.frames)
-        numbers.update(own.keys.interpolation[is_chosen & own.ends_spline].tolist())
-        if (is_chosen & ~own.ends_spline).any():
+        numbers.update(own.keys.interpolation[is_chosen & own.begins_segment].tolist())
+        if (is_chosen & ~own.begins_segment).any():
             numbers.add(INTERPOLATION["BEZIER"])
     return {names[number] for number in numbers}
 

@@ -6,7 +6,6 @@ The values are the derivatives of the splines through the keys, and do not depen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -35,9 +34,10 @@ from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import count_key_frames, read_own_keys
-from ..store.paths import is_bone, is_derived, property_name, split
+from ..store.paths import split
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
+from ..store.velocity_properties import count_tracks, is_velocity, velocity_path
 from ..translation import n_
 
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
@@ -50,11 +50,11 @@ _WORDS = {
     "angular_acceleration": n_("angular acceleration"),
 }
 _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
-_QUANTITY = re.compile(r'_(?:angular_)?(?:velocity|acceleration|speed)"\]$')
-"""The end of a property's path, after the name of its track."""
-_CHECKSUM = re.compile(r"tcb_\w*_([0-9a-f]{8})$")
-"""The checksum of a shortened name. The length of the rest of the name depends on the quantity."""
+"""Orders of the derivatives."""
 _GROUP = "TCB Velocities"
+"""Channel group of the written F-curves."""
+_AT_END = 1e-3
+"""Fraction of a step within which a sample counts as the last frame."""
 
 
 @dataclass(frozen=True)
@@ -88,24 +88,6 @@ class Velocities:
 
     def __post_init__(self) -> None:
         check_fields(self)
-
-
-@record(eq=False)
-class _MovingTrack:
-    """A TCB track with its splines, and the frame function that retimes it."""
-
-    track: Track
-    splines: list[TrackSpline]
-    function: FrameFunction | None
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        if self.function is not None:
-            return self.function.bounds
-        return (
-            min(float(spline.frames[0]) for spline in self.splines),
-            max(float(spline.frames[-1]) for spline in self.splines),
-        )
 
 
 @checked
@@ -164,10 +146,12 @@ def write_velocities(
         for kind, values in _measured(moving, frames, how, report).items():
             if np.abs(values).max(initial=0.0) > LARGEST:
                 raise moving.track.error("VELOCITY_TOO_LARGE", Text(_WORDS[kind]))
-            properties.append((_path_of(moving.track, kind), frames, values))
+            properties.append((velocity_path(datablock, moving.track.path, kind), frames, values))
     channels = editable_channels(datablock, report.notes)
     tracks = [moving.track for moving in moving_tracks]
-    previous_paths = {_path_of(track, _kind(track, quantity)) for track in tracks for quantity in QUANTITIES}
+    previous_paths = {
+        velocity_path(datablock, track.path, _kind(track, quantity)) for track in tracks for quantity in QUANTITIES
+    }
     _remove(datablock, channels, previous_paths)
     for path, frames, values in properties:
         _write(datablock, channels, path, frames, values)
@@ -180,6 +164,24 @@ def write_velocities(
 
 
 write_velocities_many = on_each(write_velocities)
+
+
+@record(eq=False)
+class _MovingTrack:
+    """A TCB track with its splines, and the frame function that retimes it."""
+
+    track: Track
+    splines: list[TrackSpline]
+    function: FrameFunction | None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        if self.function is not None:
+            return self.function.bounds
+        return (
+            min(float(spline.frames[0]) for spline in self.splines),
+            max(float(spline.frames[-1]) for spline in self.splines),
+        )
 
 
 def _moving_tracks(
@@ -216,12 +218,12 @@ def _frames(step: float, ends: tuple[float, float]) -> Float64Array:
     A frame that is too close to the last frame is omitted.
     """
     first, last = ends
-    # The factor keeps the last frame if the division rounds down.
+    # The division may round down. The factor, many rounding errors above 1, then keeps the last frame.
     frames = first + np.arange(int((last - first) / step * (1.0 + 1e-12)) + 1) * step
     # Round the frames to float32 like key frames, so that values are exact at these frames.
     rounded: Float64Array = frames.astype(np.float32).astype(np.float64)
     gap = last - rounded[-1]
-    if gap < 1e-3 * step:
+    if gap < _AT_END * step:
         return rounded
     # Blender would merge two keys this close together.
     is_too_close = len(rounded) > 1 and gap <= APART < step
@@ -270,14 +272,6 @@ def _kind(track: Track, quantity: Quantity) -> str:
     return ("angular_" if angular else "") + quantity.lower()
 
 
-def _path_of(track: Track, kind: str) -> str:
-    """Return the path of a track's custom property. Custom properties for bone tracks are stored on the pose bones."""
-    owner = split(track.path)[0]
-    prefix = owner.removesuffix(".") if is_bone(owner) else ""
-    assert track.datablock is not None
-    return f'{prefix}["{property_name(track.datablock, track.path, kind)}"]'
-
-
 def _owner_and_name(datablock: bpy.types.ID, path: str) -> tuple[Any, str]:
     """Return the owner and the name of a custom property. Raise ValueError if the owner does not exist."""
     owner, name = split(path)
@@ -317,7 +311,7 @@ def _written_paths(channels: Channels, prefixes: Iterable[str] | None) -> Iterat
     """Yield the paths of the previously written F-curves."""
     starts = ("",) if prefixes is None else tuple(prefixes)
     for fcurve in channels:
-        if fcurve.data_path.startswith(starts) and is_derived(fcurve.data_path):
+        if fcurve.data_path.startswith(starts) and is_velocity(fcurve.data_path):
             yield fcurve.data_path
 
 
@@ -329,4 +323,4 @@ def _remove_written(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> 
         raise AnimationError(Finding("NO_VELOCITIES", name_of(datablock)))
     _remove(datablock, channels, paths)
     evaluate_anew(channels.action)
-    return Report.on([datablock], tracks=len({_CHECKSUM.sub(r"\1", _QUANTITY.sub("", path)) for path in paths}))
+    return Report.on([datablock], tracks=count_tracks(paths))

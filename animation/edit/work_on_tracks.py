@@ -21,10 +21,10 @@ from ..report import Report
 from ..store.action_and_strips import editable_sets
 from ..store.edited_outside import edited_outside
 from ..store.find_tracks import find_tracks, lost_tracks
+from ..store.frame_function_paths import remove_strays
 from ..store.frame_functions import curve_of
 from ..store.live_switch import switch_off
 from ..store.own_keys import key_frames
-from ..store.paths import remove_strays
 from ..store.table.custom_property import has_played_tracks, read_table, remove_table, update
 from ..store.table_upkeep import tracks_of_removed_slots
 from ..store.tracks import Track, looks_baked

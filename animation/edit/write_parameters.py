@@ -17,9 +17,11 @@ from ..fcurves.frames import is_among
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array
 from ..fcurves.read_keys import KeyBlock
 from ..records import record
-from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.identities_in_keys import write_identities
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import read_all_own_keys
 from ..store.parameters import Numbers
-from ..store.record_rows import OwnChannel, recorded, write_identities
+from ..store.record_rows import OwnChannel, record_rows
 from ..store.table.custom_property import update
 from ..store.table.key_identity import Identities
 from ..store.table.rows import (
@@ -91,7 +93,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
         for change, own_keys in zip(changes, read_all_own_keys(tracks), strict=True)
     ]
     edited = list(chain.from_iterable(edited_by_track))
-    named, rows = recorded(
+    named, rows = record_rows(
         [each.channel for each in edited], [each.numbers for each in edited], [each.to_change for each in edited]
     )
     write_identities(
@@ -145,7 +147,7 @@ def _interpolated(own: OwnKeys, to_change: BoolArray, interpolation: str) -> Own
     flag = np.uint8(0 if is_bezier else CHOSEN_INTERPOLATION)
     chosen = np.where(to_change, cleared | flag, own.chosen)
     if is_bezier:
-        was_bezier = to_change & own.ends_spline & (own.keys.interpolation == INTERPOLATION["BEZIER"])
+        was_bezier = to_change & own.begins_segment & (own.keys.interpolation == INTERPOLATION["BEZIER"])
         chosen[was_bezier] &= ~np.uint8(CHOSEN_RIGHT)
         chosen[1:][was_bezier[:-1]] &= ~np.uint8(CHOSEN_LEFT)
     return own.with_(keys=own.keys.with_(interpolation=kinds), chosen=chosen)

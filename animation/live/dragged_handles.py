@@ -23,9 +23,10 @@ from ..fcurves.frames import SAME_FRAME
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Keyframes, both
 from ..fcurves.read_keys import read, read_joined
-from ..store.own_keys import OwnKeys
-from ..store.restored_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED
+from ..store.own_arrays import OwnKeys
+from ..store.restored_keys import PUSHED
 from ..store.table.rows import Fields
+from ..store.table.track_records import LEFT_PLACED, RIGHT_PLACED
 from ..store.tracks import Track
 from .mirrored_keys import written_keys
 

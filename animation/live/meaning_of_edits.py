@@ -23,7 +23,7 @@ from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import SIDES, Float64Array
 from ..records import record
 from ..store.frame_functions import function_of
-from ..store.own_keys import own_end_to_end
+from ..store.own_arrays import own_end_to_end
 from ..store.table.rows import Columns, joined
 from ..store.table.track_records import OWN
 from ..store.tracks import Track

@@ -11,7 +11,7 @@ import bpy
 from ..errors import Finding
 from ..fcurves.channels import Channels, animates, users_of_channels
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
-from ..store.paths import remove_strays
+from ..store.frame_function_paths import remove_strays
 from ..store.table.custom_property import table_stamp
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED

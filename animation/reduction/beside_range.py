@@ -33,7 +33,8 @@ from ..fcurves.keyframes import (
 from ..fcurves.read_keys import read, read_coordinates
 from ..fcurves.segments import evaluate
 from ..fcurves.write_keys import key_curve
-from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import read_own_keys
 from ..store.table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
 

@@ -23,7 +23,7 @@ from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
 from ...interp.keys import PARAMETERS, Keys
 from ...interp.splines import tcb
 from ..fcurves.keyframes import Float64Array
-from ..store.record_rows import Numbers
+from ..store.record_rows import NumbersByName
 from ..store.table.rows import velocity_of
 from ..store.table.track_records import Settings
 from .armature_joints import ArmatureJoints
@@ -209,7 +209,7 @@ def _with_velocities(keys: NewKeys, recovered: RecoveredKeys) -> NewKeys:
     """Return the keys with one velocity per key."""
     after_curve = np.append(False, ~(recovered.is_hold | recovered.is_line))[:, np.newaxis]
     velocities = np.where(after_curve, recovered.incoming, recovered.outgoing)
-    numbers: dict[int, Numbers] = {
+    numbers: dict[int, NumbersByName] = {
         index: {velocity_of(0): column} for index, column in zip(keys.sampled.track.channels, velocities.T, strict=True)
     }
     return replace(keys, settings=Settings(method="HERMITE"), numbers=numbers)

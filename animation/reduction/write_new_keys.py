@@ -18,11 +18,12 @@ from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, 
 from ..fcurves.read_keys import read
 from ..fcurves.write_keys import key_curve
 from ..fcurves.write_keys import write as write_keys
-from ..store.enable_tracks import enable_read
+from ..store.enable_tracks import TrackToEnable, enable_with_keys
 from ..store.find_tracks import find_tracks
 from ..store.live_switch import switch_off
-from ..store.own_keys import OwnKeys, read_all_own_keys
-from ..store.record_rows import Numbers
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import read_all_own_keys
+from ..store.record_rows import NumbersByName
 from ..store.table.rows import CHOSEN_INTERPOLATION, velocity_of
 from ..store.table.track_records import Settings
 from .beside_range import chosen_beside, extrapolate, join_keys, key_straight, sides
@@ -63,7 +64,7 @@ class NewKeys:
     values: Float64Array
     types: EnumArray
     settings: Settings | None = None
-    numbers: dict[int, Numbers] = field(default_factory=dict)
+    numbers: dict[int, NumbersByName] = field(default_factory=dict)
     handles: Float64Array | None = None
     fit: Reduced | None = None
     part: int = 0
@@ -84,7 +85,7 @@ class NewKeys:
         values = keys_of_values(sampled, fit.values[part], fit.rows)
         types = np.full(len(fit.rows), BEZIER, dtype=np.uint8)
         if fit.method == "TCB":
-            parameters: Numbers = dict(zip(PARAMETERS, fit.parameters(part), strict=True))
+            parameters: NumbersByName = dict(zip(PARAMETERS, fit.parameters(part), strict=True))
             settings, numbers = Settings(), dict.fromkeys(range(values.shape[1]), parameters)
         else:
             settings, numbers = Settings(method="HERMITE"), _velocities(sampled, fit.velocities(part))
@@ -96,10 +97,10 @@ class NewKeys:
         return not (self.types == BEZIER).any()
 
 
-def _velocities(sampled: SampledTrack, velocities: Float64Array) -> dict[int, Numbers]:
+def _velocities(sampled: SampledTrack, velocities: Float64Array) -> dict[int, NumbersByName]:
     """Return the velocities for each channel: all three components for rotations, otherwise the channel's component."""
     if sampled.track.is_rotation:
-        angular: Numbers = {velocity_of(index): column for index, column in enumerate(velocities.T)}
+        angular: NumbersByName = {velocity_of(index): column for index, column in enumerate(velocities.T)}
         return dict.fromkeys(range(sampled.raw.shape[1]), angular)
     return {index: {velocity_of(0): velocities[:, index]} for index in sampled.track.channels}
 
@@ -201,19 +202,15 @@ def enable(datablock: bpy.types.ID, copy: Channels, new_keys: Sequence[NewKeys],
     """
     with_settings = {keys.sampled.track.path: (keys, keys.settings) for keys in new_keys if keys.settings is not None}
     tracks = [track for track in find_tracks(datablock, copy) if track.path in with_settings]
-    own_keys = [
-        {index: _played_by_blender(channel_keys, frames) for index, channel_keys in channels.items()}
-        for channels in read_all_own_keys(tracks)
-    ]
-    numbers = [
-        {
-            index: _padded(with_settings[track.path][0].numbers[index], channel_keys, frames)
-            for index, channel_keys in channels.items()
+    to_enable = []
+    for track, channels in zip(tracks, read_all_own_keys(tracks), strict=True):
+        keys, settings = with_settings[track.path]
+        own_keys = {index: _played_by_blender(channel_keys, frames) for index, channel_keys in channels.items()}
+        numbers = {
+            index: _padded(keys.numbers[index], channel_keys, frames) for index, channel_keys in own_keys.items()
         }
-        for track, channels in zip(tracks, own_keys, strict=True)
-    ]
-    settings = [with_settings[track.path][1] for track in tracks]
-    enable_read([(copy, track) for track in tracks], own_keys, settings, numbers)
+        to_enable.append(TrackToEnable(copy, track, own_keys, settings, numbers))
+    enable_with_keys(to_enable)
 
 
 def _played_by_blender(own_keys: OwnKeys, frames: Float64Array) -> OwnKeys:
@@ -222,7 +219,7 @@ def _played_by_blender(own_keys: OwnKeys, frames: Float64Array) -> OwnKeys:
     return own_keys.with_(chosen=chosen_beside(own_keys, frames) | lines)
 
 
-def _padded(numbers: Numbers, own_keys: OwnKeys, frames: Float64Array) -> Numbers:
+def _padded(numbers: NumbersByName, own_keys: OwnKeys, frames: Float64Array) -> NumbersByName:
     """Extend the parameters of keys at the frames to all keys of a channel, with NaN for keys outside the frames."""
     before, after = (np.count_nonzero(side) for side in sides(own_keys.frames, frames))
     return {name: np.pad(column, (before, after), constant_values=np.nan) for name, column in numbers.items()}

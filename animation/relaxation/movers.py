@@ -16,7 +16,8 @@ from ..fcurves.frames import is_among
 from ..fcurves.linked_data import check_editable
 from ..sampling.properties import Values
 from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import read_own_keys
 from ..store.paths import bone_path
 from ..store.track_refusals import blocking_reason
 

@@ -14,7 +14,7 @@ import bpy
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import can_repeat
 from ..store.find_tracks import find_tracks, tracks_among
-from ..store.paths import FRAME_FUNCTION, frame_function_path
+from ..store.frame_function_paths import FRAME_FUNCTION, frame_function_path
 from ..store.table.custom_property import read_table
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED

@@ -19,7 +19,7 @@ from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ..records import record
-from ..store.own_keys import OwnKeys
+from ..store.own_arrays import OwnKeys
 from ..store.tracks import Track
 
 _NO_ROTATION = 1e-5

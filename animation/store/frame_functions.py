@@ -26,7 +26,7 @@ from ..fcurves.keyframes import INTERPOLATION, KINDS, SIDES, Float64Array
 from ..fcurves.read_keys import KeyBlock, coordinates_of
 from ..memoize import memoized
 from ..records import record
-from .paths import FRAME_FUNCTION
+from .frame_function_paths import FRAME_FUNCTION
 from .tracks import Track
 
 _WITHOUT_EASING = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]

@@ -8,21 +8,15 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from ...interp.keys import WORDS
+from ...interp.keys import HIGHEST, LOWEST, WORDS
 from ..fcurves.frames import matching_rows
 from ..fcurves.keyframes import Float32Array
-from .own_keys import OwnKeys
+from .own_arrays import OwnKeys
 from .table.rows import PARAMETERS, VELOCITY, column_of, velocity_of
 from .tracks import Track
 
-LIMITS = {
-    "tension": (-1.0, 1.0),
-    "continuity": (-1.0, 1.0),
-    "bias": (-1.0, 1.0),
-    "ease_to": (0.0, 1.0),
-    "ease_from": (0.0, 1.0),
-}
-_LOW, _HIGH = np.array([LIMITS[name] for name in PARAMETERS]).T
+LIMITS = {name: (float(low), float(HIGHEST)) for name, low in zip(PARAMETERS, LOWEST.ravel(), strict=True)}
+"""Lowest and highest value of each parameter."""
 
 Numbers = npt.NDArray[np.float64]
 """Parameters or velocities."""
@@ -34,7 +28,7 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Ar
     If channels have different values at a frame, the values are from the first channel with a key at this frame.
     """
     channels = [own[index] for index in sorted(own)]
-    if channels[0].timing == frames.tobytes():
+    if channels[0].frame_bytes == frames.tobytes():
         return channels[0].numbers
     numbers = np.full((len(frames), channels[0].numbers.shape[1]), np.nan, dtype=np.float32)
     for channel in reversed(channels):
@@ -60,15 +54,15 @@ def parameter_rows(
     if not own:
         return np.zeros((len(PARAMETERS), len(frames)))
     first_channel = own[min(own)]
-    if not defaults and first_channel.every.are_in_range and first_channel.timing == frames.tobytes():
-        return first_channel.filled
-    given = given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64)
-    default_row = np.array([defaults.get(name, 0.0) for name in PARAMETERS])
-    parameters = np.where(np.isnan(given), default_row, given)
-    if not ((parameters >= _LOW) & (parameters <= _HIGH)).all():
-        for name, column in zip(PARAMETERS, parameters.T, strict=True):
-            check_parameter(track, name, column, frames)
-    return np.ascontiguousarray(parameters.T)
+    if not defaults and first_channel.arrays.are_in_range and first_channel.frame_bytes == frames.tobytes():
+        return first_channel.parameters
+    given = given_numbers(own, frames)[:, : len(PARAMETERS)].T.astype(np.float64)
+    default_column = np.array([[defaults.get(name, 0.0)] for name in PARAMETERS])
+    parameters = np.ascontiguousarray(np.where(np.isnan(given), default_column, given))
+    if not ((parameters >= LOWEST) & (parameters <= HIGHEST)).all():
+        for name, values in zip(PARAMETERS, parameters, strict=True):
+            check_parameter(track, name, values, frames)
+    return parameters
 
 
 def velocity_size(track: Track) -> int:

@@ -1,32 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create table rows for new or changed keys, and write the identities of the rows into the keys."""
+"""Record the animator's keys: create rows for keys that have none or differ from their rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import bpy
 import numpy as np
 import numpy.typing as npt
 
 from ..fcurves.joined_keys import Joined, in_parts
-from ..fcurves.keyframes import MARKS, PAIRS, SIDES, BoolArray, Float32Array, IndexArray, Keyframes, both
-from ..fcurves.read_keys import read, read_joined
-from ..fcurves.write_keys import write
-from .own_keys import OwnKeys, own_end_to_end
-from .rows_of_keys import identities_of, numbers_in
+from ..fcurves.keyframes import PAIRS, SIDES, BoolArray, Float32Array, IndexArray, Keyframes, both
+from .identities_in_keys import with_own_floats
+from .own_arrays import OwnKeys, own_end_to_end
+from .restored_keys import HANDLE_MOVED
 from .table import key_identity
 from .table import rows as rows_
-from .table.key_identity import Identities
-from .table.rows import NO_ROWS, RECORDED, Rows
+from .table.rows import NO_ROWS, RECORDED, Rows, numbers_in
 from .table.session import session
-from .table.track_records import OWN, WRITTEN, Written
-
-IDENTIFYING = ("back", "amplitude", "period")
-"""The float attributes that hold a key's identity."""
-_HANDLE_MOVED = 1e-4
-"""Relative tolerance. Moving a key rounds the offsets of its handles. Only larger changes are edits to handles."""
 
 
 class OwnChannel(NamedTuple):
@@ -38,13 +29,13 @@ class OwnChannel(NamedTuple):
     has_placed_handles: bool
 
 
-Numbers = Mapping[str, npt.NDArray[np.float64]]
+NumbersByName = Mapping[str, npt.NDArray[np.float64]]
 """Parameters and velocity components by name."""
 
 
-def recorded(
+def record_rows(
     channels: Sequence[OwnChannel],
-    numbers: Sequence[Numbers] | None = None,
+    numbers: Sequence[NumbersByName] | None = None,
     keys_to_set: Sequence[BoolArray] | None = None,
 ) -> tuple[list[OwnKeys], list[Rows]]:
     """Create a row for each key that has no row or differs from its row.
@@ -89,7 +80,7 @@ def recorded(
         numbers=own.numbers if numbers is None else numbers_in(rows),
     )
     named_channels = [
-        OwnKeys(named.every, span, channel.own.edited) for channel, span in zip(channels, joined.spans, strict=True)
+        OwnKeys(named.arrays, span, channel.own.edited) for channel, span in zip(channels, joined.spans, strict=True)
     ]
     return named_channels, in_parts(new_rows, joined.sums(~keeps_row).tolist())
 
@@ -106,7 +97,7 @@ def _rows_of(channels: Sequence[OwnChannel], joined: Joined, own: OwnKeys, keys:
 
 
 def _with_numbers(
-    rows: Rows, joined: Joined, numbers: Sequence[Numbers], keys_to_set: Sequence[BoolArray] | None
+    rows: Rows, joined: Joined, numbers: Sequence[NumbersByName], keys_to_set: Sequence[BoolArray] | None
 ) -> Rows:
     """Return the rows, with the parameters for each channel set on its keys to set."""
     result = rows.copy()
@@ -122,24 +113,6 @@ def _with_numbers(
     for name, rows_to_set in rows_by_name.items():
         rows_.give(result, name, np.concatenate(values_by_name[name]), np.concatenate(rows_to_set))
     return result
-
-
-def with_own_floats(keys: Keyframes, at: IndexArray) -> Keyframes:
-    """Return the keys with the float attributes that they would have without identities.
-
-    `at` contains the indices of the keys' session rows, or -1.
-    """
-    has_row = at >= 0
-    if not has_row.any():
-        return keys
-    rows = session.rows[np.maximum(at, 0)]
-    arrays: dict[str, Float32Array] = {name: getattr(keys, name) for name in IDENTIFYING}
-    return keys.with_(
-        **{
-            name: np.where(has_row, key_identity.without_identities(floats, rows[name]), floats)
-            for name, floats in arrays.items()
-        }
-    )
 
 
 def _are_recorded(
@@ -168,7 +141,7 @@ def _are_recorded(
     for side in SIDES:
         offset, recorded_offset = getattr(keys, side) - keys.co, rows[side] - rows["co"]
         size = 1e-3 + np.abs(keys.co) + np.abs(recorded_offset)
-        same &= both(np.abs(offset - recorded_offset) <= _HANDLE_MOVED * size)
+        same &= both(np.abs(offset - recorded_offset) <= HANDLE_MOVED * size)
     are_recorded: BoolArray = np.where(has_placed_handles, same, same_bits)
     return are_recorded & ~_are_copies(channel_of_key, keys.frames, rows)
 
@@ -183,57 +156,3 @@ def _are_copies(channels: IndexArray, frames: Float32Array, rows: rows_.Columns)
     identities, channels = rows["identity"][order], channels[order]
     are_copies[order[1:]] = (identities[1:] == identities[:-1]) & (channels[1:] == channels[:-1])
     return are_copies
-
-
-def write_identities(channels: Sequence[tuple[bpy.types.FCurve, OwnKeys]]) -> None:
-    """Write the identities of the animator's keys into float attributes of the keys on the curves.
-
-    Attributes that a key uses are not written. If such an attribute still contains an identity, the identity is
-    removed.
-    """
-    if not channels:
-        return
-    joined = read_joined([fcurve for fcurve, _ in channels], (*MARKS, "interpolation"))
-    keys = with_own_identities(joined.keys, np.concatenate([own.identities for _, own in channels]))
-    for name in IDENTIFYING:
-        arrays = joined.of_channels(getattr(keys, name))
-        for (fcurve, _), array in zip(channels, arrays, strict=True):
-            fcurve.keyframe_points.foreach_set(name, array)
-
-
-def with_own_identities(keys: Keyframes, identities: Identities) -> Keyframes:
-    """Return the keys with these identities in unused float attributes, replacing any other identities."""
-    identities_before = identities_of(keys)
-    is_replaced = (identities != key_identity.NONE) & (identities_before != identities)
-    keys = with_own_floats(keys, np.where(is_replaced, session.rows.find(identities_before), -1))
-    return key_identity.with_identities(keys, identities)
-
-
-def as_written(keys: Keyframes, own: OwnKeys, placed: npt.NDArray[np.uint8]) -> Written:
-    """Return records of the animator's keys as they are written, n per channel, shape (channels, n).
-
-    `placed` contains the flags of placed handles, shape (channels, n).
-    """
-    written = np.empty(placed.shape, dtype=OWN)
-    written["identity"] = own.identities.reshape(written.shape)
-    written["value"] = own.keys.values.reshape(written.shape)
-    written["placed"] = placed
-    for name in WRITTEN:
-        written[name] = getattr(keys, name).reshape(written[name].shape)
-    return written
-
-
-def plain_keys(own: OwnKeys) -> Keyframes:
-    """Return the keys with the float attributes that they had before identities were written."""
-    return with_own_floats(own.keys, session.rows.find(own.identities))
-
-
-def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
-    """Restore the float attributes of the keys on the curve that have identities.
-
-    `own` contains the animator's keys as read, including keys whose amplitude and period are used.
-    """
-    keys = read(fcurve)
-    identities = identities_of(keys) if own is None else own.identities
-    if identities.any():
-        write(fcurve, with_own_floats(keys, session.rows.find(identities)))

@@ -6,13 +6,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..fcurves.keyframes import (
     AUTOMATIC,
-    FLAGS,
     HANDLE,
     INTERPOLATION,
     BoolArray,
@@ -26,58 +25,29 @@ from ..fcurves.keyframes import (
 )
 from .equivalent_values import is_negated, multiples_of_pi
 from .table import key_identity
-from .table import rows as rows_
-from .table.key_identity import Identities
 from .table.rows import Columns, Fields
 from .table.session import session
-from .table.track_records import COUPLED, NEGATED, OWN, Channel, Written
+from .table.track_records import (
+    BEYOND,
+    COUPLED,
+    LEFT_PLACED,
+    NEGATED,
+    RIGHT_PLACED,
+    Written,
+)
 
 PUSHED = 0.01
 """Tolerance in frames. Blender moves handles off their keys by 0.001 when it snaps them or changes their type to
 ALIGNED."""
-_HANDLE_MOVED = 1e-4
+HANDLE_MOVED = 1e-4
 """Relative tolerance. Moving a key rounds the offsets of its handles. Only larger changes are edits to handles."""
 _LENGTH_TOLERANCE = 1e-3
 """Tolerance for the offsets and the scaling of a key's two handles, when they are compared to recognize an edit."""
-LEFT_PLACED, RIGHT_PLACED = 1, 2
-BEYOND = 2
-"""Left shift of the handle flags for handles placed before the first key or after the last key."""
-_HANDLE_FLAGS = np.uint8(15)
-"""Flags of placed handles."""
-_SWAPPED = np.array([(flags & 5) << 1 | (flags & 10) >> 1 for flags in range(16)], dtype=np.uint8)
+_LEFT, _RIGHT = (flag | flag << BEYOND for flag in (LEFT_PLACED, RIGHT_PLACED))
+_SWAPPED = np.array([(flags & _LEFT) << 1 | (flags & _RIGHT) >> 1 for flags in range(16)], dtype=np.uint8)
 """Flags of placed handles, with left and right swapped."""
 _MIRROR_FRAME = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATE_VALUE = np.array([1.0, -1.0], dtype=np.float32)
-
-
-def recorded_keys(written: Written) -> Keyframes:
-    """Return the written keys, unselected, as they would be without TCB, based only on their rows."""
-    at = session.rows.find(written["identity"])
-    rows = session.rows[at[at >= 0]]
-    arrays: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in rows_.RECORDED}
-    flags: dict[str, Any] = dict.fromkeys(FLAGS, np.zeros(len(rows), dtype=np.bool_))
-    recorded = Keyframes(**arrays, **flags)
-    return key_identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
-
-
-def written_of(identities: Identities, channel: Channel | None) -> Written:
-    """Return a channel's keys as they were written, in the order of the identities.
-
-    Keys that were not written into this channel have NaN frames.
-    """
-    if channel is not None and identities.tobytes() == channel.own["identity"].tobytes():
-        return channel.own
-    result = np.zeros(len(identities), dtype=OWN)
-    result["co"] = np.nan
-    if channel is None or not len(channel.own):
-        return result
-    written = channel.own
-    order = np.argsort(written["identity"], kind="stable")
-    place = np.minimum(np.searchsorted(written["identity"][order], identities), len(written) - 1)
-    candidates = written[order[place]]
-    was_written = candidates["identity"] == identities
-    result[was_written] = candidates[was_written]
-    return result
 
 
 def without_handles(
@@ -161,7 +131,7 @@ def _placed_flags(compared: _Comparison) -> EnumArray:
     placed[compared.has_record] = compared.written["placed"][compared.has_record]
     # Mirroring in time swaps the handles of each key.
     mirrored = placed[compared.is_mirrored]
-    placed[compared.is_mirrored] = _SWAPPED[mirrored & _HANDLE_FLAGS] | mirrored & (NEGATED | COUPLED)
+    placed[compared.is_mirrored] = _SWAPPED[mirrored & (_LEFT | _RIGHT)] | mirrored & (NEGATED | COUPLED)
     return placed
 
 
@@ -236,7 +206,7 @@ def _is_moved(own: Keyframes, written: Fields, side: str, is_placed: BoolArray) 
     """Return a mask of the handles whose offset from the key differs from the written offset by more than rounding."""
     offset, written_offset = getattr(own, side) - own.co, written[side] - written["co"]
     size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(written_offset)
-    is_moved = either(np.abs(offset - written_offset) > _HANDLE_MOVED * size)
+    is_moved = either(np.abs(offset - written_offset) > HANDLE_MOVED * size)
     # A handle that was placed on its key can only move away from it. Merging keys changes values without moving
     # handles.
     is_off_key = np.abs(offset[:, 0]) > PUSHED

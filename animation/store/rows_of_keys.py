@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the rows of keys: by the identities in the keys, or by the codes in `back`."""
+"""Find the rows of keys by the identities in the keys."""
 
 from __future__ import annotations
 
@@ -10,50 +10,54 @@ import numpy as np
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import BY_NUMBERS, Float32Array, IndexArray, Keyframes
 from .table import key_identity
-from .table import rows as rows_
 from .table.key_identity import Identities
-from .table.rows import Fields
+from .table.rows import NUMBERS, Rows, numbers_in
 from .table.session import session
 from .tracks import Track
 
 
 def identities_of(keys: Keyframes) -> Identities:
-    """Read the identities of the keys.
+    """Read the identities of the keys from amplitude and period.
 
     The identity is 0 if a key has no identity, or if the session does not know the row.
     """
-    if key_identity.are_plain(keys.amplitude):
+    if key_identity.have_none(keys.amplitude):
         return np.zeros(len(keys), dtype=np.uint32)
-    spelled = key_identity.spelled(keys.amplitude, keys.period)
-    has_row = session.rows.find(spelled) >= 0
-    return np.where(has_row, spelled, np.uint32(key_identity.NONE))
+    identities = key_identity.identities_in(keys.amplitude, keys.period)
+    has_row = session.rows.find(identities) >= 0
+    return np.where(has_row, identities, np.uint32(key_identity.NONE))
 
 
-def find_by_codes(curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities) -> None:
-    """For keys whose amplitude and period are used or were edited, add identities found by the code in `back`."""
+def identities_on_curves(curves: Sequence[tuple[Track, int]], on_curves: Joined) -> Identities:
+    """Read the identities of all keys on curves, which are given by track and component.
+
+    If the amplitude and period of a TCB track's key are used or were edited, the code in `back` identifies the key.
+    """
+    identities = identities_of(on_curves.keys)
     is_enabled = [track.state is not None for track, _ in curves]
     if not any(is_enabled):
-        return
-    codes = key_identity.codes_of(joined.keys.back)
-    is_missing = joined.spread(np.array(is_enabled)) & (identities == key_identity.NONE)
-    is_missing &= key_identity.spells_code(codes)
+        return identities
+    codes = key_identity.codes_in(on_curves.keys.back)
+    is_missing = on_curves.spread(np.array(is_enabled)) & (identities == key_identity.NONE)
+    is_missing &= key_identity.are_valid_codes(codes)
     if not is_missing.any():
-        return
+        return identities
     rows = session.rows
-    for (track, index), span in zip(curves, joined.spans, strict=True):
+    for (track, index), span in zip(curves, on_curves.spans, strict=True):
         keys_without_identity = span.start + np.flatnonzero(is_missing[span])
         if not len(keys_without_identity) or track.state is None:
             continue
         candidates = rows[(rows["track"] == track.state.identity) & (rows["index"] == index)]
         candidates = candidates[np.argsort(candidates["identity"])]
-        candidate_codes = key_identity.codes(candidates["identity"])
+        candidate_codes = key_identity.codes_for(candidates["identity"])
         for key in keys_without_identity.tolist():
             same_code = candidates[candidate_codes == codes[key]]
             if len(same_code):
-                identities[key] = _most_similar(same_code, joined.keys, key)["identity"]
+                identities[key] = _most_similar(same_code, on_curves.keys, key)["identity"]
+    return identities
 
 
-def _most_similar(rows: rows_.Rows, keys: Keyframes, key: int) -> np.void:
+def _most_similar(rows: Rows, keys: Keyframes, key: int) -> np.void:
     """Return the row that is most similar to the key.
 
     The session also remembers rows of other files, so several rows may have the same code.
@@ -67,8 +71,11 @@ def _most_similar(rows: rows_.Rows, keys: Keyframes, key: int) -> np.void:
 
 
 def numbers_of(at: IndexArray) -> Float32Array:
-    """Return the parameters and velocities of keys with the session rows `at`, shape (n, k), with NaN if not set."""
-    numbers = np.full((len(at), rows_.NUMBERS), np.nan, dtype=np.float32)
+    """Return the parameters and velocities of keys with the session rows `at`, shape (n, k), with NaN if not set.
+
+    During a drag, parameters in the session replace those in the rows.
+    """
+    numbers = np.full((len(at), NUMBERS), np.nan, dtype=np.float32)
     has_row = at >= 0
     if has_row.any():
         numbers[has_row] = numbers_in(session.rows[at[has_row]])
@@ -76,11 +83,4 @@ def numbers_of(at: IndexArray) -> Float32Array:
         places = np.minimum(np.searchsorted(substitutes.rows, at), len(substitutes.rows) - 1)
         is_substituted = substitutes.rows[places] == at
         numbers[is_substituted] = substitutes.numbers[places[is_substituted]]
-    return numbers
-
-
-def numbers_in(rows: Fields) -> Float32Array:
-    """Return the parameters and velocities in the rows, shape (n, k), with NaN if not set."""
-    bits = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
-    numbers: Float32Array = np.where(bits.view(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers

@@ -85,18 +85,18 @@ def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
     bakes = [state.bake for state in states if state.bake is not None]
     saved = rows_.joined([channel.keys for bake in bakes for channel in bake.channels.values()], SAVED)
     own = rows_.joined([channel.own for state in states for channel in state.channels.values()], OWN)
-    spelled = np.concatenate((_spelled(action), key_identity.spelled(saved["amplitude"], saved["period"])))
+    spelled = np.concatenate((_spelled(action), key_identity.identities_in(saved["amplitude"], saved["period"])))
     at = session.rows.find(rows_.distinct(np.concatenate((spelled, own["identity"]))))
     # If a key uses its amplitude and period, only `back` identifies it.
-    codes = key_identity.codes_of(np.concatenate((_floats_of(action, "back"), saved["back"])))
-    codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & key_identity.spells_code(codes)])
-    has_code = np.isin(key_identity.codes(table.rows["identity"]), codes)
+    codes = key_identity.codes_in(np.concatenate((_floats_of(action, "back"), saved["back"])))
+    codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & key_identity.are_valid_codes(codes)])
+    has_code = np.isin(key_identity.codes_for(table.rows["identity"]), codes)
     return rows_.merge(session.rows[at[at >= 0]], table.rows[has_code])
 
 
 def _spelled(action: bpy.types.Action) -> Identities:
     """Read the identities from all keys of the action, even if there are no matching rows."""
-    return key_identity.spelled(_floats_of(action, "amplitude"), _floats_of(action, "period"))
+    return key_identity.identities_in(_floats_of(action, "amplitude"), _floats_of(action, "period"))
 
 
 def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:

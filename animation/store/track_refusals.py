@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import Finding
 from ..fcurves.keyframes import NO_KEYS, PAIRS
 from .edited_outside import edited_outside
-from .own_keys import OwnKeys, own_end_to_end
+from .own_arrays import OwnKeys, own_end_to_end
 from .tracks import Track, looks_baked
 
 _MUTE = attrgetter("mute")

@@ -233,4 +233,4 @@ def looks_baked(track: Track) -> bool:
     keys = read_joined(locked, ("back", "amplitude", "period", "type")).keys
     is_table_lost = not track.table.tracks
     has_generated_keys = bool((keys.type == KEY_TYPE["GENERATED"]).any())
-    return bool(key_identity.carry_identities(keys).any()) and (is_table_lost or has_generated_keys)
+    return bool(key_identity.have_identities(keys).any()) and (is_table_lost or has_generated_keys)

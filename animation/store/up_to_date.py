@@ -11,8 +11,9 @@ import numpy as np
 from ..fcurves.cycles_modifier import can_repeat, repeats
 from ..fcurves.read_keys import read_coordinates
 from .frame_functions import FrameFunction, functions_of
-from .own_keys import OwnKeys, read_all_own_keys
-from .record_rows import OwnChannel, recorded
+from .own_arrays import OwnKeys
+from .own_keys import read_all_own_keys
+from .record_rows import OwnChannel, record_rows
 from .table.session import session
 from .table.track_records import CHOICES, Settings
 from .tracks import Track
@@ -35,7 +36,7 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], functio
         if not channel.are_named:
             # Keys without rows have not been written by a bake.
             return NEVER
-        content += [b"%d" % index, channel.content]
+        content += [b"%d" % index, channel.bake_input]
     if function is not None:
         content.append(b"%d" % function.checksum)
     return max(zlib.crc32(b"".join(content)), RESTORED + 1)
@@ -101,7 +102,7 @@ def _match_digests(tracks: Sequence[Track]) -> list[bool]:
         if track.state is not None
         for index, own in own_by_index.items()
     ]
-    new_rows = iter(recorded(channels)[1])
+    new_rows = iter(record_rows(channels)[1])
     new_row_counts = [sum(len(next(new_rows)) for _ in own_by_index) for own_by_index in own_by_track]
     return [
         not new_row_count and digest(track, track.settings, own_by_index, function) == track.settings.digest

@@ -247,7 +247,7 @@ def arm(mode, seed):
 )
 def test_enable_takes_the_turns_with_which_an_arm_changes_less(animation, monkeypatch, mode, seed) -> None:
     """Enable is compared, in Blender's evaluation, with Enable limited to one of the two interpretations."""
-    module = importlib.import_module(f"{animation.__name__}.edit.enable")
+    module = importlib.import_module(f"{animation.__name__}.edit.preserve_motion")
     readings = module._readings
     quarters = np.arange(1.0, 76.1, 0.25)
 

@@ -16,8 +16,8 @@ from ...fcurves.frames import SAME_FRAME, rows_of
 from ...fcurves.joined_keys import end_to_end
 from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray
 from ...fcurves.segments import ChannelSegments
-from ...store.own_keys import OwnKeys
-from ...store.record_rows import plain_keys
+from ...store.identities_in_keys import plain_keys
+from ...store.own_arrays import OwnKeys
 from .own_motion import OwnChannels
 
 
@@ -57,14 +57,14 @@ def begin_segments_of_any(own: OwnChannels, frames: Float32Array) -> BoolArray:
     `frames` are the frames of all channels' keys. The mask covers complete segments of all channels.
     """
     mask = np.zeros(len(frames), dtype=np.bool_)
-    if not any(b"\1" in channel.ends for channel in own.values()):
+    if not any(channel.has_blender_segment for channel in own.values()):
         return mask
-    if len({channel.timing for channel in own.values()}) == 1:
-        mask[:-1] = np.logical_or.reduce([channel.ends_spline[:-1] for channel in own.values()])
+    if len({channel.frame_bytes for channel in own.values()}) == 1:
+        mask[:-1] = np.logical_or.reduce([channel.begins_segment[:-1] for channel in own.values()])
         return mask
     channel_rows = [rows_of(channel.keys.frames, frames).tolist() for channel in own.values()]
     segments = [segment for rows in channel_rows for segment in pairwise(rows)]
-    begins_segment = np.concatenate([channel.ends_spline[:-1] for channel in own.values()])
+    begins_segment = np.concatenate([channel.begins_segment[:-1] for channel in own.values()])
     for start, end in compress(segments, begins_segment.tolist()):
         mask[start:end] = True
     while True:

@@ -101,7 +101,7 @@ def by_own_frames(scope: Scope, components: Sequence[int]) -> Iterator[tuple[lis
     groups: dict[bytes, list[int]] = {}
     for row, component in enumerate(components):
         own = scope.own.get(component)
-        groups.setdefault(b"" if own is None else own.timing, []).append(row)
+        groups.setdefault(b"" if own is None else own.frame_bytes, []).append(row)
     for timing, rows in groups.items():
         yield rows, np.frombuffer(timing, dtype=np.float32)
 

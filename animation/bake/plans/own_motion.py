@@ -10,7 +10,7 @@ import numpy as np
 from ...fcurves import scratch_curves
 from ...fcurves.frames import matching_rows
 from ...fcurves.keyframes import Float32Array, Float64Array
-from ...store.own_keys import OwnKeys
+from ...store.own_arrays import OwnKeys
 from ...store.tracks import Track
 
 OwnChannels = Mapping[int, OwnKeys]
@@ -26,7 +26,7 @@ def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
 
     A single Euler angle can be keyed on its own if the other angles are 0.
     """
-    have_same_frames = len({keys.timing for keys in own.values()}) == 1
+    have_same_frames = len({keys.frame_bytes for keys in own.values()}) == 1
     unkeyed_values = [track.component(index) for index in range(len(track.rest)) if index not in own]
     is_single_angle = track.kind == "EULER" and len(own) == 1 and max(map(abs, unkeyed_values), default=0.0) <= STILL
     return have_same_frames and (not unkeyed_values or is_single_angle)

@@ -25,7 +25,7 @@ from ...fcurves.frames import union
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array
 from ...memoize import memoized
 from ...records import record
-from ...store.own_keys import OwnKeys
+from ...store.own_arrays import OwnKeys
 from ...store.parameters import parameter_rows, read_velocities
 from ...store.table.track_records import Settings
 from ...store.tracks import Track
@@ -107,7 +107,7 @@ def track_splines(
     """
     components_by_shape: dict[bytes, list[int]] = {}
     for index, keys in own.items():
-        components_by_shape.setdefault(keys.shape, []).append(index)
+        components_by_shape.setdefault(keys.spline_input, []).append(index)
     for first, *_ in components_by_shape.values():
         check_frames(track, own[first].frames)
     if track.is_rotation:
@@ -126,7 +126,7 @@ def _spline_of_values(track: Track, settings: Settings, own: OwnChannels, defaul
     if not are_small:
         check_size(track, frames, values)
     spline_class = spline_class_of(track, settings)
-    begins_segment = first.ends_spline.copy()
+    begins_segment = first.begins_segment.copy()
     begins_segment[-1:] = False
     slices = spline_slices(begins_segment)
 
@@ -183,7 +183,7 @@ def _spline_of_rotation(
 def _whole_rotations(track: Track, own: OwnChannels) -> tuple[Float32Array, Float64Array]:
     """Return the frames of all channels' keys, shape (n,), and the values of all components there, (n, components)."""
     count = len(track.rest)
-    if [*own] == [*range(count)] and len({keys.timing for keys in own.values()}) == 1:
+    if [*own] == [*range(count)] and len({keys.frame_bytes for keys in own.values()}) == 1:
         return own[0].frames, _columns(own.values())
     frames = union([keys.keys.frames for keys in own.values()])
     values = np.empty((len(frames), count))
@@ -276,7 +276,7 @@ def _options(track: Track, settings: Settings, own: OwnChannels, frames: Float32
 
 def _are_small(own: Iterable[OwnKeys]) -> bool:
     """Return whether all values of the keys' F-curves are known to be small enough for a spline."""
-    return all(keys.every.bound <= LARGEST_VALUE for keys in own)
+    return all(keys.arrays.largest_value <= LARGEST_VALUE for keys in own)
 
 
 def _columns(own: Iterable[OwnKeys]) -> Float64Array:
@@ -313,7 +313,7 @@ def splines_together(inputs: Sequence[SplineInput]) -> list[list[TrackSpline] | 
     """
     groups: dict[Hashable, list[int]] = {}
     for number, (track, settings, own, defaults) in enumerate(inputs):
-        shapes = {keys.shape for keys in own.values()}
+        shapes = {keys.spline_input for keys in own.values()}
         has_known_path = track.kind != "QUATERNION" or settings.path == "SHORTEST"
         is_whole = not track.is_rotation or [*own] == [*range(len(track.rest))]
         if settings.method == Settings.method and len(shapes) == 1 and has_known_path and is_whole:
@@ -336,7 +336,7 @@ def _splines_alike(inputs: Sequence[SplineInput]) -> Iterator[TrackSpline]:
     track, settings, own, defaults = inputs[0]
     components, first = [*own], next(iter(own.values()))
     channels = [keys for each in inputs for keys in each.own.values()]
-    if b"\1" in first.ends or not _are_small(channels):
+    if first.has_blender_segment or not _are_small(channels):
         return
     frames, count = first.frames, len(inputs)
     check_frames(track, frames)

@@ -7,6 +7,7 @@ Copied and pasted keys, and keys restored by undo, therefore keep their meaning.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Protocol
@@ -218,6 +219,13 @@ def given_of(numbers: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.uint8], n
     return np.packbits(~is_unset, axis=1, bitorder="little")[:, 0], np.where(is_unset, np.float32(0.0), numbers)
 
 
+def numbers_in(rows: Fields) -> npt.NDArray[np.float32]:
+    """Return the parameters and velocities in rows, shape (n, NUMBERS), with NaN if unset."""
+    bits = np.unpackbits(rows["given"].astype(np.uint8)[:, np.newaxis], axis=1, bitorder="little")
+    numbers: npt.NDArray[np.float32] = np.where(bits.view(np.bool_), rows["numbers"], np.float32(np.nan))
+    return numbers
+
+
 def give(rows: Rows, name: str, values: npt.NDArray[np.float64], at: npt.NDArray[np.intp]) -> None:
     """Set a parameter in the rows with the indices `at`, one value per row. NaN unsets the parameter."""
     column = column_of(name)
@@ -242,10 +250,10 @@ def identify(rows: Rows, known: Known) -> None:
     All other rows are added to the known rows.
     """
     words, serials = _words(rows), np.zeros(len(rows), dtype=np.uint32)
-    identities = key_identity.derive(rows, serials)
+    identities = _checksums(rows, serials)
     while True:
         # Rows may share an identity only if they are equal.
-        is_valid = key_identity.is_free(identities)
+        is_valid = key_identity.are_assignable(identities)
         distinct_identities, first_rows = first_of_each(identities)
         # The search is faster for sorted identities.
         known_rows = known.find(distinct_identities)
@@ -263,9 +271,15 @@ def identify(rows: Rows, known: Known) -> None:
         if not len(to_change):
             break
         serials[to_change] += 1
-        identities[to_change] = key_identity.derive(rows[to_change], serials[to_change])
+        identities[to_change] = _checksums(rows[to_change], serials[to_change])
     rows["identity"] = identities
     known.add_new(rows, first_rows[~is_known])
+
+
+def _checksums(rows: Rows, serials: npt.NDArray[np.uint32]) -> Identities:
+    """Return checksums of rows and serials."""
+    contents = rows.view(_WHOLE_ROW).tolist()
+    return np.fromiter(map(zlib.crc32, contents, serials.tolist()), dtype=np.uint32, count=len(rows))
 
 
 def _words(rows: Rows) -> npt.NDArray[np.uint32]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .key_identity import Identities, may_name
+from .key_identity import Identities, may_be_identities
 from .rows import NO_ROWS, ROW, Rows, first_of_each, joined
 
 _Places = npt.NDArray[np.intp]
@@ -46,7 +46,7 @@ class KnownRows:
         places = np.full(len(identities), -1, dtype=np.intp)
         if not np.count_nonzero(identities):
             return places
-        remaining = np.flatnonzero(may_name(identities))
+        remaining = np.flatnonzero(may_be_identities(identities))
         for list_identities, list_places in self._lists:
             if not len(remaining):
                 break

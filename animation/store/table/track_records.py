@@ -166,8 +166,11 @@ OWN = np.dtype(
     ]
 )
 """One of the animator's keys with placed handles. `value` is the animator's value. `co` is the position on the curve,
-which may have an equivalent value for the same orientation. `placed` contains flags of placed handles: 1 left, 2 right,
-4 and 8 outside all keys, and NEGATED and COUPLED."""
+which may have an equivalent value for the same orientation. `placed` contains the following flags."""
+LEFT_PLACED, RIGHT_PLACED = 1, 2
+"""The handle was placed, and plays the motion between keys."""
+BEYOND = 2
+"""Left shift of these two flags for handles placed before the first key or after the last key."""
 NEGATED = np.uint8(16)
 """The value on the curve is the negated value or, for an angle, a multiple of pi minus the value."""
 COUPLED = np.uint8(32)
