@@ -22,8 +22,8 @@ from ..ui.live.modal_operators import is_editing
 from ..ui.operator_results import Status, errors_in, finish, refuse
 from ..ui.option_properties import BakeOptions, property_of
 from ..ui.scene import defaults_of
-from .in_steps import Progress
 from .on_selection import NOTHING_IS_TCB, OnSelection, poll_selection
+from .progress import Progress
 
 
 class TCB_OT_enable(OnSelection, bpy.types.Operator):
@@ -126,7 +126,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         report = Report()
         defaults = defaults_of(context.scene)
-        for obj, bones in _selected(context).items():
+        for obj, bones in _objects_and_bones(context).items():
             try:
                 with errors_in(report):
                     report.add(bake_in_world(obj, bones, step=self.step, defaults=defaults))
@@ -136,7 +136,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
         return finish(self, report, rpt_("Baked in world space {:s}", report.counts))
 
 
-def _selected(context: bpy.types.Context) -> dict[Any, list[str]]:
+def _objects_and_bones(context: bpy.types.Context) -> dict[Any, list[str]]:
     """Return the selected objects with their selected bones in Pose Mode, parents before children."""
     if context.mode == "POSE":
         bones: dict[Any, list[str]] = {}

@@ -39,10 +39,9 @@ class _FrameFunctionBase:
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls: Any, context: bpy.types.Context) -> bool:
         if context.scene is None:
-            operator: Any = cls
-            operator.poll_message_set("No scene")
+            cls.poll_message_set("No scene")
             return False
         return True
 

@@ -15,8 +15,9 @@ import bpy
 
 from ..animation import AnimationError
 from ..animation.steps import Result, Steps, collector_paused
-from ..animation.translation import iface_, n_, rpt_
+from ..animation.translation import iface_, rpt_
 from ..ui.operator_results import Status, refuse
+from .progress import Progress
 
 _AT_ONCE = 1.0
 """Seconds for which interactive work may block Blender before Blender handles events and checks for Esc."""
@@ -24,32 +25,6 @@ _SECONDS_PER_SLICE = 0.2
 """Seconds of work between two checks for events."""
 _PAUSE = 0.01
 """Seconds of the pause for events."""
-_SECONDS_BETWEEN_LINES = 2.0
-"""Minimum number of seconds between printed lines."""
-
-
-class Progress:
-    """Progress shown at the mouse pointer, or printed as lines if there is no window.
-
-    `line` is the printed text, with placeholders for the finished and the total number of steps.
-    """
-
-    def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
-        self.window_manager = window_manager
-        self.line = line
-        self.printed_at = time.monotonic()
-        self.percent = 0
-        window_manager.progress_begin(0, 100)
-
-    def __call__(self, done: int, total: int) -> None:
-        self.percent = 100 * done // max(1, total)
-        self.window_manager.progress_update(self.percent)
-        if bpy.app.background and time.monotonic() - self.printed_at > _SECONDS_BETWEEN_LINES:
-            self.printed_at = time.monotonic()
-            print(f"TCB: {rpt_(self.line, done, total)}", flush=True)
-
-    def close(self) -> None:
-        self.window_manager.progress_end()
 
 
 class InSteps:

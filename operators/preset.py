@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -89,7 +90,8 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
             # The preset stores the values of `key`, which is this group in the line `preset.KEY_LINE`.
             saved_parameters = manager.tcb_preset
             for name, numbers in chosen_parameters(context).items():
-                if not len(numbers) or is_mixed(numbers):
+                # NaN marks keys that cannot be read.
+                if not len(numbers) or is_mixed(numbers) or math.isnan(numbers[0]):
                     return refuse(self, rpt_("Select only keys that have the same parameters"))
                 setattr(saved_parameters, name, numbers[0])
         status: Any = super().execute(context)

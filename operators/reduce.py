@@ -21,8 +21,9 @@ from ..ui.live import switch
 from ..ui.operator_results import Status, keep_result_notes, refuse, report_notes
 from ..ui.option_properties import ReduceOptions
 from ..ui.redraw import redraw_editors
-from .in_steps import InSteps, Progress
+from .in_steps import InSteps
 from .on_selection import WithData, poll_selection
+from .progress import Progress
 
 if TYPE_CHECKING:
     from ..animation import KeyCount, Reduction

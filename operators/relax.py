@@ -28,8 +28,8 @@ from ..ui.option_properties import CustomRange
 from ..ui.properties import show_findings
 from ..ui.redraw import redraw_editors
 from ..ui.scene import defaults_of
-from .in_steps import Progress
 from .on_selection import poll_active
+from .progress import Progress
 
 CONDITION_ITEMS = [
     ("ABOVE", "Above a Plane", "Keep the point on or above the XY plane of an object or the world"),

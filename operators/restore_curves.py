@@ -18,7 +18,7 @@ from ..ui.layouts import draw_properties, layout_of
 from ..ui.operator_results import Status, finish, refuse
 from ..ui.option_properties import property_of
 from .files import path_of
-from .in_steps import Progress
+from .progress import Progress
 
 OBJECT_ITEMS = (
     ("ALL", "All Objects", "All scene objects whose names are in the file"),

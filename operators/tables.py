@@ -21,8 +21,8 @@ from ..ui import selection
 from ..ui.operator_results import Status, finish, refuse
 from ..ui.option_properties import property_of
 from .files import path_of, read_file, write_file
-from .in_steps import Progress
 from .on_selection import poll_active
+from .progress import Progress
 
 
 class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignore[misc]

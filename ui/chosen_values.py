@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters and velocities of the chosen keys, including a drag in progress, and conditions of their effect."""
+"""Values of the chosen keys: parameters and velocities, with the changes of a drag, and the sides of the keys."""
 
 from __future__ import annotations
 

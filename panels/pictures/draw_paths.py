@@ -83,31 +83,30 @@ class PathBatches:
 
     def __init__(self, path: Path, style: PathStyle) -> None:
         self.style = style
-        colors = _speed_colors(path.speeds) if style.by_speed else _repeated(style.color, len(path.points))
-        start = path.start
-        if style.frame_range is not None:
-            path = path.within(*style.frame_range)
-            # Colors by speed are relative to the entire path.
-            colors = colors[path.start - start :][: len(path.points)]
-        points = path.points
-        brightness = np.ones((len(points), 1), dtype=np.float32)
-        self.playhead = self.tangents = self.tangent_ends = self.keys = None
+        drawn = path if style.frame_range is None else path.within(*style.frame_range)
+        # Colors by speed are relative to the entire path.
+        all_colors = _speed_colors(path.speeds) if style.by_speed else _repeated(style.color, len(path.points))
+        colors = all_colors[drawn.start - path.start :][: len(drawn.points)]
+        self.playhead = self.frames = self.tangents = self.tangent_ends = self.keys = None
+        brightness = np.ones((len(drawn.points), 1), dtype=np.float32)
         if style.playhead is not None:
-            row = style.playhead - path.start
+            row = style.playhead - drawn.start
             brightness[: max(row, 0)] = _BEFORE_PLAYHEAD
-            if 0 <= row < len(points):
-                self.playhead = _batch(_dot_shader(), "POINTS", points[row : row + 1], _repeated(_PLAYHEAD, 1))
+            if 0 <= row < len(drawn.points):
+                position = drawn.points[row : row + 1]
+                self.playhead = _batch(_dot_shader(), "POINTS", position, _repeated(_PLAYHEAD, 1))
         line_colors, dot_colors = colors.copy(), np.ones_like(colors)
         line_colors[:, :3] *= brightness
         dot_colors[:, :3] = (1.0 - (1.0 - colors[:, :3]) * _DOT_TINT) * brightness
         self.lines = [
-            _batch(_line_shader(), "LINE_STRIP", points[rows], line_colors[rows])
-            for rows in path.stretches()
-            if len(points[rows]) > 1
+            _batch(_line_shader(), "LINE_STRIP", drawn.points[rows], line_colors[rows])
+            for rows in drawn.stretches()
+            if len(drawn.points[rows]) > 1
         ]
-        self.frames = _batch(_dot_shader(), "POINTS", points, dot_colors) if len(points) else None
-        if len(path.keys):
-            self._add_keys(path)
+        if len(drawn.points):
+            self.frames = _batch(_dot_shader(), "POINTS", drawn.points, dot_colors)
+        if len(drawn.keys):
+            self._add_keys(drawn)
 
     def _add_keys(self, path: Path) -> None:
         keys = path.keys

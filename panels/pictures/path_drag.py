@@ -46,10 +46,10 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         start = pressed_at(context, event)
-        found = under_mouse(context, start)
-        if found is None:
+        hit = under_mouse(context, start)
+        if hit is None:
             return {"PASS_THROUGH"}
-        self._picked, self._drawn = found
+        self._picked, self._drawn = hit
         row = self._picked.row
         if row is None:
             # A double-click inserts a key, so the first click must not select objects behind the path.

@@ -31,7 +31,7 @@ Positions = npt.NDArray[np.float64]
 class DrawnPath(NamedTuple):
     """A path in a viewport."""
 
-    item: Any
+    obj: Any
     bone: str
     trace: Trace
     path: Path
@@ -41,7 +41,7 @@ class DrawnPath(NamedTuple):
     @property
     def owner(self) -> tuple[int, str]:
         """Return the object's `session_uid`, and the name of its bone or ""."""
-        return self.item.session_uid, self.bone
+        return self.obj.session_uid, self.bone
 
     def screen_matrix(self, perspective: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the matrix from the path to the screen, for the perspective matrix of a viewport."""
@@ -65,7 +65,7 @@ class Picked(NamedTuple):
 
     def spot(self, scene: Any, drawn: DrawnPath) -> Spot:
         """Return the point of the path at the picked frame, which may have no key."""
-        return Spot(scene, drawn.item, drawn.bone, drawn.trace, self.frame, drawn.trace.defaults)
+        return Spot(scene, drawn.obj, drawn.bone, drawn.trace, self.frame, drawn.trace.defaults)
 
 
 def pick(

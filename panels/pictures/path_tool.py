@@ -29,8 +29,8 @@ class TCB_OT_path_hover(InViewport, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         record_mouse(context, event)
-        found = under_mouse(context, (event.mouse_region_x, event.mouse_region_y))
-        picked = found[0] if found is not None else None
+        hit = under_mouse(context, (event.mouse_region_x, event.mouse_region_y))
+        picked = hit[0] if hit is not None else None
         if overlay.hover(picked) and context.area is not None:
             context.area.tag_redraw()
         return {"PASS_THROUGH"}
@@ -51,26 +51,26 @@ class _ChangesKey(InViewport, bpy.types.Operator):
     """Static function that takes the position on the path as a `Spot`. Raises AnimationError before any change."""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        found = under_mouse(context, pressed_at(context, event))
-        if found is None:
+        hit = under_mouse(context, pressed_at(context, event))
+        if hit is None:
             return {"PASS_THROUGH"}
-        picked, drawn = found
+        picked, drawn = hit
         if (picked.part == "PATH") != self.acts_between_keys:
             # On a path but beside its keys, passing the event on would let Blender delete the object.
             return {"PASS_THROUGH"} if self.acts_between_keys else {"CANCELLED"}
         # Insert at whole frames.
         frame = float(round(picked.frame)) if self.acts_between_keys else picked.frame
-        self.object, self.bone, self.frame = drawn.item.name, drawn.bone, frame
+        self.object, self.bone, self.frame = drawn.obj.name, drawn.bone, frame
         return self._change_at(picked._replace(frame=frame).spot(context.scene, drawn))
 
     def execute(self, context: bpy.types.Context) -> Status:
-        item = bpy.data.objects.get(self.object)
-        if item is None:
+        obj = bpy.data.objects.get(self.object)
+        if obj is None:
             return refuse(self, rpt_('There is no object "{:s}"', self.object))
-        if self.bone and (item.pose is None or self.bone not in item.pose.bones):
+        if self.bone and (obj.pose is None or self.bone not in obj.pose.bones):
             return refuse(self, rpt_('"{:s}" has no bone "{:s}"', self.object, self.bone))
         trace = shown_paths.trace_of(context.scene)
-        return self._change_at(Spot(context.scene, item, self.bone, trace, self.frame, trace.defaults))
+        return self._change_at(Spot(context.scene, obj, self.bone, trace, self.frame, trace.defaults))
 
     def _change_at(self, spot: Spot) -> Status:
         try:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths of objects and bones as arrays, in world space or in camera space."""
+"""Paths of objects and bones as arrays, in world space or in camera space.
+
+A path is planned first: the frames at which the object or bone must be evaluated. It is then made of the matrices at
+these frames.
+"""
 
 from __future__ import annotations
 
@@ -29,67 +33,32 @@ class Trace(Followed):
     """A followed point and a range of frames."""
 
     start: int
+    """First frame."""
     end: int
+    """Last frame."""
     cameras: Cuts = ()
     """Cameras that define the space of the path. Without cameras, the path is in world space."""
     defaults: tuple[tuple[str, float], ...] = ()
     """Names and values of the parameters of keys that have none of their own, on tracks that are off."""
 
 
-@record()
-class Path:
-    """A path with `n` frames and `k` keys. The path is in camera space if it has `views`, otherwise in world space."""
+def plan_path(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
+    """Return the frames at which the object or bone must be evaluated for its path."""
+    frames_of_keys = _frames_of_keys(obj, bone, trace)
+    reach = np.zeros((2, len(frames_of_keys)))
+    reach[0, 1:] = reach[1, :-1] = np.diff(frames_of_keys)
+    path_frames = np.arange(trace.start, trace.end + 1, dtype=np.float64)
+    return Plan(path_frames, frames_of_keys, reach)
 
-    start: int
-    """Frame of the first point. Points are one frame apart."""
-    points: Points
-    """Positions, shape (n, 3)."""
-    speeds: Points
-    """Speeds, shape (n,), in units per frame."""
-    frames: Frames
-    """Frames of the keys, shape (k,)."""
-    reach: Frames
-    """Distances to the neighboring keys, shape (2, k), as in `Plan.reach`."""
-    keys: Points
-    """Positions of the keys, shape (k, 3)."""
-    incoming: Points
-    """Vectors from the keys to the ends of their incoming tangents, shape (k, 3). Like Bezier handles, these vectors
-    span a third of the segment."""
-    outgoing: Points
-    views: Matrices | None = None
-    """Matrices from camera space to world space at each key's frame, shape (k, 4, 4)."""
-    cuts: tuple[int, ...] = ()
-    """Frames at which the camera changes."""
 
-    def stretches(self) -> list[slice]:
-        """Return the slices of points between camera cuts."""
-        return _stretches(self.cuts, self.start, len(self.points))
-
-    def within(self, first: int, last: int) -> Path:
-        """Return the part of the path between two frames, with its keys."""
-        rows = slice(max(first - self.start, 0), max(last + 1 - self.start, 0))
-        keys = (self.frames >= first) & (self.frames <= last)
-        return replace(
-            self,
-            start=max(first, self.start),
-            points=self.points[rows],
-            speeds=self.speeds[rows],
-            frames=self.frames[keys],
-            reach=self.reach[:, keys],
-            keys=self.keys[keys],
-            incoming=self.incoming[keys],
-            outgoing=self.outgoing[keys],
-            views=None if self.views is None else self.views[keys],
-        )
-
-    def frames_every(self, step: int) -> npt.NDArray[np.int64]:
-        """Return the frames that are multiples of the step, except key frames. A step of 0 returns no frames."""
-        if step < 1:
-            return np.empty(0, dtype=np.int64)
-        frames = np.arange(self.start, self.start + len(self.points))
-        is_key = np.isin(frames, np.round(self.frames))
-        multiples: npt.NDArray[np.int64] = frames[(frames % step == 0) & ~is_key]
-        return multiples
+def _frames_of_keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
+    """Return the frames of keys on the object's or bone's own channels that move the point."""
+    try:
+        frames_by_track = [key_frames(track) for track in moving_tracks(obj, bone, trace)]
+    except AnimationError:
+        return np.empty(0)
+    frames = union(frames_by_track).astype(np.float64)
+    return frames[(frames >= trace.start) & (frames <= trace.end)]
 
 
 @record()
@@ -114,51 +83,6 @@ class Plan:
         """Return frames, shape (5, k): each key, one and two steps before it, and one and two steps after it."""
         keys, (before, after) = self.key_frames, _tangent_steps(self.reach)
         return np.stack([keys, keys - before, keys - 2 * before, keys + after, keys + 2 * after])
-
-
-class Views(NamedTuple):
-    """Matrices from world space to the camera space of each frame of a plan."""
-
-    path: Matrices
-    """Matrices at the frames of the path, shape (n, 4, 4)."""
-    around_keys: Matrices
-    """Matrices of the camera of each key, at the frames around the key, shape (5, k, 4, 4)."""
-
-    @classmethod
-    def of(cls, planned: Plan, world_to_camera: Callable[[Frames, Frames], Matrices]) -> Views | None:
-        """Return the views, or None if all cameras are static at the same position.
-
-        `world_to_camera`: function of two arrays of frames that returns matrices at the first frames, for the cameras
-            that are active at the second frames.
-        """
-        around_keys = planned.around_keys
-        frames = np.concatenate((planned.path_frames, around_keys.ravel()))
-        # A tangent is seen by the camera of its key, even across a cut.
-        camera_frames = np.broadcast_to(planned.key_frames, around_keys.shape).ravel()
-        matrices = world_to_camera(frames, np.concatenate((planned.path_frames, camera_frames)))
-        if (matrices == matrices[:1]).all():
-            return None
-        along_path, near_keys = np.split(matrices, [len(planned.path_frames)])
-        return cls(along_path, near_keys.reshape(*around_keys.shape, 4, 4))
-
-
-def plan_path(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
-    """Return the frames at which the object or bone must be evaluated for its path."""
-    key_frames = _key_frames(obj, bone, trace)
-    reach = np.zeros((2, len(key_frames)))
-    reach[0, 1:] = reach[1, :-1] = np.diff(key_frames)
-    path_frames = np.arange(trace.start, trace.end + 1, dtype=np.float64)
-    return Plan(path_frames, key_frames, reach)
-
-
-def _key_frames(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
-    """Return the frames of keys on the object's or bone's own channels that move the point."""
-    try:
-        frames_by_track = [key_frames(track) for track in moving_tracks(obj, bone, trace)]
-    except AnimationError:
-        return np.empty(0)
-    frames = union(frames_by_track).astype(np.float64)
-    return frames[(frames >= trace.start) & (frames <= trace.end)]
 
 
 def sampled_path(
@@ -228,6 +152,88 @@ def _speeds(points: npt.NDArray[np.float64], stretches: Sequence[slice]) -> Poin
         if len(points[rows]) > 1:
             speeds[rows] = np.linalg.norm(np.gradient(points[rows], axis=0), axis=1)
     return speeds.astype(np.float32)
+
+
+class Views(NamedTuple):
+    """Matrices from world space to the camera space of each frame of a plan."""
+
+    path: Matrices
+    """Matrices at the frames of the path, shape (n, 4, 4)."""
+    around_keys: Matrices
+    """Matrices of the camera of each key, at the frames around the key, shape (5, k, 4, 4)."""
+
+    @classmethod
+    def of(cls, planned: Plan, world_to_camera: Callable[[Frames, Frames], Matrices]) -> Views | None:
+        """Return the views, or None if all cameras are static at the same position.
+
+        `world_to_camera`: function of two arrays of frames that returns matrices at the first frames, for the cameras
+            that are active at the second frames.
+        """
+        around_keys = planned.around_keys
+        frames = np.concatenate((planned.path_frames, around_keys.ravel()))
+        # A tangent is seen by the camera of its key, even across a cut.
+        camera_frames = np.broadcast_to(planned.key_frames, around_keys.shape).ravel()
+        matrices = world_to_camera(frames, np.concatenate((planned.path_frames, camera_frames)))
+        if (matrices == matrices[:1]).all():
+            return None
+        along_path, near_keys = np.split(matrices, [len(planned.path_frames)])
+        return cls(along_path, near_keys.reshape(*around_keys.shape, 4, 4))
+
+
+@record()
+class Path:
+    """A path with `n` frames and `k` keys. The path is in camera space if it has `views`, otherwise in world space."""
+
+    start: int
+    """Frame of the first point. Points are one frame apart."""
+    points: Points
+    """Positions, shape (n, 3)."""
+    speeds: Points
+    """Speeds, shape (n,), in units per frame."""
+    frames: Frames
+    """Frames of the keys, shape (k,)."""
+    reach: Frames
+    """Distances to the neighboring keys, shape (2, k), as in `Plan.reach`."""
+    keys: Points
+    """Positions of the keys, shape (k, 3)."""
+    incoming: Points
+    """Vectors from the keys to the ends of their incoming tangents, shape (k, 3). Like Bezier handles, these vectors
+    span a third of the segment."""
+    outgoing: Points
+    views: Matrices | None = None
+    """Matrices from camera space to world space at each key's frame, shape (k, 4, 4)."""
+    cuts: tuple[int, ...] = ()
+    """Frames at which the camera changes."""
+
+    def stretches(self) -> list[slice]:
+        """Return the slices of points between camera cuts."""
+        return _stretches(self.cuts, self.start, len(self.points))
+
+    def within(self, first: int, last: int) -> Path:
+        """Return the part of the path between two frames, with its keys."""
+        rows = slice(max(first - self.start, 0), max(last + 1 - self.start, 0))
+        keys = (self.frames >= first) & (self.frames <= last)
+        return replace(
+            self,
+            start=max(first, self.start),
+            points=self.points[rows],
+            speeds=self.speeds[rows],
+            frames=self.frames[keys],
+            reach=self.reach[:, keys],
+            keys=self.keys[keys],
+            incoming=self.incoming[keys],
+            outgoing=self.outgoing[keys],
+            views=None if self.views is None else self.views[keys],
+        )
+
+    def frames_every(self, step: int) -> npt.NDArray[np.int64]:
+        """Return the frames that are multiples of the step, except key frames. A step of 0 returns no frames."""
+        if step < 1:
+            return np.empty(0, dtype=np.int64)
+        frames = np.arange(self.start, self.start + len(self.points))
+        is_key = np.isin(frames, np.round(self.frames))
+        multiples: npt.NDArray[np.int64] = frames[(frames % step == 0) & ~is_key]
+        return multiples
 
 
 def _stretches(cuts: Sequence[int], start: int, count: int) -> list[slice]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from unittest.mock import Mock
 
 import bpy
+import numpy as np
 import pytest
 
 from tests.animation.curves import PARAMETERS, differences, fcurves, insert, new_object, set_selected, snapshot
@@ -415,6 +416,15 @@ def test_a_person_adds_a_preset_and_removes_it(keyed, choose, editor, numbers):
         # The extension's own presets remain.
         bpy.ops.tcb.preset_add(name="Stop", remove_name=True)
         bpy.ops.tcb.preset_apply(preset="stop")
+
+
+def test_parameters_that_cannot_be_read_are_not_saved_as_a_preset(keyed, choose, editor, tcb_animation, monkeypatch):
+    choose(keyed("Cube"), "location", 11)
+    unreadable = dict.fromkeys(PARAMETERS, np.array([np.nan]))
+    monkeypatch.setattr(tcb_animation.operators.preset, "chosen_parameters", lambda _context: unreadable)
+    with editor("DOPESHEET"), pytest.raises(RuntimeError, match="the same parameters"):
+        bpy.ops.tcb.preset_add(name="Unreadable")
+    assert "Unreadable" not in tcb_animation.ui.presets.presets()
 
 
 def test_a_preset_runs_nothing_of_its_file(keyed, choose, editor, tmp_path):

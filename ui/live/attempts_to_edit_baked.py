@@ -113,8 +113,12 @@ _Tracks = dict[tuple[int, int, str], bpy.types.Action]
 
 def explain_keying(context: bpy.types.Context) -> None:
     """Explain that keys cannot be inserted into baked tracks of the selection."""
-    selected = baked_selection(context)
-    baked_parts = [(item, start) for item in selected for start in item.starts if item.is_baked(start)]
+    baked_parts = [
+        (selected, start)
+        for selected in baked_selection(context)
+        for start in selected.starts
+        if selected.is_baked(start)
+    ]
     _explain_parts(baked_parts, "KEYED_WHILE_BAKED")
 
 
@@ -144,8 +148,8 @@ def _explain_keys(tracks: _Tracks, code: str) -> None:
 def _explain_parts(parts: Sequence[tuple[BakedSelection, str]], code: str) -> None:
     """Explain an edit of baked objects or bones, each given with its path prefix. Do nothing if there are none."""
     if parts:
-        names = dict.fromkeys(_name(item.datablock, start) for item, start in parts)
-        actions = {item.channels.action for item, _ in parts}
+        names = dict.fromkeys(_name(selected.datablock, start) for selected, start in parts)
+        actions = {selected.channels.action for selected, _ in parts}
         locked_message.show(actions, Finding(code, arguments=(tuple(names),)))
 
 
@@ -190,19 +194,19 @@ def _explain_poses() -> None:
     pose: set[tuple[int, str, int, float]] = set()
     parts: list[tuple[BakedSelection, str]] = []
     for context in _window_contexts():
-        for item in baked_selection(context):
-            differences = _differences_from_bake(context.scene, item)
-            pose |= {(item.datablock.session_uid, *difference) for difference in differences}
-            posed = [start for start in item.starts if any(path.startswith(start) for path, _, _ in differences)]
-            parts += [(item, start) for start in posed]
+        for selected in baked_selection(context):
+            differences = _differences_from_bake(context.scene, selected)
+            pose |= {(selected.datablock.session_uid, *difference) for difference in differences}
+            posed = [start for start in selected.starts if any(path.startswith(start) for path, _, _ in differences)]
+            parts += [(selected, start) for start in posed]
     before, _events.pose = _events.pose, frozenset(pose)
     if _events.pose != before:
         _explain_parts(parts, "POSED_WHILE_BAKED")
 
 
-def _differences_from_bake(scene: Any, item: BakedSelection) -> list[tuple[str, int, float]]:
+def _differences_from_bake(scene: Any, selected: BakedSelection) -> list[tuple[str, int, float]]:
     """Return the paths, components and values of a pose that differ from the baked curves at the current frame."""
-    datablock, channels, baked = item.datablock, item.channels, item.table.baked
+    datablock, channels, baked = selected.datablock, selected.channels, selected.table.baked
     animation = animation_data(datablock)
     if animation is not None and animation.use_nla and len(animation.nla_tracks):
         # The displayed pose is the sum of all strips.

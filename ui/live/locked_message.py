@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The message that baked tracks are locked, shown in editors and status bars for the time that reading takes."""
+"""The message that baked tracks are locked, shown in editors and status bars until users have had time to read it."""
 
 from __future__ import annotations
 

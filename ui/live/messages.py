@@ -46,7 +46,7 @@ def note_seen(notes: Iterable[Finding]) -> None:
 
 
 def keep_notes(action: bpy.types.Action, notes: Iterable[Finding]) -> None:
-    """Keep the action's new notes, and unread older notes."""
+    """Keep the action's new notes, and unread older notes. New notes replace the notes of the last operator."""
     now = time.monotonic()
     old = _notes.get(action.session_uid, [])
     unread = [note for note in old if now - seen_at.get(note, now) < READING_TIME]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Key fields: parameters, velocities, frames and values, with shared sliders and 3ds Max values."""
+"""Key fields: parameters, velocities, frames and values, with sliders for several keys."""

@@ -26,7 +26,8 @@ from ..chosen_values import chosen_parameters, chosen_velocities
 from ..parameter_properties import DECIMALS, parameter
 from .last_event import last_event
 from .shared_slider import SharedSlider
-from .slider_drag import ValueDrag, drag_of, end_if_released, once_a_drag
+from .slider_drag import drag_of, end_if_released, once_a_drag
+from .value_drag import ValueDrag
 
 MAX_COMPONENTS = 4
 """Number of fields for the components of a value or a velocity."""
