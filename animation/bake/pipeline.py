@@ -109,7 +109,7 @@ def bake_steps(
     options = options if reason else options.as_kept()
     report = Report()
     jobs = collected_jobs(datablocks, options, prefixes or {}, report)
-    samples = sum(count_samples([track for job in jobs for track in job.tracks]))
+    samples = sum(count_samples(bake) for job in jobs for bake in job.tracks)
     reason = reason or too_many(samples, options.sample_limit)
     if reason:
         report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]

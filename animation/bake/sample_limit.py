@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ...interp.base_spline import Cycle
 from ..errors import Finding
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
-from ..store.frame_functions import FrameFunction, functions_of
 from ..store.table.track_records import Output
 from .plans.retimed_plan import sample_count
 from .plans.sample_frames import APART, Sampling, sampling_of
@@ -28,16 +25,13 @@ def too_near_keys(step: float) -> Finding | None:
     return None if step >= APART else Finding("STEP_TOO_SMALL", arguments=(step, APART))
 
 
-def count_samples(bakes: Sequence[TrackBake]) -> list[float]:
-    """Return the approximate number of samples that the bake of each track needs."""
-    functions = iter(functions_of([bake.track for bake in bakes if bake.options.output != "HANDLES"]))
-    return [0.0 if bake.options.output == "HANDLES" else _count(bake, next(functions)) for bake in bakes]
-
-
-def _count(bake: TrackBake, function: FrameFunction | None) -> float:
+def count_samples(bake: TrackBake) -> float:
+    """Return the approximate number of samples that the bake of a track needs."""
     own, options = bake.own, bake.options
-    if function is not None:
-        return sample_count(own, options, function)
+    if options.output == "HANDLES":
+        return 0.0
+    if bake.function is not None:
+        return sample_count(own, options, bake.function)
     timings = tuple([channel.frame_bytes for channel in own.values()])
     return _count_at(timings, bake.settings.cycle, options.output, options.step, options.extend)
 

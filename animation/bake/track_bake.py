@@ -25,6 +25,8 @@ class TrackBake:
     channels: Channels
     own: OwnChannels
     options: Options
+    function: FrameFunction | None
+    """The frame function that retimes the track."""
     settings: Settings = field(init=False)
     """The track's settings with the options."""
     key_frames: Float32Array = field(init=False)
@@ -32,8 +34,6 @@ class TrackBake:
     plans: Sequence[Plan] = field(init=False)
     """One plan per spline, or one for all splines."""
     notes: Sequence[Finding] = field(init=False)
-    function: FrameFunction | None = field(init=False)
-    """The frame function that retimes the track."""
     baked: ComposedKeys = field(init=False)
     """The keys that play the track, set when the splines are evaluated."""
     state: TrackState = field(init=False)

@@ -24,7 +24,7 @@ from ..memoize import memoized
 from ..report import Report
 from ..store.action_and_strips import editable_sets, in_action_time, plays
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
-from ..store.frame_functions import FrameFunction, functions_of
+from ..store.frame_functions import functions_of
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import read_all_own_keys
 from ..store.table.custom_property import read_table
@@ -54,7 +54,7 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 }
 
 
-def plan_track(bake: TrackBake, function: FrameFunction | None, splines: list[TrackSpline] | None) -> None:
+def plan_track(bake: TrackBake, splines: list[TrackSpline] | None) -> None:
     """Plan the bake of a track, retimed by the track's frame function if there is one.
 
     `splines` are the track's splines, or None if they have not been created yet.
@@ -62,7 +62,7 @@ def plan_track(bake: TrackBake, function: FrameFunction | None, splines: list[Tr
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
     the track, if the fault is found only during evaluation.
     """
-    track, own, options, settings = bake.track, bake.own, bake.options, bake.settings
+    track, own, options, settings, function = bake.track, bake.own, bake.options, bake.settings, bake.function
     if options.output == "HANDLES" and function is not None:
         raise track.error("HANDLES_TIMED")
     splines = splines or track_splines(track, settings, own, options.defaults)
@@ -82,7 +82,7 @@ def plan_track(bake: TrackBake, function: FrameFunction | None, splines: list[Tr
     else:
         notes += _notes_of_keys(scope, settings, splines)
         plans = _OUTPUTS[options.output](scope, [with_values_of_motion(track, spline) for spline in splines])
-    bake.key_frames, bake.plans, bake.notes, bake.function = frames, plans, notes, function
+    bake.key_frames, bake.plans, bake.notes = frames, plans, notes
 
 
 def _cycle_beyond(track: Track, settings: Settings, splines: Sequence[TrackSpline], options: Options) -> Cycle:
@@ -190,7 +190,7 @@ def job_of_edited(
         complete,
     )
     report.errors += [finding for _, error in left_out for finding in error.findings]
-    reasons = [too_many(count, otherwise.sample_limit) for count in count_samples(job.tracks)]
+    reasons = [too_many(count_samples(bake), otherwise.sample_limit) for bake in job.tracks]
     limited = list(zip(job.tracks, reasons, strict=True))
     report.errors += [reason.on(bake.track.name, bake.track.path) for bake, reason in limited if reason]
     job.tracks = [bake for bake, reason in limited if not reason]
@@ -210,8 +210,9 @@ def add_tracks(
     by handles.
     """
     left_out = []
-    implied = may_imply([track for track, _ in to_bake], own_keys)
-    for (track, reason), own, implies in zip(to_bake, own_keys, implied, strict=True):
+    tracks = [track for track, _ in to_bake]
+    inputs = zip(to_bake, own_keys, functions_of(tracks), may_imply(tracks, own_keys), strict=True)
+    for (track, reason), own, function, implies in inputs:
         try:
             if not own:
                 raise AnimationError(reason or track.finding("NO_KEYS"))
@@ -222,7 +223,7 @@ def add_tracks(
             if implies or whole is not own:
                 whole, notes = with_implied(track, whole, options.defaults)
                 job.notes += notes
-            job.tracks.append(TrackBake(track, job.channels, whole, options))
+            job.tracks.append(TrackBake(track, job.channels, whole, options, function))
         except AnimationError as error:
             left_out.append((track, error))
     return left_out
@@ -231,26 +232,23 @@ def add_tracks(
 def plan_tracks(jobs: Sequence[BakeJob], report: Report) -> list[BakeJob]:
     """Plan the splines of all jobs, and return the jobs with planned tracks. Report tracks that can't be planned."""
     bakes = [bake for job in jobs for bake in job.tracks]
-    functions = iter(functions_of([bake.track for bake in bakes]))
     inputs = [SplineInput(bake.track, bake.settings, bake.own, bake.options.defaults) for bake in bakes]
     splines = iter(splines_together(inputs))
     for job in jobs:
         job.tracks = [
             bake
-            for bake, function, splines_of_track in zip(job.tracks, functions, splines, strict=False)
-            if _is_planned(job, bake, function, splines_of_track, report)
+            for bake, splines_of_track in zip(job.tracks, splines, strict=False)
+            if _is_planned(job, bake, splines_of_track, report)
         ]
         if not job.tracks:
             report.notes += job.notes
     return [job for job in jobs if job.tracks]
 
 
-def _is_planned(
-    job: BakeJob, bake: TrackBake, function: FrameFunction | None, splines: list[TrackSpline] | None, report: Report
-) -> bool:
+def _is_planned(job: BakeJob, bake: TrackBake, splines: list[TrackSpline] | None, report: Report) -> bool:
     """Plan a track, and return whether it could be planned. Report any error."""
     try:
-        plan_track(bake, function, splines)
+        plan_track(bake, splines)
         return True
     except KeysError as error:
         report.errors.append(bake.track.finding("SPLINE", error.message, frame=error.frame))

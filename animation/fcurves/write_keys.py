@@ -108,14 +108,14 @@ def write_some(
 
     `keys` contains the same number of keys for each F-curve.
     """
+    setters = [fcurve.keyframe_points.foreach_set for fcurve in fcurves]
     for name, is_written in fcurves_by_attribute.items():
         array = np.ascontiguousarray(getattr(keys, name))
         size_per_curve = max(1, array.size // len(fcurves))
         buffers = sliced(array, range(0, array.size + 1, size_per_curve))
-        for fcurve, buffer, writes in zip(fcurves, buffers, is_written.tolist(), strict=True):
+        for foreach_set, buffer, writes in zip(setters, buffers, is_written.tolist(), strict=True):
             if writes:
-                points: Any = fcurve.keyframe_points
-                points.foreach_set(name, buffer)
+                foreach_set(name, buffer)
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:
