@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure the error of Blender's playback of a bake against the formulas, at ten points per frame.
 
-    python tools/errors.py [FILE.3ds …] [--docs docs/measurements]
+    python tools/errors.py [FILE.3ds …] [--page docs/measurements/curves.md]
 
 The example scene, and the tracks of each .3ds file as keys of empty objects, are baked as samples and as curves. The
-values after `frame_set` are compared with tests/animation/reference.py, which shares no code with the extension. With
-`--docs`, the tables are written into curves.md in that folder. The exit status is 1 if an error is larger than allowed.
+values after `frame_set` are compared with tests/animation/reference.py, which shares no code with the extension. The
+exit status is 1 if an error is larger than allowed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tests.animation import reference
 from tools import tcb
 from tools.benchmarks.checkout import animation
 from tools.benchmarks.scenes import fcurves
-from tools.tables import filled, number, table
+from tools.tables import number, show, table
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -314,7 +314,7 @@ def _distance(distance: Distance) -> tuple[str, ...]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Measure how far what Blender plays is from the formulas.")
     parser.add_argument("files", type=Path, nargs="*", help=".3ds files")
-    parser.add_argument("--docs", type=Path, help="folder of curves.md, to put the table there")
+    parser.add_argument("--page", type=Path, help="a page to insert the tables into")
     options = parser.parse_args()
     makers: dict[str, Callable[[], list[Track]]] = {"example scene": example}
     makers |= {path.name: lambda path=path: of_file(path) for path in options.files}
@@ -322,17 +322,10 @@ def main() -> int:
     for name, make in makers.items():
         rows.append(measure(name, make()))
         print(f"{name}: done", file=sys.stderr)
-    for name, text in tables(rows).items():
-        print(f"\n{name}\n\n{text}")
+    show(tables(rows), options.page)
     for row in rows:
         if not row.is_good:
             print(f"{row.name}: an error is larger than allowed")
-    if options.docs:
-        page = options.docs / "curves.md"
-        text = page.read_text()
-        for name, content in tables(rows).items():
-            text = filled(text, name, content)
-        page.write_text(text)
     tcb.end_process(0 if all(row.is_good for row in rows) else 1)
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the error of the animator's keys when played with fitted handles, and write docs/measurements/handles.md.
+"""Measure the error of the animator's keys when played with fitted handles.
 
-    python tools/handles.py [--docs docs/measurements]
+    python tools/handles.py [--page docs/measurements/handles.md]
 
 Tracks are random. The handles are evaluated here, by bisection, and compared with the splines at 240 points per
-segment. tests/animation/test_fitting_in_blender.py compares Blender's own evaluation with the splines. Without
-`--docs`, the tables are printed. The script takes two minutes.
+segment. tests/animation/test_fitting_in_blender.py compares Blender's own evaluation with the splines. The script takes
+two minutes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from interp.fitting import Request
 from interp.fitting.handles import Handles, fit_handles
 from interp.rotations.representations import rotation_representation
 from interp.splines import tcb
-from tools.tables import filled, number, table
+from tools.tables import number, show, table
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -184,28 +184,19 @@ def values() -> str:
     return table(["parameters", *HEADS], rows)
 
 
-TABLES = {
-    "quaternions": quaternions,
-    "Euler angles": lambda: angles("XYZ"),
-    "axis and angle": lambda: angles("AXIS_ANGLE"),
-    "values": values,
-}
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--docs", type=Path, help="the folder with handles.md, whose tables are written again")
-    options = parser.parse_args(arguments)
-    page = options.docs / "handles.md" if options.docs else None
-    text = page.read_text(encoding="utf-8") if page else ""
-    for name, made in TABLES.items():
-        content = made()
-        if page:
-            text = filled(text, name, content)
-        else:
-            print(f"{name}\n\n{content}\n")
-    if page:
-        page.write_text(text, encoding="utf-8")
+    parser.add_argument("--page", type=Path, help="a page to insert the tables into")
+    options = parser.parse_args()
+    show(
+        {
+            "quaternions": quaternions(),
+            "Euler angles": angles("XYZ"),
+            "axis and angle": angles("AXIS_ANGLE"),
+            "values": values(),
+        },
+        options.page,
+    )
 
 
 if __name__ == "__main__":

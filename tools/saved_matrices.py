@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from formats import three_ds
 from tools import tcb
 from tools.benchmarks.checkout import animation, package
-from tools.survey import angles_between
+from tools.scene_matrices import angles_between
 from tools.tables import number, table
 
 WAYS = ("DE_CASTELJAU", "SQUAD")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create tables in Markdown, and insert them into pages."""
+"""Create tables in Markdown, and print them or insert them into pages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 
 def number(value: float) -> str:
@@ -28,11 +29,20 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
 
 
-def filled(text: str, name: str, content: str) -> str:
-    """Return the text with new content between the marks of that name. Raise ValueError if there are none."""
-    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    head, found, rest = text.partition(start)
-    _, closed, tail = rest.partition(end)
-    if not found or not closed:
-        raise ValueError(f"the page has no place for {name!r}")
-    return f"{head}{start}\n{content}\n\n{end}{tail}"
+def show(tables: Mapping[str, str], page: Path | None = None) -> None:
+    """Print tables, given by name, or insert them between the marks of these names in a page.
+
+    Raise ValueError if the page does not have the marks.
+    """
+    if page is None:
+        print("\n\n".join(f"{name}\n\n{content}" for name, content in tables.items()))
+        return
+    text = page.read_text(encoding="utf-8")
+    for name, content in tables.items():
+        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, start_in_page, after_start = text.partition(start)
+        _, end_in_page, after = after_start.partition(end)
+        if not start_in_page or not end_in_page:
+            raise ValueError(f"the page has no place for {name!r}")
+        text = f"{before}{start}\n{content}\n\n{end}{after}"
+    page.write_text(text, encoding="utf-8")

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Update translations/*.po with the texts of the sources: `python tools/translations.py`.
+"""Update translations/*.po with the texts of the sources: `python tools/translations.py [--list]`.
 
 Needs Blender as a Python module, whose tool finds the texts. New texts are added without a translation, and texts that
-no longer exist are removed. Prints both, and the translated fraction of each language.
-tests/extension/test_languages.py compares the files with the sources.
+no longer exist are removed. Prints both, and the translated fraction of each language. With `--list`, only prints the
+texts as JSON. tests/extension/test_languages.py compares the files with these texts.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import importlib.util
+import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+import bpy
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import tcb
 
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE_THE_PACKAGE = {"tests", "tools", "examples"}
@@ -23,21 +29,33 @@ SOURCES = sorted([*ROOT.glob("*.py"), *(module for package in PACKAGES for modul
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
 INTERFACE = ("panels/", "operators/", "ui/")
 """Folders with labels and tooltips outside declarations."""
+HEADER = 'msgid ""\nmsgstr ""\n"Language: {}\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
 
 Key = tuple[str, str]
 """Context and English text."""
 
 
-def finds_texts() -> bool:
-    """Return whether this Blender ships the tool that finds texts."""
-    return _name_of_blenders_tool() is not None
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Update translations/*.po with the texts of the sources.")
+    parser.add_argument("--list", action="store_true", help="only print each context, text, and whether it is a label")
+    options = parser.parse_args()
+    package = tcb.load(tcb.PACKAGE, "__init__.py", [str(ROOT)])
+    package.register()
+    texts = find_texts()
+    if options.list:
+        print(json.dumps([(*key, is_label) for key, is_label in texts.items()]))
+    else:
+        for file in sorted(ROOT.glob("translations/*.po")):
+            update(file, texts)
+    tcb.end_process(0)
 
 
 def find_texts() -> dict[Key, bool]:
     """Return the texts of the registered extension, with True for labels and tooltips and False for messages."""
-    import bpy
-
-    tool = _name_of_blenders_tool()
+    # The tool was renamed in Blender 5.
+    tool = next((name for name in ("_bl_i18n_utils", "bl_i18n_utils") if importlib.util.find_spec(name)), None)
+    if tool is None:
+        raise SystemExit("translations: this Blender does not include the tool that finds texts, but 4.2 and 5.2 do")
     extract = importlib.import_module(f"{tool}.bl_extract_messages")
     settings = importlib.import_module(f"{tool}.settings").I18nSettings()
     scripts = bpy.utils.system_resource("SCRIPTS")  # type: ignore[attr-defined]  # the stubs lack it
@@ -47,75 +65,50 @@ def find_texts() -> dict[Key, bool]:
         operators = getattr(bpy.ops, module)
         for name in dir(operators):
             getattr(operators, name).get_rna_type()
+    in_sources: dict[Key, object] = {}
+    extract.dump_py_messages_from_files(in_sources, extract._gen_reports(None), list(map(str, SOURCES)), settings)
     declared: dict[Key, object] = {}
     extract.dump_rna_messages(declared, extract._gen_reports(None), settings)
-    written: dict[Key, object] = {}
-    extract.dump_py_messages_from_files(written, extract._gen_reports(None), list(map(str, SOURCES)), settings)
-    texts = {key: any(map(_is_of_interface, _places(place))) for key, place in written.items()}
-    # The first list contains all declarations of Blender. The names of the extension contain this text.
-    ours = (key for key, place in declared.items() if any("tcb" in name.lower() for name in _places(place)))
-    return texts | dict.fromkeys(ours, True)
+    texts = {key: any(place.startswith(INTERFACE) for place in _places(message)) for key, message in in_sources.items()}
+    # The declarations include Blender's own. The names of the extension contain this text.
+    own_declarations = [
+        key for key, message in declared.items() if any("tcb" in place.lower() for place in _places(message))
+    ]
+    return texts | dict.fromkeys(own_declarations, True)
 
 
-def _name_of_blenders_tool() -> str | None:
-    # Renamed in Blender 5.
-    return next((name for name in ("_bl_i18n_utils", "bl_i18n_utils") if importlib.util.find_spec(name)), None)
-
-
-def _places(message: object) -> Iterable[str]:
+def _places(message: object) -> list[str]:
     """Return the places where Blender's tool found a text."""
-    return map(str, getattr(message, "sources"))  # noqa: B009 - of a class without types
+    return list(map(str, getattr(message, "sources")))  # noqa: B009 - of a class without types
 
 
-def _is_of_interface(place: str) -> bool:
-    return place.startswith(INTERFACE)
-
-
-def read(file: Path, package: str) -> dict[Key, str]:
-    """Return all texts of a .po file, read by that package, with their translations or "" if missing."""
-    import bpy
-
-    languages = importlib.import_module(f"{package}.ui.languages")
+def update(file: Path, texts: Mapping[Key, bool]) -> None:
+    """Write a .po file with these texts and their known translations, and print the differences."""
     default = bpy.app.translations.contexts.default
-    return {(context or default, text): translation for context, text, translation in languages.entries(file)}
+    languages = importlib.import_module(f"{tcb.PACKAGE}.ui.languages")
+    before = {(context or default, text): translation for context, text, translation in languages.entries(file)}
+    after = {key: before.get(key, "") for key in texts}
+    file.write_text(po_file(file.stem, after, default), encoding="utf-8")
+    for sign, keys in (("-", before.keys() - after.keys()), ("+", after.keys() - before.keys())):
+        for key in sorted(keys):
+            print(sign, *key, before.get(key, ""), sep=" | ")
+    for kind, is_label in (("labels and tooltips", True), ("messages", False)):
+        are_translated = [bool(after[key]) for key in texts if texts[key] == is_label]
+        print(f"{file.stem}: {sum(are_translated)} of {len(are_translated)} {kind} are translated")
 
 
 def po_file(language: str, translations: Mapping[Key, str], default: str) -> str:
     """Return the content of a .po file, sorted by English text. The context `default` is not written."""
-    header = f'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
-    entries = [header]
+    entries = [HEADER.format(language)]
     for (context, text), translation in sorted(translations.items(), key=lambda item: item[0][::-1]):
-        named = "" if context == default else f"msgctxt {_quoted(context)}\n"
-        entries.append(f"{named}msgid {_quoted(text)}\nmsgstr {_quoted(translation)}\n")
+        context_line = "" if context == default else f"msgctxt {_quoted(context)}\n"
+        entries.append(f"{context_line}msgid {_quoted(text)}\nmsgstr {_quoted(translation)}\n")
     return "\n".join(entries)
 
 
 def _quoted(text: str) -> str:
     """Return the text in the format of a .po file, on one line."""
     return '"{}"'.format(text.replace('"', '\\"'))
-
-
-def main() -> None:
-    import bpy
-
-    from tools import tcb
-
-    if not finds_texts():
-        raise SystemExit("translations: this Blender does not include the tool that finds texts, but 4.2 and 5.2 do")
-    package = tcb.load(tcb.PACKAGE, "__init__.py", [str(ROOT)])
-    package.register()
-    texts = find_texts()
-    for file in sorted(ROOT.glob("translations/*.po")):
-        before = read(file, package.__name__)
-        after = {key: before.get(key, "") for key in texts}
-        file.write_text(po_file(file.stem, after, bpy.app.translations.contexts.default), encoding="utf-8")
-        for sign, keys in (("-", before.keys() - after.keys()), ("+", after.keys() - before.keys())):
-            for key in sorted(keys):
-                print(sign, *key, before.get(key, ""), sep=" | ")
-        for kind, is_interface in (("labels and tooltips", True), ("messages", False)):
-            translated = [bool(after[key]) for key in texts if texts[key] == is_interface]
-            print(f"{file.stem}: {sum(translated)} of {len(translated)} {kind} are translated")
-    tcb.end_process(0)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from tools.translations import ROOT, read
-
+ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(ROOT.glob("translations/*.po"))
 TRANSLATIONS = dict[tuple[str, str], str]
 
@@ -22,8 +21,12 @@ pytestmark = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 @pytest.fixture
 def translations(tcb_animation: ModuleType, file: Path) -> TRANSLATIONS:
+    import bpy
+
     installed = Path(tcb_animation.__path__[0]) / "translations" / file.name
-    return read(installed, tcb_animation.__name__)
+    languages = importlib.import_module(f"{tcb_animation.__name__}.ui.languages")
+    default = bpy.app.translations.contexts.default
+    return {(context or default, text): translation for context, text, translation in languages.entries(installed)}
 
 
 def fields(text: str) -> set[tuple[str, str | None, str | None]]:

@@ -13,8 +13,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools.translations import ROOT, SOURCES
-
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = [
+    init.parent for init in ROOT.glob("*/__init__.py") if init.parent.name not in ("tests", "tools", "examples")
+]
+SOURCES = sorted([*ROOT.glob("*.py"), *(module for package in PACKAGES for module in package.rglob("*.py"))])
+"""The modules of the extension."""
 MARKERS = {"rpt_", "iface_", "n_"}
 """Functions that mark text for translation. Blender's tools find text by these names."""
 WORDS = re.compile(r"[A-Za-z]*[a-z]{2,}[,;:.]* +[(\"']*[A-Za-z{]|[}\])] [(\"']*[a-z]{2,}|^ ?[a-z]{2,} ?$(?<= )")

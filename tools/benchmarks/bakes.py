@@ -30,7 +30,7 @@ from bpy_extras import anim_utils
 from tools.benchmarks.checkout import animation, module
 from tools.benchmarks.scenes import RIG, Size, fcurves, make
 from tools.benchmarks.timing import seconds_of
-from tools.tables import filled, number, table
+from tools.tables import number, show, table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -213,10 +213,4 @@ def run(options: argparse.Namespace) -> None:
         f"Measured with Blender {bpy.app.version_string}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"on {platform.system()} {platform.machine()} with {os.cpu_count()} cores. Rounds: {options.rounds}."
     )
-    for name, text in tables.items():
-        print(f"\n{name}\n\n{text}")
-    if options.page:
-        page = options.page.read_text()
-        for name, text in tables.items():
-            page = filled(page, name, text)
-        options.page.write_text(page)
+    show(tables, options.page)
