@@ -67,17 +67,6 @@ Point = Annotated[tuple[float, ...], _check_three]
 Parameters = Annotated[Mapping[str, float], _check_parameters]
 
 
-Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID]
-"""Several datablocks. A mapping contains the path prefixes of each datablock's tracks, or None for all tracks."""
-
-
-def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict[bpy.types.ID, list[str] | None]:
-    """Return the path prefixes for each datablock, from the mapping or else from the common `prefixes`."""
-    if isinstance(datablocks, Mapping):
-        return {datablock: None if paths is None else list(paths) for datablock, paths in datablocks.items()}
-    return dict.fromkeys(datablocks, None if prefixes is None else list(prefixes))
-
-
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorate a function to check its arguments, and to convert iterables to lists and numbers to float or int."""
     signature = inspect.signature(function)

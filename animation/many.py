@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import bpy
 
-from .arguments import Datablocks, by_datablock, checked
+from .arguments import checked
 from .errors import AnimationError
 from .report import Report
 
@@ -21,6 +21,16 @@ _Datablock = TypeVar("_Datablock", bound=bpy.types.ID)
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _EMPTY = inspect.Parameter.empty
+
+Datablocks = Mapping[bpy.types.ID, Iterable[str] | None] | Iterable[bpy.types.ID]
+"""Several datablocks. A mapping contains the path prefixes of each datablock's tracks, or None for all tracks."""
+
+
+def by_datablock(datablocks: Datablocks, prefixes: Iterable[str] | None) -> dict[bpy.types.ID, list[str] | None]:
+    """Return the path prefixes for each datablock, from the mapping or else from the common `prefixes`."""
+    if isinstance(datablocks, Mapping):
+        return {datablock: None if paths is None else list(paths) for datablock, paths in datablocks.items()}
+    return dict.fromkeys(datablocks, None if prefixes is None else list(prefixes))
 
 
 def on_each(

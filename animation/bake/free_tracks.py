@@ -13,7 +13,7 @@ from ..fcurves.cycles_modifier import repeat
 from ..fcurves.joined_keys import Joined
 from ..fcurves.write_keys import extrapolate, write_joined
 from ..store.own_curves import keys_of_saved
-from ..store.table import rows as rows_
+from ..store.table.record_arrays import joined
 from ..store.table.track_records import SAVED, BakedChannel, TrackState
 from ..store.tracks import Track
 from .locks import unlock
@@ -42,7 +42,7 @@ def free_tracks(channels: Channels, tracks: Sequence[Track]) -> None:
             restored.append((fcurve, channel))
     if restored:
         saved = [channel.keys for _, channel in restored]
-        keys = keys_of_saved(rows_.joined(saved, SAVED))
+        keys = keys_of_saved(joined(saved, SAVED))
         write_joined([fcurve for fcurve, _ in restored], Joined(keys, [len(rows) for rows in saved]))
     for fcurve, channel in restored:
         if channel.edited:

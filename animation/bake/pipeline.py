@@ -21,7 +21,8 @@ from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.enable_tracks import new_state
 from ..store.find_tracks import find_tracks
 from ..store.record_rows import OwnChannel, record_rows
-from ..store.table.rows import joined
+from ..store.table.record_arrays import joined
+from ..store.table.rows import ROW
 from ..store.table.track_records import Options, TrackState
 from ..store.tracks import Track
 from .plans.protocol import Results
@@ -57,7 +58,7 @@ def add_rows(jobs: Sequence[BakeJob]) -> None:
                 own.identities.tobytes() == as_read[index].identities.tobytes() for index, own in bake.own.items()
             )
             rows_of_job += [next(next_rows) for _ in bake.own]
-        job.rows = joined(rows_of_job)
+        job.rows = joined(rows_of_job, ROW)
 
 
 def _move_to_local_copy(job: BakeJob) -> None:

@@ -43,7 +43,7 @@ def _bone_of(path: str) -> str:
 
 def remove_made(channels: Channels, track: Track, index: int) -> None:
     """Remove a channel that a bake created, and restore the value of the property."""
-    rest = track.made[index]
+    rest = track.created_by_bake[index]
     channels.remove(track.channels.pop(index))
     owner_path, name = split(track.path)
     datablock = track.datablock

@@ -20,8 +20,9 @@ from ..store.own_curves import own_channels
 from ..store.own_keys import read_all_own_keys
 from ..store.record_rows import OwnChannel, record_rows
 from ..store.table import key_identity
-from ..store.table import rows as rows_
 from ..store.table.custom_property import update
+from ..store.table.record_arrays import joined
+from ..store.table.rows import ROW
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED
@@ -92,7 +93,7 @@ def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> It
     extrapolations = {index: track.extrapolation(index) for index in own_channels(track)}
     if bake is not None:
         unlock(track.channels[index] for index in bake.channels if index in track.channels)
-        for index in sorted(track.made.keys() & track.channels.keys()):
+        for index in sorted(track.created_by_bake.keys() & track.channels.keys()):
             remove_made(channels, track, index)
     for index, extrapolation in extrapolations.items():
         fcurve = track.channels[index]
@@ -119,7 +120,7 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
         return own
     to_record = [OwnChannel(state.identity, index, keys, index in state.channels) for index, keys in mirrored.items()]
     named, rows = record_rows(to_record)
-    update(channels.action, rows_.joined(rows))
+    update(channels.action, joined(rows, ROW))
     return dict(zip(own, named, strict=True))
 
 

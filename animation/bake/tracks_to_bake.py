@@ -22,7 +22,7 @@ from ..fcurves.keyframes import Float32Array
 from ..live.meaning_of_edits import may_imply, with_implied
 from ..memoize import memoized
 from ..report import Report
-from ..store.action_and_strips import editable_sets, in_action_time, plays
+from ..store.action_and_strips import editable_sets, played_range, plays
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
 from ..store.frame_functions import functions_of
 from ..store.own_arrays import OwnKeys
@@ -337,7 +337,7 @@ def _in_action_time(job: BakeJob, options: Options) -> Options:
 
     `extend` is in scene time. NLA strips can offset and scale action time.
     """
-    ranges = [in_action_time(datablock, job.channels) for datablock in job.datablocks]
+    ranges = [played_range(datablock, job.channels) for datablock in job.datablocks]
     played = [each for each in ranges if each is not None]
     if options.extend is None or len(played) < len(ranges):
         return options

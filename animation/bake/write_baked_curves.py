@@ -69,7 +69,7 @@ def _make_curves(member: TrackBake) -> None:
     """Create the F-curves that the bake needs, and remove unused F-curves created by an earlier bake."""
     track, channels = member.track, member.channels
     needed = {index for keys in member.baked.channel_keys for index in keys.components}
-    for index in track.made.keys() - needed:
+    for index in track.created_by_bake.keys() - needed:
         if index in track.channels:
             remove_made(channels, track, index)
     for index in sorted(needed - track.channels.keys()):
@@ -107,7 +107,7 @@ def _write_group(members: Sequence[tuple[TrackBake, ChannelKeys]]) -> None:
     ):
         track = member.track
         # The value that remains when Free Bake removes a channel that the bake has created.
-        rest = None if index in member.own else track.made.get(index, track.rest[index])
+        rest = None if index in member.own else track.created_by_bake.get(index, track.rest[index])
         is_edited = before is not None and before.edited
         member.written[index] = BakedChannel(saved_channel, extrapolation, rest, repeats, fingerprint, is_edited)
 

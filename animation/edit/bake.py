@@ -9,10 +9,11 @@ from contextlib import suppress
 import bpy
 
 from ...interp.rotations.base_rotation_spline import Path
-from ..arguments import Count, Datablocks, FrameRange, NotNegative, Parameters, Positive, by_datablock, checked
+from ..arguments import Count, FrameRange, NotNegative, Parameters, Positive, checked
 from ..bake.pipeline import bake as bake_selected
 from ..bake.tracks_to_bake import plain_among
 from ..errors import AnimationError
+from ..many import Datablocks, by_datablock
 from ..options import BAKE, ENABLE
 from ..report import Report
 from ..steps import Progress

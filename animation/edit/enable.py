@@ -124,8 +124,8 @@ def enable_many(
     to_enable: dict[_Place, _Candidate] = {}
     for datablock, editable, sets in found:
         report.errors += editable.refused
-        if editable.left:
-            report.notes.append(Finding("STRIPS_STAY_PLAIN", name_of(datablock), arguments=(tuple(editable.left),)))
+        if editable.skipped:
+            report.notes.append(Finding("STRIPS_STAY_PLAIN", name_of(datablock), arguments=(tuple(editable.skipped),)))
         plain = _plain_in_sets(datablock, [next(candidates) for _ in sets], to_enable, report)
         to_enable |= {candidate.place: candidate for candidate in plain}
     _enable(list(to_enable.values()), EnableOptions(keep_look, defaults or {}, max_change, path), report)

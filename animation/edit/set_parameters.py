@@ -48,7 +48,7 @@ def set_parameters(
 
 
 def set_parameters_of_each(
-    every: Iterable[tuple[TrackKeys, Mapping[str, Numbers | float]]],
+    keys_and_values: Iterable[tuple[TrackKeys, Mapping[str, Numbers | float]]],
     defaults: Mapping[str, float] | None = None,
     interpolation: str | None = None,
     is_drag_step: bool = False,
@@ -62,7 +62,7 @@ def set_parameters_of_each(
         raise ValueError(rpt_("interpolation {!r} is not one of {:s}", interpolation, known))
     errors = []
     changes: dict[int, dict[tuple[int, str], Change]] = {}
-    for keys, given in every:
+    for keys, given in keys_and_values:
         if not len(keys):
             continue
         try:

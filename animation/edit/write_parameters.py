@@ -24,15 +24,16 @@ from ..store.parameters import Numbers
 from ..store.record_rows import OwnChannel, record_rows
 from ..store.table.custom_property import update
 from ..store.table.key_identity import Identities
+from ..store.table.record_arrays import joined
 from ..store.table.rows import (
     CHOSEN_INTERPOLATION,
     CHOSEN_LEFT,
     CHOSEN_RIGHT,
     NUMBERS,
     PARAMETERS,
+    ROW,
     VELOCITY,
     column_of,
-    joined,
     velocity_of,
 )
 from ..store.table.track_records import Channel, TrackState, Written
@@ -111,7 +112,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
         if state is not track.state:
             changed_states.append(state)
             track.state = state
-    update(channels.action, joined(rows), changed_states)
+    update(channels.action, joined(rows, ROW), changed_states)
     channels.action.update_tag()
     _play(channels, tracks, is_drag_step, states_before_bake)
 

@@ -25,7 +25,7 @@ from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Keyframes, both
 from ..fcurves.read_keys import read, read_joined
 from ..store.own_arrays import OwnKeys
 from ..store.restored_keys import PUSHED
-from ..store.table.rows import Fields
+from ..store.table.record_arrays import Fields
 from ..store.table.track_records import LEFT_PLACED, RIGHT_PLACED
 from ..store.tracks import Track
 from .mirrored_keys import written_keys

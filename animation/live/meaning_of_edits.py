@@ -24,7 +24,7 @@ from ..fcurves.keyframes import SIDES, Float64Array
 from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_arrays import own_end_to_end
-from ..store.table.rows import Columns, joined
+from ..store.table.record_arrays import Columns, joined
 from ..store.table.track_records import OWN
 from ..store.tracks import Track
 from .dragged_handles import find_dragged, may_be_dragged

@@ -23,7 +23,7 @@ class EditableSets:
     """Distinct sets of F-curves."""
     refused: list[Finding]
     """Errors for strips whose actions can't be edited."""
-    left: list[str]
+    skipped: list[str]
     """Names of strip actions that were skipped because they are not TCB and the datablock has its own action."""
 
     @property
@@ -96,7 +96,7 @@ def plays(channels: Channels, datablock: bpy.types.ID) -> bool:
     return False
 
 
-def in_action_time(datablock: bpy.types.ID, channels: Channels) -> tuple[float, float] | None:
+def played_range(datablock: bpy.types.ID, channels: Channels) -> tuple[float, float] | None:
     """Return the range of action time that the datablock's NLA strips play, or None if no strip plays the F-curves."""
     animation = animation_data(datablock)
     is_own = animation is not None and animation.action == channels.action and not animation.use_tweak_mode

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, EnumArray, IndexArray, Keyframes
-from .table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT, Columns, Fields
+from .table.record_arrays import Columns, Fields
+from .table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT
 from .table.session import session
 from .table.track_records import Written
 

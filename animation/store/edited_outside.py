@@ -24,22 +24,20 @@ from .tracks import Track
 def fingerprints(joined: Joined, extrapolations: Sequence[Extrapolation]) -> list[Fingerprint]:
     """Return the fingerprints of channels with these keys and extrapolations."""
     keys, ends = joined.keys, joined.ends
-    frames, values = (np.ascontiguousarray(column) for column in keys.co.T)
+    all_frames, all_values = (np.ascontiguousarray(column) for column in keys.co.T)
     has_bezier = bool((keys.interpolation == INTERPOLATION["BEZIER"]).any())
     has_eased = bool(_are_eased(keys.interpolation).any())
-    contents = sliced(values, ends), sliced(keys.interpolation, ends), _identity_words(joined)
+    contents = sliced(all_values, ends), sliced(keys.interpolation, ends), _identity_words(joined)
     result = []
-    for span, extrapolation, own_values, interpolation, words in zip(
-        joined.spans, extrapolations, *contents, strict=True
-    ):
-        checksum, places = zlib.crc32(own_values), frames[span]
+    for span, extrapolation, values, interpolation, words in zip(joined.spans, extrapolations, *contents, strict=True):
+        checksum, frames = zlib.crc32(values), all_frames[span]
         attributes = zlib.crc32(words, zlib.crc32(interpolation))
         if has_eased:
             are_eased = _are_eased(keys.interpolation[span])
             attributes = zlib.crc32(keys.easing[span][are_eased].tobytes(), attributes)
         if has_bezier:
-            checksum, places = _with_handles(checksum, places, keys, span)
-        result.append(Fingerprint(span.stop - span.start, extrapolation, checksum, attributes, places))
+            checksum, frames = _with_handles(checksum, frames, keys, span)
+        result.append(Fingerprint(span.stop - span.start, extrapolation, checksum, attributes, frames))
     return result
 
 
@@ -97,26 +95,26 @@ def _identity_words(joined: Joined) -> list[memoryview]:
     return sliced(words.astype(np.uint32), (4 * bounds).tolist())
 
 
-def _with_handles(values: int, places: Float32Array, keys: Keyframes, span: slice) -> tuple[int, Float32Array]:
+def _with_handles(values: int, frames: Float32Array, keys: Keyframes, span: slice) -> tuple[int, Float32Array]:
     """Add the handles of Bezier segments to the checksum of the values and to the frames."""
     is_bezier = keys.interpolation[span] == INTERPOLATION["BEZIER"]
     if not is_bezier.any():
-        return values, places
+        return values, frames
     ends_bezier = np.append(False, is_bezier[:-1])
     for side, is_used in zip(SIDES, (ends_bezier, is_bezier), strict=True):
         handles = getattr(keys, side)[span][is_used]
         values = zlib.crc32(np.ascontiguousarray(handles[:, 1]).data, values)
-        places = np.concatenate((places, handles[:, 0]))
-    return values, places
+        frames = np.concatenate((frames, handles[:, 0]))
+    return values, frames
 
 
 def _is_same(before: Fingerprint, now: Fingerprint) -> bool:
     """Return whether two fingerprints match, with a tolerance for frames."""
-    places = now.places
-    if (before.values, before.attributes, len(before.places)) != (now.values, now.attributes, len(places)):
+    frames = now.frames
+    if (before.values, before.attributes, len(before.frames)) != (now.values, now.attributes, len(frames)):
         return False
-    if places.tobytes() == before.places.tobytes():
+    if frames.tobytes() == before.frames.tobytes():
         return True
     # Far from frame 0, a float32 step exceeds the tolerance.
-    tolerance = np.maximum(np.float32(SAME_FRAME), 2.0 * np.spacing(np.abs(before.places)))
-    return bool((np.abs(places - before.places) <= tolerance).all())
+    tolerance = np.maximum(np.float32(SAME_FRAME), 2.0 * np.spacing(np.abs(before.frames)))
+    return bool((np.abs(frames - before.frames) <= tolerance).all())

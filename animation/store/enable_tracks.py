@@ -16,7 +16,8 @@ from .own_arrays import OwnKeys
 from .own_keys import read_all_own_keys
 from .record_rows import NumbersByName, OwnChannel, record_rows
 from .table.custom_property import Table, update
-from .table.rows import Rows, joined
+from .table.record_arrays import joined
+from .table.rows import ROW, Rows
 from .table.track_records import Settings, TrackState
 from .tracks import Track, default_settings
 
@@ -104,4 +105,4 @@ def _update_tables(tracks: Sequence[TrackToEnable], rows: Sequence[Rows]) -> Non
         states.append(each.track.state)
         rows_of_action += [next(rows_of_channels) for _ in each.own_keys]
     for action, states, rows_of_action in additions.values():
-        update(action, joined(rows_of_action), states)
+        update(action, joined(rows_of_action, ROW), states)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..fcurves.keyframes import BoolArray, Float32Array, Float64Array
-from .table.rows import Fields
+from .table.record_arrays import Fields
 from .table.track_records import NEGATED
 
 _TURN = 2.0 * np.pi

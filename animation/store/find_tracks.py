@@ -93,9 +93,9 @@ def tracks_among(
     _give_states(channels, tracks, before or {})
     _mark_driven(datablock, tracks)
     baked_paths = {track.path for track in tracks if track.is_baked}
-    groups: dict[str, bool] = {}
+    group_locked_by_bake: dict[str, bool] = {}
     for track in tracks:
-        track.baked_paths, track.groups = baked_paths, groups
+        track.baked_paths, track.group_locked_by_bake = baked_paths, group_locked_by_bake
     return tracks
 
 

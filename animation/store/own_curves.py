@@ -13,8 +13,7 @@ import numpy.typing as npt
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import FLAGS, NAMES, Keyframes
 from ..fcurves.read_keys import read_joined
-from .table import rows as rows_
-from .table.rows import Columns
+from .table.record_arrays import Columns, joined
 from .table.track_records import SAVED, BakedChannel, SavedKeys, TrackState
 from .tracks import Track
 
@@ -59,7 +58,7 @@ def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
     fcurves = [track.channels[index] for (track, index), channel in zip(curves, baked, strict=True) if channel is None]
     if not saved:
         return read_joined(fcurves)
-    from_table = Joined(keys_of_saved(rows_.joined(saved, SAVED)), [len(keys) for keys in saved])
+    from_table = Joined(keys_of_saved(joined(saved, SAVED)), [len(keys) for keys in saved])
     if not fcurves:
         return from_table
     saved_channels, channels = iter(from_table.channels), iter(read_joined(fcurves).channels)

@@ -23,7 +23,8 @@ from .restored_keys import without_handles
 from .rows_of_keys import identities_on_curves, numbers_of
 from .table import key_identity
 from .table.key_identity import Identities
-from .table.rows import CHOSEN_HANDLES, CHOSEN_INTERPOLATION, Columns, joined
+from .table.record_arrays import Columns, joined
+from .table.rows import CHOSEN_HANDLES, CHOSEN_INTERPOLATION
 from .table.session import session
 from .table.track_records import COUPLED, NEGATED, OWN, Channel, Written
 from .tracks import Track

@@ -25,7 +25,7 @@ from ..fcurves.keyframes import (
 )
 from .equivalent_values import is_negated, multiples_of_pi
 from .table import key_identity
-from .table.rows import Columns, Fields
+from .table.record_arrays import Columns, Fields
 from .table.session import session
 from .table.track_records import (
     BEYOND,

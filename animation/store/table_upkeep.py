@@ -21,6 +21,7 @@ from .table import rows as rows_
 from .table.custom_property import Table, read_table, update
 from .table.custom_property import write as write_table
 from .table.key_identity import Identities
+from .table.record_arrays import distinct, joined
 from .table.rows import Rows
 from .table.session import session
 from .table.track_records import OWN, SAVED
@@ -57,7 +58,7 @@ def tracks_of_removed_slots(action: bpy.types.Action) -> list[int]:
 
 def _tracks_of_keys(action: bpy.types.Action) -> set[int]:
     """Return the identities of the tracks for which the rows of the action's keys were created."""
-    at = session.rows.find(_spelled(action))
+    at = session.rows.find(_identities_in(action))
     return set(session.rows["track"][at[at >= 0]].tolist())
 
 
@@ -83,18 +84,19 @@ def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
     """
     states = [track.state for track in table.tracks.values()]
     bakes = [state.bake for state in states if state.bake is not None]
-    saved = rows_.joined([channel.keys for bake in bakes for channel in bake.channels.values()], SAVED)
-    own = rows_.joined([channel.own for state in states for channel in state.channels.values()], OWN)
-    spelled = np.concatenate((_spelled(action), key_identity.identities_in(saved["amplitude"], saved["period"])))
-    at = session.rows.find(rows_.distinct(np.concatenate((spelled, own["identity"]))))
+    saved = joined([channel.keys for bake in bakes for channel in bake.channels.values()], SAVED)
+    own = joined([channel.own for state in states for channel in state.channels.values()], OWN)
+    saved_identities = key_identity.identities_in(saved["amplitude"], saved["period"])
+    identities = np.concatenate((_identities_in(action), saved_identities))
+    at = session.rows.find(distinct(np.concatenate((identities, own["identity"]))))
     # If a key uses its amplitude and period, only `back` identifies it.
     codes = key_identity.codes_in(np.concatenate((_floats_of(action, "back"), saved["back"])))
-    codes = rows_.distinct(codes[(session.rows.find(spelled) < 0) & key_identity.are_valid_codes(codes)])
+    codes = distinct(codes[(session.rows.find(identities) < 0) & key_identity.are_valid_codes(codes)])
     has_code = np.isin(key_identity.codes_for(table.rows["identity"]), codes)
     return rows_.merge(session.rows[at[at >= 0]], table.rows[has_code])
 
 
-def _spelled(action: bpy.types.Action) -> Identities:
+def _identities_in(action: bpy.types.Action) -> Identities:
     """Read the identities from all keys of the action, even if there are no matching rows."""
     return key_identity.identities_in(_floats_of(action, "amplitude"), _floats_of(action, "period"))
 

@@ -69,7 +69,7 @@ class Track:
     """True if a driver, instead of keys, controls the value of a component."""
     baked_paths: set[str] = field(default_factory=set)
     """Paths of the baked tracks among the tracks found together."""
-    groups: dict[str, bool] = field(default_factory=dict)
+    group_locked_by_bake: dict[str, bool] = field(default_factory=dict)
     """For tracks found together, a cache of whether a locked group was locked by a bake."""
 
     @cached_property
@@ -131,12 +131,13 @@ class Track:
         A bake locks groups whose channels are all baked. Channels that were added later are not locked, unless the
         animator has clicked the padlock of the group.
         """
-        if group.name not in self.groups:
+        if group.name not in self.group_locked_by_bake:
             fcurves = list(group.channels)
             not_baked = [fcurve for fcurve in fcurves if not self._is_baked(fcurve.data_path)]
             has_baked = len(not_baked) < len(fcurves)
-            self.groups[group.name] = has_baked and not (not_baked and all(fcurve.lock for fcurve in not_baked))
-        return self.groups[group.name]
+            has_padlock = bool(not_baked) and all(fcurve.lock for fcurve in not_baked)
+            self.group_locked_by_bake[group.name] = has_baked and not has_padlock
+        return self.group_locked_by_bake[group.name]
 
     def _is_baked(self, path: str) -> bool:
         return path in self.baked_paths or (self.slot, path) in self.table.baked
@@ -167,7 +168,7 @@ class Track:
         return default_settings(self)
 
     @property
-    def made(self) -> dict[int, float]:
+    def created_by_bake(self) -> dict[int, float]:
         """Return the components whose F-curves the bake created, with the previous values of the property."""
         bake = self.bake
         channels = bake.channels if bake is not None else {}
@@ -175,7 +176,7 @@ class Track:
 
     def component(self, index: int) -> float:
         """Return the value of a component that the animator has not animated."""
-        rest = self.made.get(index)
+        rest = self.created_by_bake.get(index)
         return self.rest[index] if rest is None else rest
 
     def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:

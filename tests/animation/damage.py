@@ -186,7 +186,7 @@ OTHERS: dict[str, Callable[[Any, Any], Any]] = {
     "a saved key's handle is another": saved("handle_left", 777.0),
     "a saved key's interpolation is another": saved("interpolation", 0),
     "a saved key has no identity": saved("amplitude", 0.0),
-    "a place is another": written(places=np.full(41, 777.0, dtype=np.float32)),
+    "a place is another": written(frames=np.full(41, 777.0, dtype=np.float32)),
 }
 """Contents that another version may have written. Each function takes rows and a track, and returns others."""
 

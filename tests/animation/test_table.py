@@ -152,7 +152,7 @@ def baked_contents(bake: Any) -> tuple[Any, ...]:
         written = each.written
         fingerprint = (written.count, written.extrapolation, written.values, written.attributes)
         channels[index] = (each.keys.tobytes(), each.extrapolation, each.rest, each.repeats, *fingerprint)
-        channels[index] += (written.places.tobytes(),)
+        channels[index] += (written.frames.tobytes(),)
     return channels, bake.digest, bake.options
 
 

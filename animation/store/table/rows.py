@@ -8,9 +8,7 @@ Copied and pasted keys, and keys restored by undo, therefore keep their meaning.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +17,7 @@ from ....interp.keys import PARAMETERS as PARAMETERS
 from ...fcurves.keyframes import Keyframes
 from . import key_identity
 from .key_identity import Identities
+from .record_arrays import Fields, first_of_each
 
 VELOCITY = "velocity"
 """Velocities have one number per component. For rotations, the numbers are the components x, y and z of the angular
@@ -92,117 +91,6 @@ def column_of(name: str) -> int:
     return len(PARAMETERS) + int(name.removeprefix(f"{VELOCITY}[").removesuffix("]"))
 
 
-def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
-    """Return the row of each identity, or -1. `rows` must be sorted by identity."""
-    at = np.full(len(identities), -1, dtype=np.intp)
-    if not len(rows):
-        return at
-    # Most keys are generated, so they have no identity.
-    named = np.flatnonzero(identities)
-    row_identities, named_identities = rows["identity"], identities[named]
-    candidates = np.minimum(np.searchsorted(row_identities, named_identities), len(rows) - 1)
-    at[named] = np.where(row_identities[candidates] == named_identities, candidates, -1)
-    return at
-
-
-def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
-    """Concatenate arrays of rows or of another structured type."""
-    if len(parts) == 1 or not any(map(len, parts)):
-        return parts[0] if parts else np.empty(0, dtype=dtype)
-    # Copy by row instead of by field.
-    whole_row = np.dtype(("V", dtype.itemsize))
-    return np.concatenate([part.view(whole_row) for part in parts]).view(dtype)
-
-
-class Columns:
-    """The fields of records as contiguous arrays, created on first access.
-
-    NumPy is thirty times slower with pairs of floats inside records.
-    """
-
-    def __init__(self, records: npt.NDArray[np.void]) -> None:
-        self._records = records
-        self._arrays: dict[str, npt.NDArray[Any]] = {}
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """Return a field of all records."""
-        if name not in self._arrays:
-            self._arrays[name] = _contiguous(self._records[name])
-        return self._arrays[name]
-
-
-def _contiguous(field: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a contiguous copy. Pairs of float32 are copied as 64-bit numbers, which is eight times as fast."""
-    if field.ndim == 2 and field.shape[1] == 2 and field.itemsize == 4:
-        return field.view(np.uint64).copy().view(field.dtype)
-    return field.copy()
-
-
-Fields = npt.NDArray[np.void] | Columns
-"""Records for reading fields."""
-
-
-def are_finite(records: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the records in which all floats are finite. The records may have any structured type."""
-    words = np.ascontiguousarray(records).view(np.float32).reshape(len(records), records.dtype.itemsize // 4)
-    is_finite = np.isfinite(words[:, _float_words(records.dtype)])
-    are_finite: npt.NDArray[np.bool_] = np.logical_and.reduce(is_finite, axis=1)
-    return are_finite
-
-
-@cache
-def _float_words(dtype: np.dtype[Any]) -> slice:
-    """Return the slice of a record's words that are floats. Floats must be consecutive."""
-    floats = [(start, field) for field, start, *_ in (dtype.fields or {}).values() if field.base.kind == "f"]
-    return slice(min(start for start, _ in floats) // 4, max(start + field.itemsize for start, field in floats) // 4)
-
-
-def distinct(numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the distinct numbers in ascending order, ten times as fast as `np.unique`."""
-    ordered = np.sort(numbers)
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[is_first]
-
-
-def are_distinct(numbers: npt.NDArray[np.uint32]) -> bool:
-    """Return whether all numbers are distinct."""
-    ordered = np.sort(numbers)
-    return not bool((ordered[1:] == ordered[:-1]).any())
-
-
-def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.intp]]:
-    """Return the distinct identities in ascending order, and the first index of each."""
-    # NumPy sorts 16-bit numbers by radix sort. Two passes are five times as fast as sorting 32-bit numbers.
-    low_half, high_half = identities.astype(np.uint16), (identities >> np.uint32(16)).astype(np.uint16)
-    order = np.argsort(low_half, kind="stable")
-    order = order[np.argsort(high_half[order], kind="stable")]
-    ordered = identities[order]
-    if (ordered[1:] != ordered[:-1]).all():
-        # This is ten times as fast as `np.unique`.
-        return ordered, order
-    return np.unique(identities, return_index=True)
-
-
-def merge(rows: Rows, more: Rows) -> Rows:
-    """Merge two arrays of rows by identity, without duplicates. `rows` must be sorted, and takes precedence."""
-    new_rows = more[find(rows, more["identity"]) < 0] if len(rows) else more
-    if not len(new_rows):
-        return rows
-    new_rows = new_rows.view(_WHOLE_ROW)[first_of_each(new_rows["identity"])[1]].view(ROW)
-    if not len(rows):
-        return new_rows
-    is_new = np.zeros(len(rows) + len(new_rows), dtype=np.bool_)
-    is_new[np.searchsorted(rows["identity"], new_rows["identity"]) + np.arange(len(new_rows))] = True
-    merged = np.empty(len(is_new), dtype=ROW)
-    whole_rows = merged.view(_WHOLE_ROW)
-    whole_rows[is_new], whole_rows[~is_new] = new_rows.view(_WHOLE_ROW), rows.view(_WHOLE_ROW)
-    return merged
-
-
 def record(keys: Keyframes, track: int, index: int) -> Rows:
     """Create rows that record a channel's keys, without identities and parameters."""
     rows = np.zeros(len(keys), dtype=ROW)
@@ -233,6 +121,35 @@ def give(rows: Rows, name: str, values: npt.NDArray[np.float64], at: npt.NDArray
     bit, given = np.uint32(1 << column), rows["given"][at]
     rows["numbers"][at, column] = np.where(is_unset, 0.0, values)
     rows["given"][at] = np.where(is_unset, given & ~bit, given | bit)
+
+
+def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
+    """Return the row of each identity, or -1. `rows` must be sorted by identity."""
+    at = np.full(len(identities), -1, dtype=np.intp)
+    if not len(rows):
+        return at
+    # Most keys are generated, so they have no identity.
+    named = np.flatnonzero(identities)
+    row_identities, named_identities = rows["identity"], identities[named]
+    candidates = np.minimum(np.searchsorted(row_identities, named_identities), len(rows) - 1)
+    at[named] = np.where(row_identities[candidates] == named_identities, candidates, -1)
+    return at
+
+
+def merge(rows: Rows, more: Rows) -> Rows:
+    """Merge two arrays of rows by identity, without duplicates. `rows` must be sorted, and takes precedence."""
+    new_rows = more[find(rows, more["identity"]) < 0] if len(rows) else more
+    if not len(new_rows):
+        return rows
+    new_rows = new_rows.view(_WHOLE_ROW)[first_of_each(new_rows["identity"])[1]].view(ROW)
+    if not len(rows):
+        return new_rows
+    is_new = np.zeros(len(rows) + len(new_rows), dtype=np.bool_)
+    is_new[np.searchsorted(rows["identity"], new_rows["identity"]) + np.arange(len(new_rows))] = True
+    merged = np.empty(len(is_new), dtype=ROW)
+    whole_rows = merged.view(_WHOLE_ROW)
+    whole_rows[is_new], whole_rows[~is_new] = new_rows.view(_WHOLE_ROW), rows.view(_WHOLE_ROW)
+    return merged
 
 
 class Known(Protocol):

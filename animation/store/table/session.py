@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .key_identity import Identities, may_be_identities
-from .rows import NO_ROWS, ROW, Rows, first_of_each, joined
+from .record_arrays import first_of_each, joined
+from .rows import NO_ROWS, ROW, Rows
 
 _Places = npt.NDArray[np.intp]
 Numbers = npt.NDArray[np.float32]
@@ -108,7 +109,7 @@ class Session:
     def rows(self) -> KnownRows:
         """Return all rows. Rows of tables that were read since the last call are added first."""
         if self._pending:
-            pending, self._pending = joined(self._pending), []
+            pending, self._pending = joined(self._pending, ROW), []
             self._rows.add(pending)
         return self._rows
 

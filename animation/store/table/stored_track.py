@@ -105,15 +105,15 @@ def _plays(state: TrackState) -> int:
 
 def _stored_bake(bake: Bake) -> tuple[dict[str, Any], list[bytes]]:
     """Return the stored form of a bake, and its arrays."""
-    channels, arrays, places_before = [], [], b""
+    channels, arrays, bytes_before = [], [], b""
     for index, baked in bake.channels.items():
-        written, places = baked.written, baked.written.places.tobytes()
+        written, frame_bytes = baked.written, baked.written.frames.tobytes()
         # The channels of a track usually have keys at the same frames.
-        is_shared, places_before = places == places_before, places
-        arrays += [baked.keys.tobytes(), b"" if is_shared else places]
+        is_shared, bytes_before = frame_bytes == bytes_before, frame_bytes
+        arrays += [baked.keys.tobytes(), b"" if is_shared else frame_bytes]
         own = (index, baked.extrapolation, baked.rest, baked.repeats, baked.edited, len(baked.keys))
         fingerprint = (written.count, written.extrapolation, written.values, written.attributes)
-        channels.append((*own, *fingerprint, None if is_shared else len(written.places)))
+        channels.append((*own, *fingerprint, None if is_shared else len(written.frames)))
     return {"digest": bake.digest, "options": bake.options and bake.options.text, "channels": channels}, arrays
 
 
@@ -138,12 +138,12 @@ def _read_state(track: StoredTrack) -> TrackState:
 
 def _read_bake(stored: dict[str, Any], arrays: _Arrays) -> Bake:
     """Read a bake from its stored form."""
-    channels, places = {}, np.empty(0, dtype=np.float32)
+    channels, frames = {}, np.empty(0, dtype=np.float32)
     for index, extrapolation, rest, repeats, edited, saved, *fingerprint, size in stored["channels"]:
         keys = arrays.read(SAVED, saved)
-        places = places if size is None else arrays.read(np.float32, size)
+        frames = frames if size is None else arrays.read(np.float32, size)
         count, extrapolation_written, values, attributes = fingerprint
-        written = Fingerprint(count, extrapolation_written, values, attributes, places)
+        written = Fingerprint(count, extrapolation_written, values, attributes, frames)
         channels[index] = BakedChannel(keys, extrapolation, rest, repeats, written, edited)
     return Bake(channels, stored["digest"], from_text(stored["options"]))
 

@@ -201,7 +201,6 @@ Written = npt.NDArray[np.void]
 """Records of dtype OWN, ordered by frame."""
 SavedKeys = npt.NDArray[np.void]
 """Records of dtype SAVED, ordered by frame."""
-Places = npt.NDArray[np.float32]
 
 
 @record(eq=False)
@@ -226,7 +225,7 @@ class Fingerprint:
     """Checksum of the values, including handles of Bezier segments."""
     attributes: int
     """Checksum of the interpolation and the identities."""
-    places: Places
+    frames: npt.NDArray[np.float32]
     """Frames of the keys, and of the left and right handles of Bezier segments."""
 
 
