@@ -27,7 +27,11 @@ _SETTLED = 1e-12
 def controls_through(
     tracks: KeyBatch, keys: Float64Array, onward: Float64Array, weights: BasisWeights
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the controls (4, K) of the cumulative B-spline through the keys, and the turns (3, K) between them."""
+    """Return the controls (4, K) of the cumulative B-spline through the keys, and the turns (3, K) between them.
+
+    `keys` (4, K) are the quaternions of the keys, and `onward` (3, K) the turns between them. Turns are in the frame of
+    the first of the two controls or keys. Raises KeysError if Newton's method finds no controls.
+    """
     controls, turns = keys, onward
     counts = tracks.last - tracks.first + 1
     is_unsolved = np.ones(len(tracks.first), dtype=np.bool_)
@@ -55,24 +59,25 @@ def _newton_step(
 ) -> Float64Array:
     """Return the turn (3, K) of each control, in its own frame, that brings the linearized spline to all keys.
 
-    At a key, the spline is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turn t1 to the key's control and the
-    turn t2 from it to the next control.
+    At a key, the spline is ``c exp(-t1 w1 / 2) exp(t2 w2 / 2)``, with the turn t1 to the key's control and the
+    turn t2 from it to the next control. Both weights are 0 at ends, where the spline is at the key.
     """
     segment_before, segment_after = tracks.segments_beside
-    is_inner = (tracks.before > 0.0) & (tracks.after > 0.0)
-    first, middle = np.where(is_inner, weights.first, 0.0), np.where(is_inner, weights.middle[0], 0.0)
+    is_inner = tracks.inner
+    weight_before = np.where(is_inner, weights.c0_at_start, 0.0)
+    weight_after = np.where(is_inner, weights.b2[0], 0.0)
     turn_before, turn_after = turns[:, segment_before], turns[:, segment_after]
-    back, ahead = first * turn_before, middle * turn_after
+    back, ahead = weight_before * turn_before, weight_after * turn_after
     spline_at_keys = sphere.product(sphere.product(controls, sphere.exp(-back / 2.0)), sphere.exp(ahead / 2.0))
     errors = np.where(is_inner, 2.0 * sphere.log(sphere.product(sphere.conjugate(spline_at_keys), keys)), 0.0)
     # The derivatives of the turn at the key with respect to a turn of each control, multiplied from the right.
     turned_by_ahead = matrices(turned, -ahead)
     velocity_of_back, velocity_of_ahead = matrices(velocity_of_exp, back), matrices(velocity_of_exp, -ahead)
-    back_rate = first * times(velocity_of_back, matrices(rate_of_velocity, -turn_before))
+    back_rate = weight_before * times(velocity_of_back, matrices(rate_of_velocity, -turn_before))
     diagonal = times(turned_by_ahead, matrices(turned, back) - back_rate)
-    diagonal -= middle * times(velocity_of_ahead, matrices(rate_of_velocity, turn_after))
-    before = first * times(turned_by_ahead, times(velocity_of_back, matrices(rate_of_velocity, turn_before)))
-    after = middle * times(velocity_of_ahead, matrices(rate_of_velocity, -turn_after))
+    diagonal -= weight_after * times(velocity_of_ahead, matrices(rate_of_velocity, turn_after))
+    before = weight_before * times(turned_by_ahead, times(velocity_of_back, matrices(rate_of_velocity, turn_before)))
+    after = weight_after * times(velocity_of_ahead, matrices(rate_of_velocity, -turn_after))
     # If the matrix is singular, the step is NaN, and the track stays unsolved.
     with np.errstate(all="ignore"):
         return factorized(tracks, before, diagonal, after)(errors)

@@ -18,13 +18,16 @@ from .keys import Float64Array
 class BasisWeights(NamedTuple):
     """The weights of the four controls around each segment, as cumulative B-splines.
 
-    Along a segment the spline is ``c0 + (c1 - c0) b1 + (c2 - c1) b2 + (c3 - c2) b3`` with cubics b1 to b3 in u. The
-    attributes are Bezier ordinates: the first of ``1 - b1`` (the others are 0), all four of b2, and the last of b3.
+    Along a segment, the spline is ``c0 + (c1 - c0) b1 + (c2 - c1) b2 + (c3 - c2) b3`` with cubics b1 to b3 in u. The
+    attributes are their Bezier ordinates, except that the others of ``1 - b1`` and b3 are 0.
     """
 
-    first: Float64Array
-    middle: Float64Array
-    last: Float64Array
+    c0_at_start: Float64Array
+    """The first ordinate of ``1 - b1``, shape (K,)."""
+    b2: Float64Array
+    """The four ordinates of b2, shape (4, K)."""
+    c3_at_end: Float64Array
+    """The last ordinate of b3, shape (K,)."""
 
     @classmethod
     def of(cls, tracks: KeyBatch) -> BasisWeights:
@@ -37,29 +40,27 @@ class BasisWeights(NamedTuple):
         three_lengths = before + length + after
         start_share, end_share = before / three_lengths, (before + length) / three_lengths
         share_before, share_after = before / (before + length), length / (length + after)
-        first = (1.0 - share_before) * length / (two_before + before + length)
-        middle = np.stack(
-            [share_before * start_share, start_share, end_share, end_share + share_after * (1.0 - end_share)]
-        )
-        last = share_after * length / (length + after + two_after)
+        c0_at_start = (1.0 - share_before) * length / (two_before + before + length)
+        b2 = np.stack([share_before * start_share, start_share, end_share, end_share + share_after * (1.0 - end_share)])
+        c3_at_end = share_after * length / (length + after + two_after)
         # The segment that begins at the last key of a loop is the first segment.
         segment = np.arange(len(length))
         segment[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
-        return cls(first[segment], middle[:, segment], last[segment])
+        return cls(c0_at_start[segment], b2[:, segment], c3_at_end[segment])
 
     def at(self, segment: IndexArray, u: Float64Array, nu: int) -> list[Float64Array]:
         """Return b1 - 1, b2 and b3, or their derivatives with respect to u."""
         rest = 1.0 - u
-        first, last = self.first[segment], self.last[segment]
-        p0, p1, p2, p3 = self.middle[:, segment]
+        start, end = self.c0_at_start[segment], self.c3_at_end[segment]
+        p0, p1, p2, p3 = self.b2[:, segment]
         if nu == 0:
-            middle = ((p0 * rest + 3.0 * p1 * u) * rest + 3.0 * p2 * u * u) * rest + p3 * u**3
-            return [-first * rest**3, middle, last * u**3]
+            b2 = ((p0 * rest + 3.0 * p1 * u) * rest + 3.0 * p2 * u * u) * rest + p3 * u**3
+            return [-start * rest**3, b2, end * u**3]
         r0, r1, r2 = p1 - p0, p2 - p1, p3 - p2
         if nu == 1:
-            middle = 3.0 * ((r0 * rest + 2.0 * r1 * u) * rest + r2 * u * u)
-            return [3.0 * first * rest**2, middle, 3.0 * last * u**2]
-        return [-6.0 * first * rest, 6.0 * ((r1 - r0) * rest + (r2 - r1) * u), 6.0 * last * u]
+            b2_rate = 3.0 * ((r0 * rest + 2.0 * r1 * u) * rest + r2 * u * u)
+            return [3.0 * start * rest**2, b2_rate, 3.0 * end * u**2]
+        return [-6.0 * start * rest, 6.0 * ((r1 - r0) * rest + (r2 - r1) * u), 6.0 * end * u]
 
 
 def segments_away(tracks: KeyBatch, offset: int) -> IndexArray:

@@ -79,6 +79,7 @@ class ConstantSpeed:
         key_frames = np.unique(np.concatenate([spline.keys.frames for spline in batch]))
         self._fixed_frames = key_frames if between == "KEYS" else np.unique(key_frames[[0, -1]])
         self._fixed_lengths = self.arc.at(self._fixed_frames)
+        self._paces = np.diff(self._fixed_lengths) / np.diff(self._fixed_frames)
         # The times at which F reaches a key, where the motion's speed has corners.
         self._breaks = np.unique(np.append(self._times_of(self.arc.at(key_frames)), self._fixed_frames))
 
@@ -127,11 +128,11 @@ class ConstantSpeed:
 
     def _intervals(self, times: Float64Array) -> tuple[IndexArray, Float64Array]:
         """Return the index of the interval between fixed frames that contains each time, and the speed there."""
-        if len(self._fixed_frames) == 1:
+        if not len(self._paces):
             return np.zeros(times.shape, dtype=np.intp), np.zeros(times.shape)
-        last = len(self._fixed_frames) - 2
+        last = len(self._paces) - 1
         interval = np.clip(np.searchsorted(self._fixed_frames, times, side="right") - 1, 0, last)
-        return interval, (np.diff(self._fixed_lengths) / np.diff(self._fixed_frames))[interval]
+        return interval, self._paces[interval]
 
     def _times_of(self, lengths: Float64Array) -> Float64Array:
         """Return the times at which the retimed motion has these lengths."""
@@ -139,8 +140,8 @@ class ConstantSpeed:
         if not len(moving):
             return np.empty(0)
         interval = moving[np.clip(np.searchsorted(self._fixed_lengths[moving], lengths, side="right") - 1, 0, None)]
-        pace = (np.diff(self._fixed_lengths) / np.diff(self._fixed_frames))[interval]
-        times: Float64Array = self._fixed_frames[interval] + (lengths - self._fixed_lengths[interval]) / pace
+        offsets = (lengths - self._fixed_lengths[interval]) / self._paces[interval]
+        times: Float64Array = self._fixed_frames[interval] + offsets
         return times
 
     def _pieces(self, starts: Float64Array, ends: Float64Array) -> _Pieces:

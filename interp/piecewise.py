@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 EASE_TO, EASE_FROM = PARAMETERS.index("ease_to"), PARAMETERS.index("ease_from")
+# Segments that a run plays, and segments between runs that hold the value.
+_RUN, _HELD = -2, -1
 _HALF_TURN_ABOUT_X = np.array([[0.0], [1.0], [0.0], [0.0]])
 """The rotation that Blender plays for a quaternion of length 0."""
 
@@ -79,67 +81,57 @@ class PiecewiseSpline(BaseSpline):
         gaps: npt.ArrayLike | None = None,
     ) -> None:
         checked_choice("cycle", cycle, ("SINGLE", "REPEAT"))
-        self._set(cycle=cycle, runs=_checked_runs(runs))
-        self._set(_curve=between)
-        self._set(_representation=None if representation is None else rotation_representation(representation))
-        keys = [run.keys for run in self.runs]
-        self._set(ends=np.cumsum([len(run_keys) for run_keys in keys]) - 1)
+        checked_runs = _checked_runs(runs)
+        keys = [run.keys for run in checked_runs]
+        ends = np.cumsum([len(run_keys) for run_keys in keys]) - 1
         given_gaps = np.empty(0, dtype=np.intp) if gaps is None else np.asarray(gaps, dtype=np.intp)
-        self._set(gaps=np.union1d(self.ends[:-1], given_gaps))
-        parameters = np.concatenate([run_keys.parameters for run_keys in keys], axis=1)
-        parameters[EASE_FROM, self.gaps] = parameters[EASE_TO, self.gaps + 1] = 0.0
+        all_gaps = np.union1d(ends[:-1], given_gaps)
         frames = np.concatenate([run_keys.frames for run_keys in keys])
         values = np.concatenate([run_keys.values for run_keys in keys])
-        self._set(keys=Keys(frames, values, *parameters))
+        parameters = np.concatenate([run_keys.parameters for run_keys in keys], axis=1)
+        parameters[EASE_FROM, all_gaps] = parameters[EASE_TO, all_gaps + 1] = 0.0
+        self._set(
+            keys=Keys(frames, values, *parameters),
+            cycle=cycle,
+            runs=checked_runs,
+            ends=ends,
+            gaps=all_gaps,
+            # A run of one key has no segment to continue, and is held.
+            continues=len(keys[-1]) > 1,
+            interpolating=checked_runs[0].interpolating,
+            is_cubic=checked_runs[0].is_cubic,
+            notes=tuple(dict.fromkeys(note for run in checked_runs for note in run.notes)),
+            _curve=between,
+            _representation=None if representation is None else rotation_representation(representation),
+        )
 
     @property
-    def between(self) -> BoolArray:
+    def is_gap(self) -> BoolArray:
         """Return a mask (n,) of keys after which no run plays."""
-        between = np.zeros(len(self.keys), dtype=np.bool_)
-        between[self.gaps] = between[-1] = True
-        return between
+        is_gap = np.zeros(len(self.keys), dtype=np.bool_)
+        is_gap[self.gaps] = is_gap[-1] = True
+        return is_gap
 
     @property
     def batch(self) -> Hashable:
         """Return the identifier of the batch, which is the identifier of the runs."""
         return type(self), self.runs[0].batch
 
-    @property
-    def interpolating(self) -> bool:  # type: ignore[override]
-        """Return whether the runs pass through their keys."""
-        return self.runs[0].interpolating
-
-    @property
-    def continues(self) -> bool:  # type: ignore[override]
-        """Return whether the last run has a segment to continue. A run of one key is held."""
-        return len(self.runs[-1].keys.frames) > 1
-
-    @property
-    def is_cubic(self) -> bool:  # type: ignore[override]
-        """Return whether the runs' segments without ease are cubics in the frame."""
-        return self.runs[0].is_cubic
-
-    @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Return the runs' notes, without duplicates."""
-        return tuple(dict.fromkeys(note for run in self.runs for note in run.notes))
-
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines, including the segments between runs."""
         runs = [run for spline in splines for run in spline.runs]
-        is_between = np.zeros(len(tracks.frames), dtype=np.bool_)
         gap_curves: list[_GapCurve] = []
-        curve_index = np.full(len(tracks.frames), -1)
+        player = np.full(len(tracks.frames), _RUN)
         gap_segment = np.zeros(len(tracks.frames), dtype=np.intp)
-        for spline, first in zip(splines, tracks.first.tolist(), strict=True):
+        for spline, first, last in zip(splines, tracks.first.tolist(), tracks.last.tolist(), strict=True):
             gaps = first + spline.gaps
-            is_between[gaps] = is_between[first + spline.ends[-1]] = True
+            player[gaps] = player[last] = _HELD
             if spline._curve is not None:
-                curve_index[gaps], gap_segment[gaps] = len(gap_curves), np.arange(len(gaps))
+                player[gaps], gap_segment[gaps] = len(gap_curves), np.arange(len(gaps))
                 gap_curves.append(_GapCurve(spline._curve, spline._representation))
         run_curve = type(runs[0]).curve(runs, end_to_end(runs))
-        return _PiecewiseCurve(run_curve, is_between, gap_curves, curve_index, gap_segment)
+        return _PiecewiseCurve(run_curve, gap_curves, player, gap_segment)
 
 
 def _checked_runs(runs: Sequence[Spline]) -> tuple[Spline, ...]:
@@ -157,26 +149,26 @@ class _PiecewiseCurve:
     """Segments of runs, and segments between runs."""
 
     run_curve: Curve
-    is_between: BoolArray
-    """A mask of the segments in which no run plays, including held segments."""
     gap_curves: Sequence[_GapCurve]
-    curve_index: IndexArray
-    """The index of each segment's curve in `gap_curves`, or -1 for segments of runs and held segments."""
+    player: IndexArray
+    """The index in `gap_curves` of the curve that plays each segment, or `_RUN` or `_HELD`."""
     gap_segment: IndexArray
     """The index of the segment within its gap curve."""
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        is_between, curve_index = self.is_between[segment], self.curve_index[segment]
-        values = self.run_curve.evaluate(segment, np.where(is_between, 0.0, u), nu)
+        player = self.player[segment]
+        is_run = player == _RUN
+        # At u = 0, a segment between runs has the value of the last key of the run before.
+        values = self.run_curve.evaluate(segment, np.where(is_run, u, 0.0), nu)
         if nu:
-            values = np.where(is_between, 0.0, values)
-        for index in np.unique(curve_index[curve_index >= 0]).tolist():
-            samples = curve_index == index
+            values = np.where(is_run, values, 0.0)
+        for index in np.unique(player[player >= 0]).tolist():
+            samples = player == index
             gap_segment = self.gap_segment[segment[samples]]
             values[:, samples] = self.gap_curves[index].evaluate(gap_segment, np.maximum(u[samples], 0.0), nu)
         # The value is also held before a first run of one key.
         if nu:
-            values[:, is_between & (u < 0.0)] = 0.0
+            values[:, ~is_run & (u < 0.0)] = 0.0
         return values
 
 

@@ -113,7 +113,7 @@ class Batch:
             if request.segments is not None:
                 is_fitted[first : last + 1] = _checked_segments(request.segments, last + 1 - first)
             if isinstance(request.spline, PiecewiseSpline):
-                is_fitted[first : last + 1] &= ~request.spline.between
+                is_fitted[first : last + 1] &= ~request.spline.is_gap
         is_fitted[tracks.last] = False
         numbers = np.concatenate([_key_numbers(request, representation) for request in requests])
         _check_sizes(requests, representation, tracks, numbers)

@@ -25,14 +25,6 @@ from .quaternions import (
 Order = Literal["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 
 
-def axes_of(order: str) -> tuple[int, int, int, float]:
-    """Return the rotation axes of an Euler order, first to last, and +1 for a cyclic order, otherwise -1."""
-    if order not in get_args(Order):
-        raise ValueError(f"order must be one of {', '.join(get_args(Order))}, not {order!r}")
-    i, j, k = ("XYZ".index(letter) for letter in order)
-    return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
-
-
 def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     """Convert Euler angles (…, 3) to quaternions (…, 4).
 
@@ -83,6 +75,102 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
         half_difference=np.where(halves.difference_unknown, 0.0, halves.half_difference),
     )
     return components_last(np.remainder(determined.angles(order) + np.pi, 2.0 * np.pi) - np.pi)
+
+
+def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Float64Array:
+    """Convert sequences of orientations to continuous Euler angles.
+
+    Parameters
+    ----------
+    q : array_like, shape (…, m, 4), or (4,)
+        Unit quaternions: one sequence, several sequences of equal length, or a single quaternion.
+    order : str
+        Blender's rotation order. See `from_euler`.
+    start : array_like, shape (3,) or (…, 3)
+        The angles from which the result continues, including their full turns.
+
+    Returns
+    -------
+    ndarray, shape (…, m, 3), or (3,)
+        Angles about x, y, z. The result is the triple with the smallest sum of changes, among both triples for each
+        orientation with any full turns added. In gimbal lock (within 2e-7 radians), the undetermined angle does not
+        change.
+
+    Examples
+    --------
+    >>> turning = rotations.from_axis_angle([0, 0, 1], np.radians([0, 120, 240, 360]))
+    >>> np.degrees(rotations.follow_euler(turning)[:, 2])
+    array([  0., 120., 240., 360.])
+    """
+    middle = axes_of(order)[1]
+    samples = checked_numbers("q", q, 4)
+    if samples.ndim == 1:
+        return follow_euler(samples[np.newaxis], order, start).reshape(3)
+    start_angles = np.broadcast_to(checked_numbers("start", start, 3), (*samples.shape[:-2], 3))
+    # The path is first computed with middle angles from -90 to 90 degrees, where `euler_halves` finds them.
+    starts_at_other = np.abs(wrapped(start_angles[..., middle])) > np.pi / 2.0
+    principal_start = start_angles.copy()
+    principal_start[starts_at_other] = other_euler(components_first(start_angles[starts_at_other]), middle).T
+    angles = _principal_path(samples, principal_start, order)
+    other = other_euler(angles, middle)
+    is_other = _are_others_closer(angles, other, starts_at_other)
+    chosen = np.empty_like(angles)
+    chosen[..., 0] = components_first(start_angles)
+    chosen[..., 1:] = np.where(is_other, other[..., 1:], angles[..., 1:])
+    return components_last(np.unwrap(chosen, axis=-1)[..., 1:])
+
+
+def follow_axis_angle(
+    q: npt.ArrayLike, start_axis: npt.ArrayLike = (0.0, 1.0, 0.0), start_angle: npt.ArrayLike = 0.0
+) -> tuple[Float64Array, Float64Array]:
+    """Convert sequences of orientations to continuous axes and angles.
+
+    Parameters
+    ----------
+    q : array_like, shape (…, m, 4), or (4,)
+        Unit quaternions: one sequence, several sequences of equal length, or a single quaternion.
+    start_axis, start_angle : array_like, shape (3,) or (…, 3), and () or (…)
+        The axis and angle from which the result continues, including full turns.
+
+    Returns
+    -------
+    axes : ndarray, shape (…, m, 3), or (3,)
+        Unit axes. Without a turn (within 2e-7 radians), the axis does not change.
+    angles : ndarray, shape (…, m), or ()
+        Angles in radians, of either sign and any size.
+
+    Examples
+    --------
+    >>> turning = rotations.from_axis_angle([0, 0, 1], np.radians([0, 120, 240, 360]))
+    >>> axes, angles = rotations.follow_axis_angle(turning, start_axis=(0, 0, 1))
+    >>> np.degrees(angles)
+    array([  0., 120., 240., 360.])
+    """
+    samples = checked_numbers("q", q, 4)
+    if samples.ndim == 1:
+        axes, angles = follow_axis_angle(samples[np.newaxis], start_axis, start_angle)
+        return axes[0], angles[0]
+    sample_axes, sample_angles = to_axis_angle(samples)
+    first_axis, length = unit_vectors(
+        np.broadcast_to(checked_numbers("start_axis", start_axis, 3), (*samples.shape[:-2], 3))
+    )
+    first_axis = np.where(length[..., np.newaxis] > 0.0, first_axis, np.array([0.0, 1.0, 0.0]))
+    sine = sphere.length(components_first(samples)[1:])
+    is_unknown = np.concatenate([np.zeros_like(sine[..., :1], dtype=np.bool_), sine < UNKNOWN], axis=-1)
+    axes = components_first(np.concatenate([first_axis[..., np.newaxis, :], sample_axes], axis=-2))
+    axes = np.stack([_filled_forward(component, is_unknown) for component in axes])
+    signs = cumulative_signs(sphere.dot(axes[..., 1:], axes[..., :-1]))
+    first_angle = np.broadcast_to(checked_numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
+    angles = np.unwrap(np.concatenate([first_angle, sample_angles * signs], axis=-1), axis=-1)[..., 1:]
+    return components_last(axes[..., 1:] * signs), angles
+
+
+def axes_of(order: str) -> tuple[int, int, int, float]:
+    """Return the rotation axes of an Euler order, first to last, and +1 for a cyclic order, otherwise -1."""
+    if order not in get_args(Order):
+        raise ValueError(f"order must be one of {', '.join(get_args(Order))}, not {order!r}")
+    i, j, k = ("XYZ".index(letter) for letter in order)
+    return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
 
 
 class EulerHalves(NamedTuple):
@@ -138,64 +226,29 @@ def wrapped(angles: Float64Array) -> Float64Array:
     return angles - 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))
 
 
-def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Float64Array:
-    """Convert sequences of orientations to continuous Euler angles.
+def _principal_path(samples: Float64Array, start: Float64Array, order: Order) -> Float64Array:
+    """Return angles (3, …, m + 1) of a start (…, 3) and samples (…, m, 4), with middle angles in [-pi/2, pi/2].
 
-    Parameters
-    ----------
-    q : array_like, shape (…, m, 4), or (4,)
-        Unit quaternions: one sequence, several sequences of equal length, or a single quaternion.
-    order : str
-        Blender's rotation order. See `from_euler`.
-    start : array_like, shape (3,) or (…, 3)
-        The angles from which the result continues, including their full turns.
-
-    Returns
-    -------
-    ndarray, shape (…, m, 3), or (3,)
-        Angles about x, y, z. The result is the triple with the smallest sum of changes, among both triples for each
-        orientation with any full turns added. In gimbal lock (within 2e-7 radians), the undetermined angle does not
-        change.
-
-    Notes
-    -----
-    The step between two samples has the same cost if both use their alternative triples. The choices are therefore a
-    cumulative parity, which requires no loop over samples.
-
-    Examples
-    --------
-    >>> turning = rotations.from_axis_angle([0, 0, 1], np.radians([0, 120, 240, 360]))
-    >>> np.degrees(rotations.follow_euler(turning)[:, 2])
-    array([  0., 120., 240., 360.])
+    In gimbal lock, the undetermined angle keeps its previous value.
     """
-    i, j, k, sign = axes_of(order)
-    samples = checked_numbers("q", q, 4)
-    if samples.ndim == 1:
-        return follow_euler(samples[np.newaxis], order, start).reshape(3)
-    start_angles = np.broadcast_to(checked_numbers("start", start, 3), (*samples.shape[:-2], 3))
-    # The path is first computed with middle angles from -90 to 90 degrees, where `euler_halves` finds them.
-    principal_start = start_angles.copy()
-    starts_at_other = np.abs(wrapped(start_angles[..., j])) > np.pi / 2.0
-    principal_start[starts_at_other] = other_euler(components_first(start_angles[starts_at_other]), j).T
-    start_quaternions = from_euler(principal_start, order)[..., np.newaxis, :]
-    sequence = components_first(unroll_signs(np.concatenate([start_quaternions, samples], axis=-2)))
-    halves = euler_halves(sequence, order)
-    outer, inner = sign * principal_start[..., k] / 2.0, principal_start[..., i] / 2.0
+    i, _, k, sign = axes_of(order)
+    start_quaternions = from_euler(start, order)[..., np.newaxis, :]
+    halves = euler_halves(components_first(unroll_signs(np.concatenate([start_quaternions, samples], axis=-2))), order)
+    # The start keeps its own angles, including full turns.
+    outer, inner = sign * start[..., k] / 2.0, start[..., i] / 2.0
     halves.half_sum[..., 0], halves.half_difference[..., 0] = outer + inner, outer - inner
-    angles = halves._replace(
+    return halves._replace(
         half_sum=_filled_forward(halves.half_sum, halves.sum_unknown),
         half_difference=_filled_forward(halves.half_difference, halves.difference_unknown),
     ).angles(order)
-    other = other_euler(angles, j)
-    is_other = _exchanges(angles, other, starts_at_other)
-    chosen = np.empty_like(angles)
-    chosen[..., 0] = components_first(start_angles)
-    chosen[..., 1:] = np.where(is_other, other[..., 1:], angles[..., 1:])
-    return components_last(np.unwrap(chosen, axis=-1)[..., 1:])
 
 
-def _exchanges(angles: Float64Array, other: Float64Array, starts_at_other: BoolArray) -> BoolArray:
-    """Return a mask (…, m) of the samples whose other angles continue the path of m + 1 samples (3, …, m + 1)."""
+def _are_others_closer(angles: Float64Array, other: Float64Array, starts_at_other: BoolArray) -> BoolArray:
+    """Return a mask (…, m) of the samples whose other angles continue the path of m + 1 samples (3, …, m + 1).
+
+    A step between two samples costs the same if both use their other angles. The choice is therefore the parity of the
+    number of steps that cost less with one exchange.
+    """
     change = np.abs(wrapped(angles[..., 1:] - angles[..., :-1])).sum(axis=0)
     change_with_exchange = np.abs(wrapped(other[..., 1:] - angles[..., :-1])).sum(axis=0)
     exchange_count = np.cumsum(change_with_exchange < change, axis=-1) + starts_at_other[..., np.newaxis]
@@ -209,48 +262,3 @@ def _filled_forward(values: Float64Array, is_unknown: BoolArray) -> Float64Array
         return values
     known_index = np.where(is_unknown, 0, np.arange(values.shape[-1]))
     return np.take_along_axis(values, np.maximum.accumulate(known_index, axis=-1), axis=-1)
-
-
-def follow_axis_angle(
-    q: npt.ArrayLike, start_axis: npt.ArrayLike = (0.0, 1.0, 0.0), start_angle: npt.ArrayLike = 0.0
-) -> tuple[Float64Array, Float64Array]:
-    """Convert sequences of orientations to continuous axes and angles.
-
-    Parameters
-    ----------
-    q : array_like, shape (…, m, 4), or (4,)
-        Unit quaternions: one sequence, several sequences of equal length, or a single quaternion.
-    start_axis, start_angle : array_like, shape (3,) or (…, 3), and () or (…)
-        The axis and angle from which the result continues, including full turns.
-
-    Returns
-    -------
-    axes : ndarray, shape (…, m, 3), or (3,)
-        Unit axes. Without a turn (within 2e-7 radians), the axis does not change.
-    angles : ndarray, shape (…, m), or ()
-        Angles in radians, of either sign and any size.
-
-    Examples
-    --------
-    >>> turning = rotations.from_axis_angle([0, 0, 1], np.radians([0, 120, 240, 360]))
-    >>> axes, angles = rotations.follow_axis_angle(turning, start_axis=(0, 0, 1))
-    >>> np.degrees(angles)
-    array([  0., 120., 240., 360.])
-    """
-    samples = checked_numbers("q", q, 4)
-    if samples.ndim == 1:
-        axes, angles = follow_axis_angle(samples[np.newaxis], start_axis, start_angle)
-        return axes[0], angles[0]
-    sample_axes, sample_angles = to_axis_angle(samples)
-    first_axis, length = unit_vectors(
-        np.broadcast_to(checked_numbers("start_axis", start_axis, 3), (*samples.shape[:-2], 3))
-    )
-    first_axis = np.where(length[..., np.newaxis] > 0.0, first_axis, np.array([0.0, 1.0, 0.0]))
-    sine = sphere.length(components_first(samples)[1:])
-    is_unknown = np.concatenate([np.zeros_like(sine[..., :1], dtype=np.bool_), sine < UNKNOWN], axis=-1)
-    axes = components_first(np.concatenate([first_axis[..., np.newaxis, :], sample_axes], axis=-2))
-    axes = np.stack([_filled_forward(component, is_unknown) for component in axes])
-    signs = cumulative_signs(sphere.dot(axes[..., 1:], axes[..., :-1]))
-    first_angle = np.broadcast_to(checked_numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
-    angles = np.unwrap(np.concatenate([first_angle, sample_angles * signs], axis=-1), axis=-1)[..., 1:]
-    return components_last(axes[..., 1:] * signs), angles

@@ -68,10 +68,10 @@ def normalise(q: npt.ArrayLike) -> Float64Array:
     >>> rotations.normalise([3, 0, 0, 4])
     array([0.6, 0. , 0. , 0.8])
     """
-    return normalised("q", q)
+    return checked_unit_quaternions("q", q)
 
 
-def normalised(name: str, q: npt.ArrayLike) -> Float64Array:
+def checked_unit_quaternions(name: str, q: npt.ArrayLike) -> Float64Array:
     """Return the unit quaternions of an argument with the given name. Raises ValueError like `normalise`."""
     array = checked_numbers(name, q, 4)
     largest = np.abs(array).max(axis=-1, keepdims=True)

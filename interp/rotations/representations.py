@@ -19,15 +19,13 @@ from . import sphere
 from .euler import Order, axes_of, euler_halves, follow_axis_angle, follow_euler, from_euler, other_euler
 from .exponential import cross
 from .quaternions import UNKNOWN
+from .sphere import WithDerivatives
 
 # The smallest sine by which rates are divided. Key angles are float32, with a sine error of 4e-8 at a right angle.
 # Closer to gimbal lock, a rate would only amplify that rounding error.
 _SMALLEST_SINE = 1e-6
 JUMP = 1e-3
 """The smallest difference, in radians or relative to an axis or quaternion, that counts as a jump at a key."""
-
-WithDerivatives = tuple[Float64Array, Float64Array, Float64Array]
-"""Values with their first and second derivatives."""
 
 
 class RotationRepresentation(Protocol):
@@ -80,6 +78,34 @@ class RotationRepresentation(Protocol):
         ...
 
 
+def rotation_representation(name: str) -> RotationRepresentation:
+    """Return the representation with the name "QUATERNION", "AXIS_ANGLE" or an Euler order."""
+    if name == "QUATERNION":
+        return Quaternion()
+    if name == "AXIS_ANGLE":
+        return AxisAngle()
+    if name in get_args(Order):
+        return Euler(cast(Order, name))
+    raise ValueError(f"a rotation representation is QUATERNION, AXIS_ANGLE or an Euler order, not {name!r}")
+
+
+def angular_motion(
+    representation: RotationRepresentation, channels: Float64Array, rates: Float64Array, changes: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return angular velocities and accelerations (3, n) in the parent's frame.
+
+    The channel values (c, n) are given with their first and second derivatives. Source: docs/formulas,
+    "Angular velocity and acceleration".
+    """
+    q, q_rate, q_change = representation.with_derivatives(channels, rates, changes)
+    square = sphere.dot(q, q)
+    inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)
+    # From q' = w q / 2. The length of q changes only the scalar part.
+    half_velocity = sphere.product(q_rate, inverse)
+    half_acceleration = sphere.product(q_change, inverse) - sphere.product(half_velocity, half_velocity)
+    return 2.0 * half_velocity[1:], 2.0 * half_acceleration[1:]
+
+
 class Quaternion:
     """Quaternions w, x, y, z of any length except 0."""
 
@@ -101,7 +127,7 @@ class Quaternion:
         return channels
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        return channels, rates, changes
+        return WithDerivatives(channels, rates, changes)
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         sign = np.where(sphere.dot(channels, target) < 0.0, -1.0, 1.0)
@@ -184,31 +210,6 @@ class Euler:
         return channels, rates
 
 
-def _full_turns(angles: Float64Array) -> Float64Array:
-    """Return the multiples of a full turn that are closest to angles."""
-    return 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))
-
-
-def _axis_turns(axis: int, angle: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
-    """Return the quaternions of turns about x, y or z, and their derivatives from the derivatives of the angle."""
-    half, half_rate = 0.5 * angle, 0.5 * rate
-    cosine, sine = np.cos(half), np.sin(half)
-    q_with_derivatives = np.zeros((3, 4, *half.shape))
-    q_with_derivatives[:, 0] = cosine, -sine * half_rate, -0.5 * sine * change - cosine * half_rate**2
-    q_with_derivatives[:, 1 + axis] = sine, cosine * half_rate, 0.5 * cosine * change - sine * half_rate**2
-    q, q_rate, q_change = q_with_derivatives
-    return q, q_rate, q_change
-
-
-def _product(p: WithDerivatives, q: WithDerivatives) -> WithDerivatives:
-    """Return products of quaternions, and the derivatives of the products."""
-    return (
-        sphere.product(p[0], q[0]),
-        sphere.product(p[1], q[0]) + sphere.product(p[0], q[1]),
-        sphere.product(p[2], q[0]) + 2.0 * sphere.product(p[1], q[1]) + sphere.product(p[0], q[2]),
-    )
-
-
 class AxisAngle:
     """The angle and the axis x, y, z of any length, in the order of Blender's channels."""
 
@@ -249,18 +250,14 @@ class AxisAngle:
         return np.concatenate([np.where(length > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
     def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        axis, axis_rate, axis_change = _unit_with_derivatives(channels[1:], rates[1:], changes[1:])
-        half, half_rate = 0.5 * channels[0], 0.5 * rates[0]
-        sine, cosine = np.sin(half), np.cos(half)
-        sine_rate, cosine_rate = cosine * half_rate, -sine * half_rate
-        sine_change = 0.5 * cosine * changes[0] - sine * half_rate**2
-        cosine_change = -0.5 * sine * changes[0] - cosine * half_rate**2
-        vector_rate = axis_rate * sine + axis * sine_rate
-        vector_change = axis_change * sine + 2.0 * axis_rate * sine_rate + axis * sine_change
-        return (
+        axis = _unit_with_derivatives(channels[1:], rates[1:], changes[1:])
+        cosine, sine = _half_angle(channels[0], rates[0], changes[0])
+        vector_rate = axis.rate * sine.value + axis.value * sine.rate
+        vector_change = axis.change * sine.value + 2.0 * axis.rate * sine.rate + axis.value * sine.change
+        return WithDerivatives(
             self.orientation(channels),
-            np.concatenate([cosine_rate[np.newaxis], vector_rate]),
-            np.concatenate([cosine_change[np.newaxis], vector_change]),
+            np.concatenate([cosine.rate[np.newaxis], vector_rate]),
+            np.concatenate([cosine.change[np.newaxis], vector_change]),
         )
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -282,6 +279,39 @@ class AxisAngle:
         return values, derivatives
 
 
+def _full_turns(angles: Float64Array) -> Float64Array:
+    """Return the multiples of a full turn that are closest to angles."""
+    return 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))
+
+
+def _axis_turns(axis: int, angle: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
+    """Return the quaternions of turns about x, y or z, and their derivatives from the derivatives of the angle."""
+    q_with_derivatives = np.zeros((3, 4, *angle.shape))
+    q_with_derivatives[:, 0], q_with_derivatives[:, 1 + axis] = _half_angle(angle, rate, change)
+    return WithDerivatives(*q_with_derivatives)
+
+
+def _half_angle(
+    angle: Float64Array, rate: Float64Array, change: Float64Array
+) -> tuple[WithDerivatives, WithDerivatives]:
+    """Return the cosines and sines of half the angles, with derivatives."""
+    half, half_rate = 0.5 * angle, 0.5 * rate
+    cosine, sine = np.cos(half), np.sin(half)
+    return (
+        WithDerivatives(cosine, -sine * half_rate, -0.5 * sine * change - cosine * half_rate**2),
+        WithDerivatives(sine, cosine * half_rate, 0.5 * cosine * change - sine * half_rate**2),
+    )
+
+
+def _product(p: WithDerivatives, q: WithDerivatives) -> WithDerivatives:
+    """Return products of quaternions, and the derivatives of the products."""
+    return WithDerivatives(
+        sphere.product(p.value, q.value),
+        sphere.product(p.rate, q.value) + sphere.product(p.value, q.rate),
+        sphere.product(p.change, q.value) + 2.0 * sphere.product(p.rate, q.rate) + sphere.product(p.value, q.change),
+    )
+
+
 def _unit_with_derivatives(vector: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
     """Return unit vectors (3, n), or 0 for vectors of length 0, and the derivatives of their direction."""
     length = sphere.length(vector)
@@ -292,32 +322,4 @@ def _unit_with_derivatives(vector: Float64Array, rate: Float64Array, change: Flo
     unit_rate = scaled_rate - unit * along
     unit_change = scaled_change - 2.0 * along * unit_rate
     unit_change -= unit * (sphere.dot(unit, scaled_change) + sphere.dot(unit_rate, scaled_rate))
-    return unit, unit_rate, unit_change
-
-
-def angular_motion(
-    representation: RotationRepresentation, channels: Float64Array, rates: Float64Array, changes: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return angular velocities and accelerations (3, n) in the parent's frame.
-
-    The channel values (c, n) are given with their first and second derivatives. Source: docs/formulas,
-    "Angular velocity and acceleration".
-    """
-    q, q_rate, q_change = representation.with_derivatives(channels, rates, changes)
-    square = sphere.dot(q, q)
-    inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)
-    # From q' = w q / 2. The length of q changes only the scalar part.
-    half_velocity = sphere.product(q_rate, inverse)
-    half_acceleration = sphere.product(q_change, inverse) - sphere.product(half_velocity, half_velocity)
-    return 2.0 * half_velocity[1:], 2.0 * half_acceleration[1:]
-
-
-def rotation_representation(name: str) -> RotationRepresentation:
-    """Return the representation with the name "QUATERNION", "AXIS_ANGLE" or an Euler order."""
-    if name == "QUATERNION":
-        return Quaternion()
-    if name == "AXIS_ANGLE":
-        return AxisAngle()
-    if name in get_args(Order):
-        return Euler(cast(Order, name))
-    raise ValueError(f"a rotation representation is QUATERNION, AXIS_ANGLE or an Euler order, not {name!r}")
+    return WithDerivatives(unit, unit_rate, unit_change)

@@ -77,15 +77,16 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     previous = np.maximum(np.arange(len(key_values)) - 1, 0)
     previous_values = key_values[previous]
     steps = nearest_maps(name, key_values, previous_values).of_keys(np.asarray(moves, dtype=np.bool_)[previous])
+    # Angles come first in the channels. A quaternion has none.
     angle_count = {"QUATERNION": 0, "AXIS_ANGLE": 1}.get(name, key_values.shape[-1])
-    largest_change = np.abs(key_values - previous_values)[:, :angle_count].max(axis=-1, initial=0.0)
     is_euler = angle_count == 3
+    largest_change = np.abs(key_values - previous_values)[:, :angle_count].max(axis=-1, initial=0.0)
     is_close = np.abs(steps.applied(key_values) - previous_values).max(axis=-1) <= _CLOSE
     has_negation = (steps.factors < 0.0).any(axis=-1)
+    # A change by a full turn or more may be a spin, and so may a distant other solution for Euler angles.
     flips = has_negation & (largest_change < 2.0 * np.pi) & (is_close | (not is_euler))
     turns = steps.changed.any(axis=-1) & (largest_change > np.pi + GAIN) & ~flips
-    fits_one_frame = np.diff(key_frames, prepend=key_frames[:1]) <= _ONE_FRAME
-    fast_turns = turns & fits_one_frame
+    fast_turns = turns & (np.diff(key_frames, prepend=key_frames[:1]) <= _ONE_FRAME)
     jumps = fast_turns & is_close & ~_are_spinning(np.sign(steps.terms) * fast_turns[:, np.newaxis])
     gimbal = np.zeros(len(key_values), dtype=np.bool_)
     if is_euler and name != UNKNOWN_ORDER:

@@ -18,11 +18,11 @@ from ..keys import Float64Array, KeysError
 from ..messages import n_
 from .euler import Order, from_euler, wrapped
 from .quaternions import (
+    checked_unit_quaternions,
     conjugate,
     from_axis_angle,
     multiply,
     normalise,
-    normalised,
     shorter,
     to_axis_angle,
     to_rotation_vector,
@@ -92,7 +92,7 @@ def turns_to_rotations(
     """
     signed_angles = turn_sign(convention) * checked_numbers("angles", angles)
     axis_rows = _one_per_angle(signed_angles, checked_numbers("axes", axes, 3))
-    w, x, y, z = normalised("first", first).tolist()
+    w, x, y, z = checked_unit_quaternions("first", first).tolist()
     turns = np.atleast_2d(from_axis_angle(axis_rows, signed_angles))
     orientations = np.empty_like(turns)
     # Each product needs the previous one, and a NumPy call per key would cost more than arithmetic with Python floats.

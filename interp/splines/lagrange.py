@@ -7,7 +7,7 @@ docs/formulas, "Lagrange".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -35,7 +35,7 @@ _LOWEST_EXPONENT = -5000
 
 
 class VectorSpline(ComponentSpline):
-    """Represent a track of numbers by one polynomial, whose degree is one less than the number of keys.
+    """Spline of values that is one polynomial, whose degree is one less than the number of keys.
 
     Parameters
     ----------
@@ -113,20 +113,20 @@ class _Polynomials:
         self._frames = tracks.frames
         self._lengths = tracks.lengths
         self._first, self._last = np.repeat(tracks.first, counts), np.repeat(tracks.last, counts)
-        # Derivatives are also polynomials, so the same sum evaluates them from their values at the keys.
-        self._derivatives_at_keys = {0: tracks.columns}
+        self._values = tracks.columns
         # 1 over the product of each key's distances to the others, times 2^scale. The largest in a track is near 1.
         product, exponent = self._products(np.arange(len(self._frames)), np.zeros(len(self._frames)))
         self._scale = np.repeat(np.minimum.reduceat(exponent, tracks.first), counts)
         self._weights = np.ldexp(1.0 / product, np.maximum(self._scale - exponent, _LOWEST_EXPONENT))
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        at_keys = self._at_keys(nu)
+        # A derivative is also a polynomial, so the same sum evaluates it from its values at the keys.
+        at_keys = self._values if nu == 0 else self._velocities if nu == 1 else self._accelerations
         total, key_at_sample = np.zeros((len(at_keys), len(segment))), np.full(len(segment), -1)
-        for key, distance, exists in self._distances(segment, u):
-            is_at_key = (distance == 0.0) & (exists > 0.0)
+        for key, distance in self._distances(segment, u):
+            is_at_key = distance == 0.0
             key_at_sample[is_at_key] = key[is_at_key]
-            total += exists * self._weights[key] / np.where(distance == 0.0, 1.0, distance) * at_keys[:, key]
+            total += self._weights[key] / np.where(is_at_key, 1.0, distance) * at_keys[:, key]
         product, exponent = self._products(segment, u)
         between_keys = self._scaled(total * product, exponent, segment)
         values = np.where(key_at_sample >= 0, at_keys[:, key_at_sample], between_keys)
@@ -141,36 +141,40 @@ class _Polynomials:
         largest = np.zeros(len(segment))
         for parameter in _MEASURED_PARAMETERS:
             u = np.full(len(segment), parameter)
-            sums = np.zeros(len(segment))
-            for key, distance, exists in self._distances(segment, u):
-                sums += exists * np.abs(self._weights[key] / distance)
+            total = np.zeros(len(segment))
+            for key, distance in self._distances(segment, u):
+                total += np.abs(self._weights[key] / distance)
             product, exponent = self._products(segment, u)
-            largest = np.maximum(largest, self._scaled(sums * np.abs(product), exponent, segment))
+            largest = np.maximum(largest, self._scaled(total * np.abs(product), exponent, segment))
         return largest
 
-    def _at_keys(self, nu: int) -> Float64Array:
-        """Return derivatives per frame (d, K) at the keys from the next lower derivatives (Schneider and Werner)."""
-        for order in range(1, nu + 1):
-            if order in self._derivatives_at_keys:
-                continue
-            values = self._derivatives_at_keys[0]
-            total = np.zeros_like(values)
-            for key, exists in self._keys_of_track(np.arange(len(self._frames))):
-                distance = self._frames - self._frames[key]
-                is_other_key = (exists > 0.0) & (distance != 0.0)
-                divisor = np.where(is_other_key, distance, 1.0)
-                slope = (values - values[:, key]) / divisor
-                if order == 2:
-                    slope = 2.0 * (self._derivatives_at_keys[1] - slope) / divisor
-                total -= np.where(is_other_key, self._weights[key] / self._weights, 0.0) * slope
-            self._derivatives_at_keys[order] = total
-        return self._derivatives_at_keys[nu]
+    @cached_property
+    def _velocities(self) -> Float64Array:
+        """Return the derivatives per frame (d, K) at the keys (Schneider and Werner)."""
+        return self._sums_at_keys(lambda slope, distance: slope)
+
+    @cached_property
+    def _accelerations(self) -> Float64Array:
+        """Return the second derivatives per frame (d, K) at the keys (Schneider and Werner)."""
+        velocities = self._velocities
+        return self._sums_at_keys(lambda slope, distance: 2.0 * (velocities - slope) / distance)
+
+    def _sums_at_keys(self, term: Callable[[Float64Array, Float64Array], Float64Array]) -> Float64Array:
+        """Return minus the weighted sums of terms, which are functions of the slope and distance from another key."""
+        total = np.zeros_like(self._values)
+        for key, distance in self._distances(np.arange(len(self._frames)), np.zeros(len(self._frames))):
+            is_other_key = np.isfinite(distance) & (distance != 0.0)
+            divisor = np.where(is_other_key, distance, 1.0)
+            slope = (self._values - self._values[:, key]) / divisor
+            total -= np.where(is_other_key, self._weights[key] / self._weights, 0.0) * term(slope, divisor)
+        return total
 
     def _products(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, IndexArray]:
         """Return the products of the distances from all keys that are not at the frame, as mantissas and exponents."""
         product, exponent = np.ones(len(segment)), np.zeros(len(segment), dtype=np.intp)
-        for _, distance, exists in self._distances(segment, u):
-            product, shift = np.frexp(product * np.where((exists > 0.0) & (distance != 0.0), distance, 1.0))
+        for _, distance in self._distances(segment, u):
+            is_factor = np.isfinite(distance) & (distance != 0.0)
+            product, shift = np.frexp(product * np.where(is_factor, distance, 1.0))
             exponent += shift
         return product, exponent
 
@@ -180,19 +184,13 @@ class _Polynomials:
             numbers: Float64Array = np.ldexp(mantissa, np.minimum(exponent - self._scale[segment], -_LOWEST_EXPONENT))
             return numbers
 
-    def _distances(
-        self, segment: IndexArray, u: Float64Array
-    ) -> Iterator[tuple[IndexArray, Float64Array, Float64Array]]:
-        """Yield each key of a track and the distance from it, each with 1, or with 0 if there is no such key."""
+    def _distances(self, segment: IndexArray, u: Float64Array) -> Iterator[tuple[IndexArray, Float64Array]]:
+        """Yield the first, second and further keys of tracks with the distances from them, infinite beyond the last."""
         start, offset = self._frames[segment], u * self._lengths[segment]
-        for key, exists in self._keys_of_track(segment):
-            yield key, (start - self._frames[key]) + offset, exists
-
-    def _keys_of_track(self, segment: IndexArray) -> Iterator[tuple[IndexArray, Float64Array]]:
-        """Yield the first, second and further keys of tracks, each with 1, or with 0 if the track has no more keys."""
         first, last = self._first[segment], self._last[segment]
         for number in range(self._largest_count):
-            yield np.minimum(first + number, last), (first + number <= last).astype(np.float64)
+            key = np.minimum(first + number, last)
+            yield key, np.where(first + number <= last, (start - self._frames[key]) + offset, np.inf)
 
 
 METHOD = Method(

@@ -148,7 +148,7 @@ def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tu
 
     At the ends of a track that is not a loop, the tangents are arbitrary.
     """
-    is_inner = (tracks.before > 0.0) & (tracks.after > 0.0)
+    is_inner = tracks.inner
     length_before, length_after = np.where(is_inner, tracks.before, 1.0), np.where(is_inner, tracks.after, 1.0)
     both_lengths = length_before + length_after
     slope_before = before * (length_after / (length_before * both_lengths))

@@ -53,22 +53,26 @@ class RotationSpline(OrientationSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)
-        key = _first_short(cast(Normalised, self.prepared.curve).components, len(self.keys))
-        if key is not None:
+        components = cast(NormalizedCubics, self.prepared.curve).components
+        is_short = _shortest_lengths(components, np.arange(len(self.keys) - 1)) < _SHORTEST
+        if is_short.any():
             fault = n_(
                 "before the next key, the four components come within {!s} of 0, where the rotation is undefined. "
                 "Insert a key between the two keys",
                 _SHORTEST,
             )
-            raise self.keys.error(fault, key)
+            raise self.keys.error(fault, int(np.argmax(is_short)))
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> Normalised:
-        return Normalised(_components(splines, tracks))
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> NormalizedCubics:
+        q = signed_quaternions(splines, tracks)
+        before, after = neighbors(tracks, q)
+        velocities = catmull_rom.velocities(tracks, q - before, after - q)
+        return NormalizedCubics(Cubics.through(tracks, q, velocities))
 
 
-class Normalised:
-    """Segments of four normalized components."""
+class NormalizedCubics:
+    """Segments of four cubic components, which are normalized."""
 
     def __init__(self, components: Cubics) -> None:
         self.components = components
@@ -89,41 +93,8 @@ class Normalised:
         return acceleration
 
 
-def _components(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Cubics:
-    """Return the segments of the four components before normalization."""
-    q = signed_quaternions(splines, tracks)
-    before, after = neighbors(tracks, q)
-    return Cubics.through(tracks, q, catmull_rom.velocities(tracks, q - before, after - q))
-
-
-def _first_short(components: Cubics, key_count: int) -> int | None:
-    """Return the key after which the components of a track are too close to 0, or None."""
-    segments = np.arange(key_count - 1)
-    segments = segments[_hull_distances(components, segments) < _SHORTEST]
-    is_short = _shortest_lengths(components, segments) < _SHORTEST
-    return int(segments[np.argmax(is_short)]) if is_short.any() else None
-
-
-def _hull_distances(components: Cubics, segments: IndexArray) -> Float64Array:
-    """Return the distances from 0 of a plane that has all Bezier points of a segment on its other side, or below 0.
-
-    A cubic stays in the hull of its Bezier points, so a segment is at least as far from 0.
-    """
-    at_start, at_end = np.zeros(len(segments)), np.ones(len(segments))
-    start, end = components.evaluate(segments, at_start, 0), components.evaluate(segments, at_end, 0)
-    points = [
-        start,
-        start + components.evaluate(segments, at_start, 1) / 3.0,
-        end - components.evaluate(segments, at_end, 1) / 3.0,
-        end,
-    ]
-    normal = (start + end) / sphere.length(start + end)
-    distances: Float64Array = np.min([sphere.dot(point, normal) for point in points], axis=0)
-    return distances
-
-
 def _shortest_lengths(components: Cubics, segments: IndexArray) -> Float64Array:
-    """Return the distances from 0 of the polygons through samples of segments."""
+    """Return the shortest length of the components in each segment, measured on the polygon through its samples."""
     u = np.tile(np.linspace(0.0, 1.0, _PARTS + 1), len(segments))
     samples = components.evaluate(np.repeat(segments, _PARTS + 1), u, 0).reshape(4, len(segments), _PARTS + 1)
     start, chord = samples[..., :-1], np.diff(samples, axis=2)

@@ -48,7 +48,8 @@ class RotationSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
-        q, leaving, arriving = _key_velocities(splines, tracks)
+        q = signed_quaternions(splines, tracks)
+        leaving, arriving = _key_velocities(tracks, q)
         end = tracks.segment_end
         after_start = _turned(q, leaving / 3.0)
         before_end = _turned(q[:, end], -arriving / 3.0)
@@ -81,7 +82,8 @@ class BlendSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> RotationSegments:
-        q, leaving, arriving = _key_velocities(splines, tracks)
+        q = signed_quaternions(splines, tracks)
+        leaving, arriving = _key_velocities(tracks, q)
         first, last = tracks.open
         # The weight a + b u of the curve that is correct at the segment's end. It is u between inner keys, 1 in the
         # first segment, and 0 in the last segment. The first and last segments have one curve each.
@@ -97,27 +99,23 @@ class BlendSpline(OrientationSpline):
         return RotationSegments(Blend(q, q[:, tracks.segment_end], leaving, arriving, weight))
 
 
-def _key_velocities(
-    splines: Sequence[OrientationSpline], tracks: KeyBatch
-) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return the keys with the velocities from Shoemake's reflected and bisected arcs.
+def _key_velocities(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the angular velocities (3, K) at the start and end of each segment from reflected and bisected arcs.
 
-    The quaternions (4, K) have the signs of the path from key to key. The angular velocities (3, K) at the start and
-    end of each segment are with respect to its local parameter.
+    `q` (4, K) are the signed quaternions of the keys. The velocities are with respect to the local parameter of the
+    segment. They are 0 at the ends of a track, which have no key on one side. Callers set the controls there.
     """
-    q = signed_quaternions(splines, tracks)
     before, after = neighbors(tracks, q)
-    is_inner = (tracks.before > 0.0) & (tracks.after > 0.0)
+    is_inner = tracks.inner
     length_before, length_after = np.where(is_inner, tracks.before, 1.0), np.where(is_inner, tracks.after, 1.0)
     shorter_length = np.minimum(length_before, length_after)
     reflected = sphere.slerp(sphere.slerp(q, before, shorter_length / length_before), q, 2.0)
     moved_next = sphere.slerp(q, after, shorter_length / length_after)
     control = sphere.slerp(reflected, moved_next, length_before / (length_before + length_after))
     velocity = 2.0 * sphere.log(sphere.product(control, sphere.conjugate(q))) / shorter_length
-    # Controls at the ends of a track have no key on one side, so callers set them.
     velocity[:, ~is_inner] = 0.0
     lengths = tracks.lengths
-    return q, velocity * lengths, velocity[:, tracks.segment_end] * lengths
+    return velocity * lengths, velocity[:, tracks.segment_end] * lengths
 
 
 def _turned(q: Float64Array, turn: Float64Array) -> Float64Array:
