@@ -54,7 +54,7 @@ def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Fl
         outgoing[:, first] = sphere.slerp(q[:, first], after[:, first], (slack * (1.0 + skew))[first] / 3.0)
         incoming[:, last] = sphere.slerp(q[:, last], before[:, last], (slack * (1.0 - skew))[last] / 3.0)
     else:
-        outgoing[:, first], incoming[:, last] = _controls_at_ends(keys, incoming, outgoing)
+        outgoing[:, first], incoming[:, last] = controls_at_ends(keys, incoming, outgoing, slack)
     return incoming, outgoing
 
 
@@ -73,7 +73,8 @@ def squad_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float6
     if ends == "TANGENT":
         incoming_controls = sphere.product(q, sphere.exp(-incoming / 3.0))
         outgoing_controls = sphere.product(q, sphere.exp(outgoing / 3.0))
-        after_first, before_last = _controls_at_ends(keys, incoming_controls, outgoing_controls)
+        slack = 1.0 - tracks.parameters[0]
+        after_first, before_last = controls_at_ends(keys, incoming_controls, outgoing_controls, slack)
         outgoing[:, first] = 3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, first]), after_first))
         incoming[:, last] = -3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, last]), before_last))
     return (
@@ -82,16 +83,16 @@ def squad_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float6
     )
 
 
-def _controls_at_ends(
-    keys: RotationKeys, incoming: Float64Array, outgoing: Float64Array
+def controls_at_ends(
+    keys: RotationKeys, incoming: Float64Array, outgoing: Float64Array, slack: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
     """Return the control quaternions after the first and before the last keys by the rule "TANGENT".
 
-    `incoming` and `outgoing` are the controls (4, K) before and after inner keys. The results have shape (4, m) for the
-    m tracks that have ends. Source: docs/formulas, "Ends of rotation tracks".
+    `incoming` and `outgoing` are the controls (4, K) before and after inner keys. `slack` (K,) is 1 minus the tension,
+    which moves the control toward its key. The results have shape (4, m) for the m tracks that have ends. Source:
+    docs/formulas, "Ends of rotation tracks".
     """
     tracks, q, before, after, turns = keys
-    slack = 1.0 - tracks.parameters[0]
     first, last = tracks.open
     has_two_keys = last - first == 1
     share = np.where(has_two_keys, 1.0 / 3.0, 0.5)

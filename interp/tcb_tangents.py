@@ -40,13 +40,28 @@ def tangents(
         outgoing[:, first] = (slack * (1.0 + skew))[first] * after[:, first]
         incoming[:, last] = (slack * (1.0 - skew))[last] * before[:, last]
         return incoming, outgoing
-    # Without tension, the second derivative at an end is 0, and two keys are joined by a line.
+    natural_outgoing, natural_incoming = natural_tangents(tracks, before, after, incoming, outgoing)
+    outgoing[:, first] = slack[first] * natural_outgoing
+    incoming[:, last] = slack[last] * natural_incoming
+    return incoming, outgoing
+
+
+def natural_tangents(
+    tracks: KeyBatch, before: Float64Array, after: Float64Array, incoming: Float64Array, outgoing: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the tangents after the first and before the last keys for which the second derivatives there are 0.
+
+    The tangents of inner keys are `incoming` and `outgoing` (d, K). The results have shape (d, m) for the m tracks that
+    have ends. Two keys are joined by a line.
+    """
+    first, last = tracks.open
     has_two_keys = last - first == 1
     natural_outgoing = 1.5 * after[:, first] - 0.5 * incoming[:, first + 1]
     natural_incoming = 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1]
-    outgoing[:, first] = slack[first] * np.where(has_two_keys, after[:, first], natural_outgoing)
-    incoming[:, last] = slack[last] * np.where(has_two_keys, before[:, last], natural_incoming)
-    return incoming, outgoing
+    return (
+        np.where(has_two_keys, after[:, first], natural_outgoing),
+        np.where(has_two_keys, before[:, last], natural_incoming),
+    )
 
 
 def weighted_sums(

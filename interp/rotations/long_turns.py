@@ -10,6 +10,8 @@ Source: docs/formulas, "Long turns".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..cubics import hermite_weights
@@ -58,43 +60,31 @@ class LongTurns:
         remainder = 2.0 * sphere.log(sphere.product(sphere.conjugate(long_turn), turns.T))
         return (along + across + remainder).T
 
-    def add_to_values(self, values: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the quaternions with the turns added."""
+    def add_to(self, motion: Sequence[Float64Array], nu: int, segment: IndexArray, u: Float64Array) -> None:
+        """Add the turns in place to the last array of a motion.
+
+        The motion consists of quaternions (nu = 0), of angular velocities with respect to u (nu = 1), or of angular
+        velocities and accelerations (nu = 2). Each array has one column per sample.
+        """
         samples = np.flatnonzero(self._has_turn[segment])
-        if samples.size:
-            along, across = self.turns(segment[samples], u[samples])
+        if not samples.size:
+            return
+        (along, across), *derivatives = (self.turns(segment[samples], u[samples], order) for order in range(nu + 1))
+        if nu == 0:
             long_turn = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
-            values[:, samples] = sphere.product(long_turn, values[:, samples])
-        return values
-
-    def add_to_velocities(self, velocities: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the angular velocities with respect to u with the turns added."""
-        samples = np.flatnonzero(self._has_turn[segment])
-        if samples.size:
-            along, across = self.turns(segment[samples], u[samples])
-            along_rate, across_rate = self.turns(segment[samples], u[samples], 1)
-            inner_velocity = velocity_of_exp(across, across_rate) + turned(across, velocities[:, samples])
-            velocities[:, samples] = along_rate + turned(along, inner_velocity)
-        return velocities
-
-    def add_to_accelerations(
-        self, accelerations: Float64Array, velocities: Float64Array, segment: IndexArray, u: Float64Array
-    ) -> Float64Array:
-        """Return the angular accelerations with respect to u with the turns added. `velocities` exclude the turns."""
-        samples = np.flatnonzero(self._has_turn[segment])
-        if samples.size:
-            (along, across), (along_rate, across_rate), (along_change, across_change) = (
-                self.turns(segment[samples], u[samples], nu) for nu in range(3)
-            )
-            curve_velocity = turned(across, velocities[:, samples])
-            across_velocity = velocity_of_exp(across, across_rate)
-            inner_velocity = turned(along, across_velocity + curve_velocity)
-            inner_acceleration = (
-                acceleration_of_exp(across, across_rate, across_change)
-                + cross(across_velocity, curve_velocity)
-                + turned(across, accelerations[:, samples])
-            )
-            accelerations[:, samples] = (
-                along_change + cross(along_rate, inner_velocity) + turned(along, inner_acceleration)
-            )
-        return accelerations
+            motion[0][:, samples] = sphere.product(long_turn, motion[0][:, samples])
+            return
+        along_rate, across_rate = derivatives[0]
+        across_velocity = velocity_of_exp(across, across_rate)
+        curve_velocity = turned(across, motion[0][:, samples])
+        inner_velocity = turned(along, across_velocity + curve_velocity)
+        if nu == 1:
+            motion[0][:, samples] = along_rate + inner_velocity
+            return
+        along_change, across_change = derivatives[1]
+        inner_acceleration = (
+            acceleration_of_exp(across, across_rate, across_change)
+            + cross(across_velocity, curve_velocity)
+            + turned(across, motion[1][:, samples])
+        )
+        motion[1][:, samples] = along_change + cross(along_rate, inner_velocity) + turned(along, inner_acceleration)

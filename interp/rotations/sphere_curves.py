@@ -34,17 +34,26 @@ from .slerp_weights import (
 from .sphere import WithDerivatives
 
 
-class RotationSegments:
-    """Segments of rotation tracks: a curve on the sphere, with long turns added."""
+class GramCurve(ABC):
+    """Segments whose points are weighted sums of four quaternions per segment, with long turns added.
 
-    def __init__(self, curve: GramCurve, long_turns: LongTurns | None = None) -> None:
-        self._curve = curve
+    The quaternions are the `controls` (4, 4, K). `constants` are other arrays (K,) for `_construct`, such as angles and
+    dot products of the controls. `is_nearly_antipodal` is a mask (K,) of the segments that have an arc of nearly half a
+    circle.
+    """
+
+    def __init__(
+        self,
+        controls: Float64Array,
+        constants: Iterable[Float64Array],
+        is_nearly_antipodal: BoolArray,
+        long_turns: LongTurns | None = None,
+    ) -> None:
         self.long_turns = long_turns
-
-    def since_start(self, values: Float64Array, segment: IndexArray) -> Float64Array:
-        """Return the turns from the starts of segments to values (4, samples), as quaternions (samples, 4)."""
-        starts = self._curve.starts.take(segment, axis=1)
-        return sphere.product(values, sphere.conjugate(starts)).T
+        self._controls = controls
+        self._is_nearly_antipodal = is_nearly_antipodal
+        self._any_nearly_antipodal = bool(is_nearly_antipodal.any())
+        self._constants = np.stack([*constants])
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives with respect to u, shape (components, samples).
@@ -52,42 +61,21 @@ class RotationSegments:
         Source: docs/formulas, "Angular velocity and acceleration".
         """
         if nu == 0:
-            values = self._curve.value(segment, u)
-            return values if self.long_turns is None else self.long_turns.add_to_values(values, segment, u)
-        if nu == 1:
-            values, rates = self._curve.value_and_rate(segment, u)
-            # q' = w q / 2 with the angular velocity w in the parent's frame.
-            velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
-            return velocity if self.long_turns is None else self.long_turns.add_to_velocities(velocity, segment, u)
-        values, rates, changes = self._curve.value_and_derivatives(segment, u)
-        # The rest of w', 2 q' q'*, is a scalar without a vector part.
-        acceleration = 2.0 * sphere.product(changes, sphere.conjugate(values))[1:]
-        if self.long_turns is None:
-            return acceleration
-        velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
-        return self.long_turns.add_to_accelerations(acceleration, velocity, segment, u)
+            motion = [self.value(segment, u)]
+        else:
+            values, *derivatives = (self.value_and_rate if nu == 1 else self.value_and_derivatives)(segment, u)
+            # q' = w q / 2 with the angular velocity w in the parent's frame. The rest of w', 2 q' q'*, is a scalar
+            # without a vector part.
+            inverse = sphere.conjugate(values)
+            motion = [2.0 * sphere.product(derivative, inverse)[1:] for derivative in derivatives]
+        if self.long_turns is not None:
+            self.long_turns.add_to(motion, nu, segment, u)
+        return motion[-1]
 
-
-class GramCurve(ABC):
-    """Segments whose points are weighted sums of four quaternions per segment, the `controls` (4, 4, K).
-
-    `constants` are other arrays (K,) for `_construct`, such as angles and dot products of the controls.
-    `is_nearly_antipodal` is a mask of segments that have an arc of nearly half a circle.
-    """
-
-    def __init__(
-        self, controls: Float64Array, constants: Iterable[Float64Array], is_nearly_antipodal: BoolArray
-    ) -> None:
-        self._controls = controls
-        self._is_nearly_antipodal = is_nearly_antipodal
-        self._any_nearly_antipodal = bool(is_nearly_antipodal.any())
-        self._constants = np.stack([*constants])
-
-    @property
-    def starts(self) -> Float64Array:
-        """Return the quaternions at which the segments begin, shape (4, K)."""
-        starts: Float64Array = self._controls[0]
-        return starts
+    def since_start(self, values: Float64Array, segment: IndexArray) -> Float64Array:
+        """Return the turns from the starts of segments to values (4, samples), as quaternions (samples, 4)."""
+        starts = self._controls[0].take(segment, axis=1)
+        return sphere.product(values, sphere.conjugate(starts)).T
 
     @staticmethod
     @abstractmethod
@@ -145,31 +133,33 @@ class DeCasteljau(GramCurve):
     Source: docs/formulas, "De Casteljau on the sphere".
     """
 
-    def __init__(self, controls: Float64Array) -> None:
+    def __init__(self, controls: Float64Array, long_turns: LongTurns | None = None) -> None:
         points = controls.swapaxes(0, 1)
         arcs = arc_constants(points[:, :3], points[:, 1:])
         dots = [*sphere.dot(points[:, :2], points[:, 2:]), sphere.dot(points[:, 0], points[:, 3])]
         is_nearly_antipodal = arcs[2].min(axis=0) < SMALLEST_COSINE
-        super().__init__(controls, [*chain.from_iterable(zip(*arcs, strict=True)), *dots], is_nearly_antipodal)
+        constants = [*chain.from_iterable(zip(*arcs, strict=True)), *dots]
+        super().__init__(controls, constants, is_nearly_antipodal, long_turns)
 
     @staticmethod
     def _construct(constants: Float64Array, u: Number) -> tuple[Sequence[Number], Sequence[Number]]:
-        half0, per_sine0, g01, half1, per_sine1, g12, half2, per_sine2, g23, g02, g13, g03 = constants
-        # The first level contains e0, e1, e2 between neighboring controls, the second f0, f1 between these points, and
-        # the third the sample.
-        a0, b0 = slerp_weights(half0, per_sine0, g01, u)
-        a1, b1 = slerp_weights(half1, per_sine1, g12, u)
-        a2, b2 = slerp_weights(half2, per_sine2, g23, u)
-        e2_1 = a2 * g12 + b2 * g13
-        e0_e1 = a0 * (a1 * g01 + b1 * g02) + b0 * (a1 + b1 * g12)
-        e1_e2 = a1 * e2_1 + b1 * (a2 + b2 * g23)
-        e0_e2 = a0 * (a2 * g02 + b2 * g03) + b0 * e2_1
-        f0_0, f0_1 = weights_from_cosine(e0_e1, u)
-        f1_1, f1_2 = weights_from_cosine(e1_e2, u)
-        f0_f1 = f0_0 * (f1_1 * e0_e1 + f1_2 * e0_e2) + f0_1 * (f1_1 + f1_2 * e1_e2)
-        x0, x1 = weights_from_cosine(f0_f1, u)
-        y0, y1, y2 = x0 * f0_0, x0 * f0_1 + x1 * f1_1, x1 * f1_2
-        return (y0 * a0, y0 * b0 + y1 * a1, y1 * b1 + y2 * a2, y2 * b2), (e0_e1, e1_e2, f0_f1)
+        half0, per_sine0, p0_p1, half1, per_sine1, p1_p2, half2, per_sine2, p2_p3, p0_p2, p1_p3, p0_p3 = constants
+        # The points e0, e1, e2 divide the arcs between neighboring controls p0 to p3, and f0, f1 the arcs between these
+        # points. The sample divides the arc between f0 and f1. x_y is the dot product of the points x and y.
+        a0, b0 = slerp_weights(half0, per_sine0, p0_p1, u)
+        a1, b1 = slerp_weights(half1, per_sine1, p1_p2, u)
+        a2, b2 = slerp_weights(half2, per_sine2, p2_p3, u)
+        p1_e2 = a2 * p1_p2 + b2 * p1_p3
+        e0_e1 = a0 * (a1 * p0_p1 + b1 * p0_p2) + b0 * (a1 + b1 * p1_p2)
+        e1_e2 = a1 * p1_e2 + b1 * (a2 + b2 * p2_p3)
+        e0_e2 = a0 * (a2 * p0_p2 + b2 * p0_p3) + b0 * p1_e2
+        c0, d0 = weights_from_cosine(e0_e1, u)
+        c1, d1 = weights_from_cosine(e1_e2, u)
+        f0_f1 = c0 * (c1 * e0_e1 + d1 * e0_e2) + d0 * (c1 + d1 * e1_e2)
+        x, y = weights_from_cosine(f0_f1, u)
+        e0_weight, e1_weight, e2_weight = x * c0, x * d0 + y * c1, y * d1
+        weights = e0_weight * a0, e0_weight * b0 + e1_weight * a1, e1_weight * b1 + e2_weight * a2, e2_weight * b2
+        return weights, (e0_e1, e1_e2, f0_f1)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> WithDerivatives:
         parameter = local_parameter(u)
@@ -185,27 +175,28 @@ class Squad(GramCurve):
     Source: docs/formulas, "Squad".
     """
 
-    def __init__(self, controls: Float64Array) -> None:
-        c0, c1, c2, c3 = controls
-        arcs = [arc_constants(c0, c3), arc_constants(c1, c2)]
-        dots = [sphere.dot(c0, c1), sphere.dot(c0, c2), sphere.dot(c3, c1), sphere.dot(c3, c2)]
+    def __init__(self, controls: Float64Array, long_turns: LongTurns | None = None) -> None:
+        p0, p1, p2, p3 = controls
+        arcs = [arc_constants(p0, p3), arc_constants(p1, p2)]
+        dots = [sphere.dot(p0, p1), sphere.dot(p0, p2), sphere.dot(p3, p1), sphere.dot(p3, p2)]
         is_nearly_antipodal = np.minimum(arcs[0][2], arcs[1][2]) < SMALLEST_COSINE
-        super().__init__(controls, [*chain.from_iterable(arcs), *dots], is_nearly_antipodal)
+        super().__init__(controls, [*chain.from_iterable(arcs), *dots], is_nearly_antipodal, long_turns)
 
     @staticmethod
     def _construct(constants: Float64Array, u: Number) -> tuple[Sequence[Number], Sequence[Number]]:
-        half0, per_sine0, g03, half1, per_sine1, g12, g01, g02, g31, g32 = constants
-        a0, b0 = slerp_weights(half0, per_sine0, g03, u)
-        a1, b1 = slerp_weights(half1, per_sine1, g12, u)
-        e0_e1 = a0 * (a1 * g01 + b1 * g02) + b0 * (a1 * g31 + b1 * g32)
-        x0, x1 = weights_from_cosine(e0_e1, _squad_blend(u))
-        return (x0 * a0, x1 * a1, x1 * b1, x0 * b0), (e0_e1,)
+        half0, per_sine0, p0_p3, half1, per_sine1, p1_p2, p0_p1, p0_p2, p3_p1, p3_p2 = constants
+        # The points e0 and e1 divide the arcs from p0 to p3 and from p1 to p2. x_y is the dot product of x and y.
+        a0, b0 = slerp_weights(half0, per_sine0, p0_p3, u)
+        a1, b1 = slerp_weights(half1, per_sine1, p1_p2, u)
+        e0_e1 = a0 * (a1 * p0_p1 + b1 * p0_p2) + b0 * (a1 * p3_p1 + b1 * p3_p2)
+        x, y = weights_from_cosine(e0_e1, _squad_blend(u))
+        return (x * a0, y * a1, y * b1, x * b0), (e0_e1,)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> WithDerivatives:
-        c0, c1, c2, c3 = (constant_points(control) for control in self._controls.take(segment, axis=2))
+        p0, p1, p2, p3 = (constant_points(control) for control in self._controls.take(segment, axis=2))
         parameter = local_parameter(u)
-        between_keys = slerp_with_derivatives(c0, c3, parameter)
-        between_controls = slerp_with_derivatives(c1, c2, parameter)
+        between_keys = slerp_with_derivatives(p0, p3, parameter)
+        between_controls = slerp_with_derivatives(p1, p2, parameter)
         blend = WithDerivatives(2.0 * u * (1.0 - u), 2.0 - 4.0 * u, np.full_like(u, -4.0))
         return slerp_with_derivatives(between_keys, between_controls, blend)
 
@@ -247,14 +238,15 @@ class Blend(GramCurve):
 
     @staticmethod
     def _construct(constants: Float64Array, u: Number) -> tuple[Sequence[Number], Sequence[Number]]:
-        half, per_sine, g, leaving_speed, arriving_speed = constants[:5]
+        half, per_sine, start_end, leaving_speed, arriving_speed = constants[:5]
         ahead_end, start_behind, ahead_behind, constant, slope = constants[5:]
-        # The point on the arc between the keys, the point that leaves the start, and the point that arrives at the end.
-        a, b = slerp_weights(half, per_sine, g, u)
+        # The point between the keys, the point that leaves the start, and the point that arrives at the end. x_y is the
+        # dot product of the points x and y.
+        a, b = slerp_weights(half, per_sine, start_end, u)
         c1, s1 = cosine_and_sine_from(leaving_speed, u, 0.0)
         c2, s2 = cosine_and_sine_from(arriving_speed, u, 1.0)
-        start_arriving = c2 * g + s2 * start_behind
-        leaving_between = c1 * (a + b * g) + s1 * (b * ahead_end)
+        start_arriving = c2 * start_end + s2 * start_behind
+        leaving_between = c1 * (a + b * start_end) + s1 * (b * ahead_end)
         between_arriving = a * start_arriving + b * c2
         leaving_arriving = c1 * start_arriving + s1 * (c2 * ahead_end + s2 * ahead_behind)
         # The two curves, blended from neighboring points, and the blend of both.

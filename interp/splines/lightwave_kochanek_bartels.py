@@ -19,8 +19,9 @@ from ..keys import Float64Array
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import OrientationSpline
 from ..rotations.signs import neighbors, signed_quaternions
-from ..rotations.sphere_curves import DeCasteljau, RotationSegments
-from ..tcb_tangents import weighted_sums
+from ..rotations.sphere_curves import DeCasteljau
+from ..tcb_controls import RotationKeys, controls_at_ends
+from ..tcb_tangents import natural_tangents, weighted_sums
 
 
 class LightWaveSpline(ComponentSpline):
@@ -89,11 +90,7 @@ class KochanekBartelsSpline(ComponentSpline):
         before, after = tracks.chords(p)
         incoming, outgoing = _tangents(tracks, before, after)
         first, last = tracks.open
-        has_two_keys = last - first == 1
-        natural_outgoing = 1.5 * after[:, first] - 0.5 * incoming[:, first + 1]
-        natural_incoming = 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1]
-        outgoing[:, first] = np.where(has_two_keys, after[:, first], natural_outgoing)
-        incoming[:, last] = np.where(has_two_keys, before[:, last], natural_incoming)
+        outgoing[:, first], incoming[:, last] = natural_tangents(tracks, before, after, incoming, outgoing)
         return Cubics.of_tangents(tracks, p, incoming, outgoing)
 
 
@@ -122,7 +119,7 @@ class KochanekBartelsRotationSpline(OrientationSpline):
     """
 
     @classmethod
-    def curve(cls, splines: Sequence[KochanekBartelsRotationSpline], tracks: KeyBatch) -> RotationSegments:
+    def curve(cls, splines: Sequence[KochanekBartelsRotationSpline], tracks: KeyBatch) -> DeCasteljau:
         q = signed_quaternions(splines, tracks)
         before, after = neighbors(tracks, q)
         turns = (
@@ -133,14 +130,11 @@ class KochanekBartelsRotationSpline(OrientationSpline):
         controls_before = sphere.product(sphere.exp(-incoming / 3.0), q)
         controls_after = sphere.product(sphere.exp(outgoing / 3.0), q)
         first, last = tracks.open
-        has_two_keys = last - first == 1
-        share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
-        after_first = np.where(has_two_keys, q[:, first + 1], controls_before[:, first + 1])
-        controls_after[:, first] = sphere.slerp(q[:, first], after_first, share)
-        before_last = np.where(has_two_keys, q[:, last - 1], controls_after[:, last - 1])
-        controls_before[:, last] = sphere.slerp(q[:, last], before_last, share)
+        keys, no_tension = RotationKeys(tracks, q, before, after, None), np.ones_like(tracks.frames)
+        ends = controls_at_ends(keys, controls_before, controls_after, slack=no_tension)
+        controls_after[:, first], controls_before[:, last] = ends
         end = tracks.segment_end
-        return RotationSegments(DeCasteljau(np.stack([q, controls_after, controls_before[:, end], q[:, end]])))
+        return DeCasteljau(np.stack([q, controls_after, controls_before[:, end], q[:, end]]))
 
 
 def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tuple[Float64Array, Float64Array]:

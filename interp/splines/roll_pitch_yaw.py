@@ -95,24 +95,30 @@ class RotationSpline(OrientationSpline):
         self._set(order=cast(rotations.Order, checked_choice("order", order, get_args(rotations.Order))))
 
     def _set_angles(self, values: Float64Array, method: Method) -> None:
-        """Set the spline of the angles (n, 3), or of the angles of three periods for a loop."""
+        """Set the spline of the angles (n, 3), or of the angles of three periods for a loop.
+
+        The angles of a loop may grow by full turns, so a method for values cannot close the loop itself. In the middle
+        period, its spline is smooth across both seams.
+        """
         if not isinstance(method, Method):
             raise TypeError(f"angles must be a Method, not {method!r}")
         if method.values is None:
             raise ValueError(f"angles must be a method that supports values, not {method.label}")
         keys = self.keys
-        angle_keys = keys.with_values(values)
         if self._is_looped:
             frames = self._three_periods(keys.frames, keys.frames[-1] - keys.frames[0])
             angle_keys = Keys(frames, values, *self._three_periods(keys.parameters.T).T)
+        else:
+            angle_keys = keys.with_values(values)
         try:
-            self._set(angles=method, spline=method.values(angle_keys))
+            spline = method.values(angle_keys)
         except KeysError as error:
             fault = n_("as Euler angles with {:s}: {:s}", method.label, error.message)
             if error.key is None:
                 raise KeysError(fault) from error
-            row = error.key % (len(keys) - 1) if self._is_looped else error.key
-            raise keys.error(fault, row) from error
+            key = error.key % (len(keys) - 1) if self._is_looped else error.key
+            raise keys.error(fault, key) from error
+        self._set(angles=method, spline=spline, interpolating=spline.interpolating)
 
     @property
     def _is_looped(self) -> bool:
@@ -125,11 +131,6 @@ class RotationSpline(OrientationSpline):
         Rows of consecutive periods differ by `period`. Rows of other tracks are returned unchanged.
         """
         return np.concatenate([rows[:-1] - period, rows, rows[1:] + period]) if self._is_looped else rows
-
-    @property
-    def interpolating(self) -> bool:  # type: ignore[override]
-        """Return whether the method of the angles is interpolating."""
-        return self.spline.interpolating
 
     @property
     def batch(self) -> Hashable:

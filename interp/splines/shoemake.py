@@ -23,7 +23,7 @@ from ..messages import n_
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import OrientationSpline
 from ..rotations.signs import neighbors, signed_quaternions
-from ..rotations.sphere_curves import Blend, DeCasteljau, RotationSegments
+from ..rotations.sphere_curves import Blend, DeCasteljau
 
 
 class RotationSpline(OrientationSpline):
@@ -47,7 +47,7 @@ class RotationSpline(OrientationSpline):
     """
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> DeCasteljau:
         q = signed_quaternions(splines, tracks)
         leaving, arriving = _key_velocities(tracks, q)
         end = tracks.segment_end
@@ -60,7 +60,7 @@ class RotationSpline(OrientationSpline):
         from_last = np.where(has_two_keys, q[:, last - 1], _turned(q[:, last - 1], leaving[:, last - 1] / 2.0))
         after_start[:, first] = sphere.slerp(q[:, first], from_next, share)
         before_end[:, last - 1] = sphere.slerp(q[:, last], from_last, share)
-        return RotationSegments(DeCasteljau(np.stack([q, after_start, before_end, q[:, end]])))
+        return DeCasteljau(np.stack([q, after_start, before_end, q[:, end]]))
 
 
 class BlendSpline(OrientationSpline):
@@ -81,7 +81,7 @@ class BlendSpline(OrientationSpline):
     """
 
     @classmethod
-    def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> RotationSegments:
+    def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> Blend:
         q = signed_quaternions(splines, tracks)
         leaving, arriving = _key_velocities(tracks, q)
         first, last = tracks.open
@@ -96,7 +96,7 @@ class BlendSpline(OrientationSpline):
         start, end = q[:, only_segment], q[:, only_segment + 1]
         leaving[:, only_segment] = 2.0 * sphere.log(sphere.product(end, sphere.conjugate(start)))
         arriving[:, only_segment] = leaving[:, only_segment]
-        return RotationSegments(Blend(q, q[:, tracks.segment_end], leaving, arriving, weight))
+        return Blend(q, q[:, tracks.segment_end], leaving, arriving, weight)
 
 
 def _key_velocities(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:

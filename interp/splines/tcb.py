@@ -23,7 +23,7 @@ from ..rotations import sphere
 from ..rotations.base_rotation_spline import Path, TurnedSpline
 from ..rotations.long_turns import LongTurns
 from ..rotations.signs import neighbors, signed_quaternions
-from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
+from ..rotations.sphere_curves import DeCasteljau, Squad
 from ..tcb_controls import RotationKeys, casteljau_controls, squad_controls
 from ..tcb_tangents import Ends, tangents
 
@@ -195,17 +195,15 @@ class RotationSpline(TurnedSpline):
         return to_key + turns[:, segment_before], from_key + turns[:, segment_after]
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> DeCasteljau | Squad:
         q = signed_quaternions(splines, tracks)
         turns = _added_turns(splines, tracks)
         keys = RotationKeys(tracks, q, *_neighbors_without_turns(tracks, q, turns), turns)
-        ends, is_squad = splines[0].ends, splines[0].construction == "SQUAD"
-        incoming, outgoing = (squad_controls if is_squad else casteljau_controls)(keys, ends)
-        controls = _segment_controls(keys, incoming, outgoing)
-        return RotationSegments(
-            Squad(controls) if is_squad else DeCasteljau(controls),
-            None if turns is None else _long_turns(tracks, turns, ends),
-        )
+        ends = splines[0].ends
+        long_turns = None if turns is None else _long_turns(tracks, turns, ends)
+        if splines[0].construction == "SQUAD":
+            return Squad(_segment_controls(keys, *squad_controls(keys, ends)), long_turns)
+        return DeCasteljau(_segment_controls(keys, *casteljau_controls(keys, ends)), long_turns)
 
 
 def _turns_about_one_axis(turns: Float64Array, q: Float64Array) -> Float64Array | None:

@@ -25,7 +25,7 @@ def test_rates_are_those_of_the_slerps(kind, largest):
     spline = KINDS[kind](Keys(np.arange(40.0), q, *generator.uniform(-1.0, 1.0, (3, 40))))
     segment = np.repeat(np.arange(39), 100)
     u = np.tile(np.concatenate([NEAR, 1.0 - NEAR, generator.uniform(0.0, 1.0, 20)]), 39)
-    curve = spline.prepared.curve._curve
+    curve = spline.prepared.curve
     values, rates = curve.value_and_rate(segment, u)
     expected = curve.value_and_derivatives(segment, u)
     assert np.abs(values - expected.value).max() < 1e-14
