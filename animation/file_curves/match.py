@@ -41,15 +41,29 @@ _MISFITS = {
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """The match of an object or bone with a node: the node's motion in a take, and the conversion.
+    """The match of an object or bone with a node.
 
-    `misfit` is the error to raise, or None if the poses at keys fit. `unkeyed` counts the file's keys at frames without
-    an F-curve key.
+    Attributes
+    ----------
+    item : Item
+    node : int
+        The index of the node.
+    motion : NodeMotion
+        The node's motion in a take.
+    prior : ndarray, shape (4,)
+        The turn implied by the ancestor nodes, as a quaternion.
+    conversion : Conversion
+        The conversion of the node's transforms.
+    misfit : Finding or None
+        The error to raise, or None if the poses at keys fit.
+    unkeyed : int
+        The number of the file's keys at frames without an F-curve key.
     """
 
     item: Item
     node: int
     motion: NodeMotion
+    prior: Float64Array
     conversion: Conversion
     misfit: Finding | None
     unkeyed: int
@@ -58,10 +72,7 @@ class Match:
 def match_with_node(
     item: Item, node: int, motion: NodeMotion, clock: Clock, fcurves: FCurves, prior: Float64Array
 ) -> Match | None:
-    """Return the match of an item and a node, or None if they have no animated property in common.
-
-    `prior` is the turn implied by the ancestor nodes, as a quaternion.
-    """
+    """Return the match of an item and a node, or None if they have no animated property in common."""
     match = _match_origin(item, node, motion, clock, fcurves, prior)
     if match is not None and match.misfit and motion.pivot is not None:
         # An importer may have moved the origin to the pivot.
@@ -94,7 +105,7 @@ def _match_origin(
         poses_in_blender[name] = item.played(PROPERTIES[name], fcurves, clock.frames(times))
     file, blender = Poses(**poses_in_file), Poses(**poses_in_blender)
     conversion = find_conversion(file, blender, prior)
-    return Match(item, node, motion, conversion, _misfit(item, tracks, conversion, file, blender), unkeyed)
+    return Match(item, node, motion, prior, conversion, _misfit(item, tracks, conversion, file, blender), unkeyed)
 
 
 def _keyed_times(track: Track, path: str, clock: Clock, fcurves: FCurves) -> tuple[Float64Array, npt.NDArray[np.bool_]]:

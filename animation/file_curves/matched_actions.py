@@ -82,7 +82,7 @@ def _with_best_take(matcher: Matcher, owner: bpy.types.Object, channels: Channel
         clock = _clock(matcher, layer, owner, fcurves)
         if clock is None:
             continue
-        matches = [match for match in matcher.matches(layer, clock, {owner: fcurves}) if match.item.owner == owner]
+        matches = matcher.matches(layer, clock, owner, fcurves)
         if not matches:
             continue
         faults = _faults(matches)

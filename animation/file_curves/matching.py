@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+import bpy
 import numpy as np
 
 from ...formats.motion import MotionFile, Node, Take
@@ -42,15 +44,15 @@ class Matcher:
         bare = _SUFFIX.sub("", item.name)
         return [*exact, *(self._by_name.get(bare, []) if bare != item.name else [])]
 
-    def matches(self, take: Take, clock: Clock, fcurves: Mapping[object, FCurves]) -> list[Match]:
-        """Return the items that the take animates, with their conversions.
+    def matches(self, take: Take, clock: Clock, owner: bpy.types.Object, fcurves: FCurves) -> list[Match]:
+        """Return an object's items that the take animates, with their conversions.
 
-        `fcurves` maps owners to their F-curves by path and index.
+        `fcurves` contains the F-curves of `owner`. Its parents only determine the turn of its items.
         """
         best: list[Match] = []
         fewest_conflicts = np.inf
         for axes in _axes_candidates(self.file):
-            matches, conflicts = self._matches(take, clock, fcurves, axes)
+            matches, conflicts = self._matches(take, clock, owner, fcurves, axes)
             if conflicts < fewest_conflicts:
                 best, fewest_conflicts = matches, conflicts
             if conflicts == 0:
@@ -58,57 +60,61 @@ class Matcher:
         return best
 
     def _matches(
-        self, take: Take, clock: Clock, fcurves: Mapping[object, FCurves], axes: Float64Array
+        self, take: Take, clock: Clock, owner: bpy.types.Object, fcurves: FCurves, axes: Float64Array
     ) -> tuple[list[Match], int]:
         """Return the matches for these axes, and the number of top-level items that contradict the axes."""
-        # The node of each item, or -1 for none, and the turn of the item within the node.
-        places: dict[Item | None, tuple[int, Float64Array]] = {None: (-1, rotations.conjugate(axes))}
+        places: dict[Item | None, _Place] = {None: _Place(-1, rotations.conjugate(axes))}
         matches: list[Match] = []
         conflicts = 0
         for item in self.items:
-            parent_node, parent_turn = places[item.parent]
-            turn = rotations.multiply(parent_turn, item.space)
-            match, prior = self._best_match(item, take, clock, fcurves.get(item.owner, {}), parent_node, turn)
-            if match is not None:
-                matches.append(match)
-                places[item] = (match.node, match.conversion.own)
-                is_conflict = rotations.angle_between(match.conversion.turn, prior) > _SAME_AXES
-                conflicts += int(parent_node < 0 and is_conflict)
-            else:
-                places[item] = self._still_place(item, take, parent_node, turn)
+            above = places[item.parent]
+            place = _Place(above.node, rotations.multiply(above.turn, item.space))
+            match = self._best_match(item, take, clock, fcurves, place) if item.owner == owner else None
+            if match is None:
+                places[item] = self._still_place(item, take, place)
+                continue
+            matches.append(match)
+            places[item] = _Place(match.node, match.conversion.own)
+            is_conflict = rotations.angle_between(match.conversion.turn, match.prior) > _SAME_AXES
+            conflicts += int(above.node < 0 and is_conflict)
         return matches, conflicts
 
-    def _best_match(
-        self, item: Item, take: Take, clock: Clock, fcurves: FCurves, parent_node: int, turn: Float64Array
-    ) -> tuple[Match | None, Float64Array]:
-        """Return the first match that fits, otherwise the last one, with the turn implied by the ancestor nodes."""
-        best, prior_of_best = None, _IDENTITY
+    def _best_match(self, item: Item, take: Take, clock: Clock, fcurves: FCurves, place: _Place) -> Match | None:
+        """Return the first match that fits, otherwise the last one, or None."""
+        best = None
         for node in self.candidates(item):
             motion = take.motions.get(node)
             if motion is None:
                 continue
-            chain = _turn_between(self.file.nodes, parent_node, node)
-            prior = rotations.multiply(rotations.conjugate(turn), _IDENTITY if chain is None else chain)
+            chain = _turn_between(self.file.nodes, place.node, node)
+            prior = rotations.multiply(rotations.conjugate(place.turn), _IDENTITY if chain is None else chain)
             match = match_with_node(item, node, motion, clock, fcurves, prior)
             if match is not None:
-                best, prior_of_best = match, prior
+                best = match
                 if not match.misfit:
                     break
-        return best, prior_of_best
+        return best
 
-    def _still_place(self, item: Item, take: Take, parent_node: int, turn: Float64Array) -> tuple[int, Float64Array]:
-        """Return the node of an item without a match, and the turn of the item within the node.
+    def _still_place(self, item: Item, take: Take, place: _Place) -> _Place:
+        """Return the place of an item without a match.
 
-        If no node of that name exists below the parent's node, return the parent's node.
+        If no node of that name exists below the parent's node, this is the parent's node.
         """
-        inner = rotations.multiply(turn, item.rotation)
-        place = parent_node, inner
+        inner = rotations.multiply(place.turn, item.rotation)
+        still_place = _Place(place.node, inner)
         for node in self.candidates(item):
-            chain = _turn_between(self.file.nodes, parent_node, node)
+            chain = _turn_between(self.file.nodes, place.node, node)
             if node not in take.motions and chain is not None:
                 node_turn = rotations.multiply(chain, self.file.nodes[node].rotation)
-                place = node, rotations.multiply(rotations.conjugate(node_turn), inner)
-        return place
+                still_place = _Place(node, rotations.multiply(rotations.conjugate(node_turn), inner))
+        return still_place
+
+
+class _Place(NamedTuple):
+    """The node to which an item belongs, or -1 for none, and the turn of the item within the node."""
+
+    node: int
+    turn: Float64Array
 
 
 def _axes_candidates(file: MotionFile) -> Iterator[Float64Array]:

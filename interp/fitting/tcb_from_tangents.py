@@ -157,7 +157,8 @@ def _best(
     `squares` contains the squared weights of both tangents, shape (n, 2). `current` contains the current x, continuity
     and y.
     """
-    # Numbers of a key have the shape (n, 1), and numbers of a candidate (n, m).
+    # Numbers of a key have the shape (n, 1), and numbers of a candidate (n, m). `i` and `o` weight the incoming and
+    # outgoing tangent, and `s` is the share.
     aa, bb, ab, ai, ao, bi, bo = (product[:, np.newaxis] for product in products)
     s, x0, c0, y0, i, o = (array[:, np.newaxis] for array in (share, *current, *squares.T))
     zeros = np.zeros_like(candidates)
