@@ -172,41 +172,55 @@ class SegmentMotion:
         jumps : ndarray of bool, shape (N,)
             True for segments that do not arrive at the values of their end key.
         """
-        (begin, _, eases), points, exact, derivatives = sampled
-        representation, key_numbers = self.representation, self.batch.numbers
-        keys = np.stack([key_numbers[begin].T, key_numbers[begin + 1].T])
-        flips, jumps = np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
-        is_fitted = np.full(len(begin), not points.is_cubic)
+        begin, eases = sampled.segments.begin, sampled.segments.eases
+        keys = np.stack([self.batch.numbers[begin].T, self.batch.numbers[begin + 1].T])
         # An eased segment is at rest at the key. See docs/formulas, "Ease".
         speeds = np.where(eases > 0.0, 0.0, 2.0 / (2.0 - eases.sum(axis=0)))[:, np.newaxis]
-        stiffness = _stiffness_of(eases, exact=representation is None or representation.homogeneous)
-        if representation is None:
-            course = Course(keys, exact[:, 1:-1], derivatives * speeds, derivatives, eases, stiffness, is_fitted)
+        flips, jumps = np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
+        if self.representation is None:
+            path, is_fitted = sampled.derivatives, np.full(len(begin), not sampled.points.is_cubic)
+            stiffness = _stiffness_of(eases, exact=True)
+            course = Course(keys, sampled.exact[:, 1:-1], path * speeds, path, eases, stiffness, is_fitted)
             return course.apart(), flips, jumps
-        lengths, zeros = np.stack([representation.lengths(numbers) for numbers in keys]), np.zeros(len(begin))
+        course, arriving = self._rotation_course(sampled, keys, speeds)
+        if self.representation.homogeneous:
+            flips = np.where(sphere.dot(arriving, keys[1]) < 0.0, -1.0, 1.0)
+            return course._replace(keys=np.stack([keys[0], keys[1] * flips])), flips, jumps
+        jumps = (np.abs(arriving - keys[1]) > JUMP).any(axis=0)
+        # No handles reach the values of the end key, so these segments are not fitted.
+        return course._replace(is_fitted=~jumps).apart(), flips, jumps
+
+    def _rotation_course(
+        self, sampled: SampledSegments, keys: Float64Array, speeds: Float64Array
+    ) -> tuple[Course, Float64Array]:
+        """Return the motion of a rotation's channels, and the values (c, N) at which it arrives at the end keys.
+
+        `speeds` are the derivatives (2, 1, N) of the eased local parameter at both ends.
+        """
+        segments, points, exact, derivatives = sampled
+        representation = self.representation
+        assert representation is not None
+        lengths, zeros = np.stack([representation.lengths(numbers) for numbers in keys]), np.zeros(keys.shape[2])
         length_change = lengths[1] - lengths[0]
         # An axis of length 0 has no direction, so the axis of the motion is used there.
         has_direction = lengths[0] > 0.0
         unit, _ = representation.scaled(keys[0], keys[0], 1.0 / np.where(has_direction, lengths[0], 1.0), zeros)
         unit = np.where(has_direction, unit, representation.local(exact[:, 0], derivatives[0]))
         numbers = representation.following(unit, exact[:, 0], exact[:, 1:])
-        values, arriving = numbers[:, :-1], numbers[:, -1]
+        values = numbers[:, :-1]
         if not representation.homogeneous:
             sample_lengths = lengths[0] + points.at[:, np.newaxis] * length_change
             values, _ = representation.scaled(values, values, sample_lengths, np.zeros_like(sample_lengths))
         rates, path = np.empty_like(keys), np.empty_like(keys)
-        for side, (end_numbers, q) in enumerate(((unit, exact[:, 0]), (arriving, exact[:, -1]))):
+        ends = (unit, exact[:, 0]), (numbers[:, -1], exact[:, -1])
+        for side, (end_numbers, q) in enumerate(ends):
             natural = representation.rates(end_numbers, q, derivatives[side])
-            end_values, path[side] = representation.scaled(end_numbers, natural, lengths[side], length_change)
+            arriving, path[side] = representation.scaled(end_numbers, natural, lengths[side], length_change)
             _, rates[side] = representation.scaled(end_numbers, natural * speeds[side], lengths[side], length_change)
-        # The loop ends with the values at which the motion arrives at the end key.
-        if representation.homogeneous:
-            flips = np.where(sphere.dot(end_values, keys[1]) < 0.0, -1.0, 1.0)
-            keys[1] *= flips
-            return Course(keys, values, rates, path, eases, stiffness, is_fitted), flips, jumps
-        jumps = (np.abs(end_values - keys[1]) > JUMP).any(axis=0)
-        # No handles reach the values of the end key, so the motion is left alone.
-        return Course(keys, values, rates, path, eases, stiffness, ~jumps).apart(), flips, jumps
+        # The loop ends with the values at the end key.
+        stiffness = _stiffness_of(segments.eases, exact=representation.homogeneous)
+        is_fitted = np.ones(keys.shape[2], dtype=np.bool_)
+        return Course(keys, values, rates, path, segments.eases, stiffness, is_fitted), arriving
 
 
 def _stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
