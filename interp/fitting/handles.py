@@ -174,24 +174,14 @@ class _HandleFits:
         """Return the fit of each segment, from the cache if possible."""
         if self._known is None or points.is_cubic:
             return self._fit(self._motion.sampled(segments, points))
-        derivatives = self._motion.derivatives(segments)
-        # A NumPy call costs the same for one segment as for many.
-        exact = self._motion.with_ends(segments, points.at) if len(segments.begin) <= _FEW else None
-        if exact is None:
-            probes = self._motion.with_ends(segments, points.at[_PROBES])
-        else:
-            probes = np.concatenate([exact[:, :1], exact[:, 1:-1][:, _PROBES], exact[:, -1:]], axis=1)
+        probes = self._motion.with_ends(segments, points.at[_PROBES])
         keys = (self._batch.numbers[segments.begin].T, self._batch.numbers[segments.begin + 1].T)
-        rows = _rows_of((segments.frames, segments.eases, *keys, derivatives, probes))
+        rows = _rows_of((segments.frames, segments.eases, *keys, self._motion.derivatives(segments), probes))
         inputs = [self._kind + data for data in row_bytes(rows)]
         unknown = self._known.missing(inputs)
         if unknown:
-            unknown_segments = segments.take(np.array(unknown))
-            if exact is None:
-                sampled = self._motion.sampled(unknown_segments, points)
-            else:
-                sampled = SampledSegments(unknown_segments, points, exact[..., unknown], derivatives[..., unknown])
-            self._known.learn([inputs[index] for index in unknown], _rows_of(self._fit(sampled)))
+            fits = self._fit(self._motion.sampled(segments.take(np.array(unknown)), points))
+            self._known.learn([inputs[index] for index in unknown], _rows_of(fits))
         return _SegmentFits.of_rows(self._known.recall(inputs), self._batch.channels)
 
     def _fit(self, sampled: SampledSegments) -> _SegmentFits:
