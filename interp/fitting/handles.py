@@ -126,8 +126,6 @@ _PROBES = slice(4, None, 9)
 
 Curves of any method that agree in all of these values to the last bit are equal.
 """
-_FEW = 32
-"""Up to this number of segments, all samples are evaluated at once, whether the segments are known or not."""
 _ROUGH = 0.05
 """Rotations with errors above this limit, in radians, may have narrow error peaks, for example at a full turn."""
 _FINE = chebyshev(240)
