@@ -22,14 +22,14 @@ def input_files(parser: argparse.ArgumentParser, given: argparse.Namespace) -> l
         names += [line for line in listed.splitlines() if line.strip()]
     elif not names:
         parser.error(rpt_("no input: specify a FILE or --files-from"))
-    found: list[str] = []
+    paths: list[str] = []
     for name in names:
         # Windows shells do not expand patterns.
         if glob.has_magic(name) and not os.path.lexists(name):
             matching = sorted(glob.glob(name, recursive=True))
             if not matching:
                 parser.error(rpt_("no file matches {:s}", name))
-            found += matching
+            paths += matching
         else:
-            found.append(name)
-    return [Path(name) for name in dict.fromkeys(found)]
+            paths.append(name)
+    return [Path(name) for name in dict.fromkeys(paths)]

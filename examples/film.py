@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from mathutils import Matrix
 
-from examples.make_scene import BALL, END, PLANE, START, TRACKS
+from examples.scene_tracks import BALL, END, PLANE, START, TRACKS
 
 mpl.use("Agg")
 
@@ -31,18 +31,22 @@ _COLORS = {PLANE: (0.88, 0.35, 0.16), BALL: (0.16, 0.45, 0.8)}
 _KEYS = "#1d2733"
 _EYE = np.array([0.0, -1.0, 0.35])
 """The view direction of the parallel projection."""
+_RIGHT = np.cross([0.0, 0.0, 1.0], _EYE) / np.linalg.norm(np.cross([0.0, 0.0, 1.0], _EYE))
+_PROJECTION = np.stack([_RIGHT, np.cross(_EYE, _RIGHT) / np.linalg.norm(_EYE)], axis=1)
+"""The directions of the picture, right and up, shape (3, 2)."""
 _SUN = np.array([0.3, -0.5, 0.8])
+"""The direction to the sun, which shades the faces."""
 _PER_SECOND = 25
 
 
 def poses(scene: bpy.types.Scene) -> Poses:
     """Return the matrices of the moving objects at each frame."""
-    found: dict[str, list[Matrix]] = {name: [] for name in MOVING}
+    matrices: dict[str, list[Matrix]] = {name: [] for name in MOVING}
     for frame in range(START, END + 1):
         scene.frame_set(frame)
         for name in MOVING:
-            found[name].append(bpy.data.objects[name].matrix_world.copy())
-    return found
+            matrices[name].append(bpy.data.objects[name].matrix_world.copy())
+    return matrices
 
 
 def film(path: Path, blender: Poses, ours: Poses) -> Path:
@@ -56,8 +60,10 @@ def film(path: Path, blender: Poses, ours: Poses) -> Path:
         )
     ]
     # Both views show the same part of the scene.
-    places = [each.translation for motion in (blender, ours) for own in motion.values() for each in own]
-    points = _seen(np.array(places))
+    locations = [
+        matrix.translation for motion in (blender, ours) for matrices in motion.values() for matrix in matrices
+    ]
+    points = _project(np.array(locations))
     (left, low), (right, high) = points.min(axis=0) - 0.9, points.max(axis=0) + 0.9
     for axes in views:
         axes.set(xlim=(left, right), ylim=(low, high))
@@ -84,19 +90,19 @@ class _Player:
         axes.set_axis_off()
         self.motion = motion
         self.meshes = {name: _Mesh(bpy.data.objects[name]) for name in MOVING}
-        self.trail = np.array([_seen(np.array(each.translation)) for each in motion[PLANE]])
+        self.trail = np.array([_project(np.array(matrix.translation)) for matrix in motion[PLANE]])
         keys = [
             key.value for track in TRACKS if track.owner == PLANE and track.path == "location" for key in track.keys
         ]
-        axes.plot(*_seen(np.array(keys)).T, "o", color=_KEYS, ms=4, zorder=1)
+        axes.plot(*_project(np.array(keys)).T, "o", color=_KEYS, ms=4, zorder=1)
         (self.line,) = axes.plot([], [], color=_COLORS[PLANE], lw=1.2, alpha=0.7, zorder=2)
         self.faces = axes.add_collection(PolyCollection([], zorder=3, lw=0.3))
 
     def draw(self, frame: int) -> None:
         """Show a frame of the scene, counted from 0."""
         self.line.set_data(*self.trail[: frame + 1].T)
-        seen = [self.meshes[name].seen(np.array(self.motion[name][frame])) for name in MOVING]
-        depths, outlines, colors = (np.concatenate([each[part] for each in seen]) for part in range(3))
+        drawn = [self.meshes[name].project(np.array(self.motion[name][frame])) for name in MOVING]
+        depths, outlines, colors = map(np.concatenate, zip(*drawn, strict=True))
         order = np.argsort(depths)[::-1]
         self.faces.set_verts(outlines[order])
         self.faces.set_facecolor(colors[order])
@@ -114,22 +120,17 @@ class _Mesh:
         self.triangles = np.array([triangle.vertices[:] for triangle in mesh.loop_triangles])
         self.color = np.array(_COLORS[item.name])
 
-    def seen(self, matrix: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
+    def project(self, matrix: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return the triangles' depths (n,), projected outlines (n, 3, 2), and shaded colors (n, 3)."""
         points = (self.corners @ matrix.T)[self.triangles, :3]
         normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
         lengths = np.maximum(np.linalg.norm(normals, axis=1) * np.linalg.norm(_SUN), 1e-12)
         light = np.abs(normals @ _SUN) / lengths
         colors = np.clip(self.color * (0.45 + 0.75 * light[:, np.newaxis]), 0.0, 1.0)
-        return -points.mean(axis=1) @ _EYE, _seen(points), colors
+        return -points.mean(axis=1) @ _EYE, _project(points), colors
 
 
-_RIGHT = np.cross([0.0, 0.0, 1.0], _EYE) / np.linalg.norm(np.cross([0.0, 0.0, 1.0], _EYE))
-_PLANE = np.stack([_RIGHT, np.cross(_EYE, _RIGHT) / np.linalg.norm(_EYE)], axis=1)
-"""The directions of the picture, right and up, shape (3, 2)."""
-
-
-def _seen(points: Float64Array) -> Float64Array:
+def _project(points: Float64Array) -> Float64Array:
     """Project points, shape (..., 3), onto the picture, shape (..., 2)."""
-    seen: Float64Array = points @ _PLANE
-    return seen
+    projected: Float64Array = points @ _PROJECTION
+    return projected

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from examples.make_scene import BALL, END, PLANE, START
+from examples.scene_tracks import BALL, END, PLANE, START
 from examples.shapes import WING_TIPS, add, link, material
 
 RIBBON = ((0.02, 0.45, 0.8), (0.55, 0.08, 0.6), (1.0, 0.3, 0.02))

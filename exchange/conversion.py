@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convert units, axes, frames, and the angles of cameras and lights between a 3D Studio file and the scene.
+"""Convert units, axes and frames between a 3D Studio file and the scene.
 
 Source: docs/formulas, "Numbers of 3D Studio files" and "Nodes of 3D Studio files".
 """

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..formats import three_ds
 from .conversion import Conversion
-from .rotation_modes import Choices
+from .rotation_options import RotationOptions
 
 PROPERTY = "3ds"
 _CONVERSION = "3ds_conversion"
@@ -29,15 +29,19 @@ def remember(datablock: bpy.types.ID, node: three_ds.Node, conversion: str) -> N
     datablock[_CONVERSION] = conversion
 
 
-def conversion_text(conversion: Conversion, choices: Choices) -> str:
+def conversion_text(conversion: Conversion, rotation_options: RotationOptions) -> str:
     """Return the conversion of nodes as JSON."""
     values = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
-    values |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}
+    values |= {
+        "start": conversion.start,
+        "stretch": conversion.stretch,
+        "choices": dataclasses.astuple(rotation_options),
+    }
     return json.dumps(values)
 
 
-def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, Choices] | None:
-    """Return the datablock's node, its conversion and its choices, or None if it was not imported.
+def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, RotationOptions] | None:
+    """Return the datablock's node, its conversion and its rotation_options, or None if it was not imported.
 
     Raises
     ------
@@ -52,7 +56,7 @@ def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, Choices]
         values = json.loads(datablock[_CONVERSION])
         values["axes"] = np.array(values["axes"], dtype=np.float64).reshape(3, 3)
         (node,) = three_ds.read(content).nodes
-        choices = Choices(*values.pop("choices"))
-        return node, Conversion(**values), choices
+        rotation_options = RotationOptions(*values.pop("choices"))
+        return node, Conversion(**values), rotation_options
     except (three_ds.ThreeDSError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedStateError from error

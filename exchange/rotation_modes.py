@@ -9,22 +9,23 @@ turns of a node exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from ..animation.bake.plans.sample_frames import APART
 from ..animation.fcurves.keyframes import Float64Array
 from ..animation.store.table.track_records import Settings
-from ..animation.store.tracks import EULER_ORDERS, rotation_property
+from ..animation.store.tracks import EULER_ORDERS
 from ..animation.translation import rpt_
-from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
 from ..interp.rotations.base_rotation_spline import Path
 from ..interp.splines import tcb
 from .keys import Keys
+from .mode_keys import ModeKeys
 from .notes import AddNote
+from .rotation_options import RotationOptions
 
 _HALF_TURN = np.pi - 1e-3
 """Below this angle, the turn takes the shortest path regardless of float32 rounding."""
@@ -38,103 +39,40 @@ _STEP = np.pi / 8.0
 """Radians. Largest steps in which modes follow turns. They must be less than half turns to be unambiguous."""
 _MAX_SAMPLES = 200_000
 
-BetweenKeys = Literal["BY_FILE", "DE_CASTELJAU", "SQUAD"]
-MAX_NAME = b"MAXSCENE"
-"""The file name that 3ds Max writes into the keyframer."""
 
-
-@dataclass(frozen=True)
-class Choices:
-    """The options for importing rotations.
-
-    Attributes
-    ----------
-    prefers_euler : bool
-        Use XYZ Euler angles instead of quaternions.
-    shorter_turns : bool
-        Take the shortest path instead of turns of more than 180 degrees.
-    between : "BY_FILE", "DE_CASTELJAU" or "SQUAD"
-        The interpolation of 3D Studio 4 or 3ds Max. BY_FILE selects the interpolation of the program that wrote the
-        file.
-    """
-
-    prefers_euler: bool = False
-    shorter_turns: bool = False
-    between: BetweenKeys = "BY_FILE"
-
-    @property
-    def construction(self) -> tcb.Construction:
-        """Return the interpolation of a track between its keys."""
-        return "SQUAD" if self.between == "SQUAD" else "DE_CASTELJAU"
-
-    def resolved(self, scene: Scene) -> Choices:
-        """Return the options with "BY_FILE" resolved for the scene."""
-        if self.between != "BY_FILE":
-            return self
-        header = None if scene.keyframer is None else scene.keyframer.header
-        is_of_max = header is not None and header.name == MAX_NAME
-        return replace(self, between="SQUAD" if is_of_max else "DE_CASTELJAU")
-
-
-@dataclass(frozen=True, eq=False)
-class ModeKeys:
-    """A rotation mode and the keys of its property. Without settings, the keys are not TCB keys."""
-
-    mode: str
-    keys: Keys
-    settings: Settings | None
-    is_one_spline: bool = True
-    """True if the spline plays all segments."""
-
-    @property
-    def path(self) -> str:
-        return rotation_property(self.mode)
-
-    def is_like(self, imported: ModeKeys) -> bool:
-        """Check whether an import wrote these keys."""
-        if self.mode != imported.mode or not self.is_one_spline:
-            return False
-        if imported.keys.is_still:
-            return self.keys.is_still and self.keys.is_like(replace(imported.keys, frames=self.keys.frames))
-        settings, imported_settings = (
-            settings and replace(settings, digest=0, options=None) for settings in (self.settings, imported.settings)
-        )
-        return settings == imported_settings and self.keys.is_like(imported.keys)
-
-
-def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeKeys:
+def keys_in_mode(turns: Keys, options: RotationOptions, add_note: AddNote) -> ModeKeys:
     """Return the keys in the requested rotation mode, or in another mode that can represent them."""
-    construction = choices.construction
     largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
     is_long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
     if is_long.any():
         add_note("LONG_TURN", int(is_long.sum()), float(np.degrees(largest)))
     path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
-    settings = Settings(turns.cycle, construction=construction, path=path)
+    settings = Settings(turns.cycle, construction=options.construction, path=path)
     quaternions = _orientations(turns)
-    if choices.prefers_euler and path == "SHORTEST":
+    if options.prefers_euler and path == "SHORTEST":
         return ModeKeys("XYZ", turns.with_values(rotations.follow_euler(quaternions, "XYZ")), settings)
-    keys_of_mode = ModeKeys("QUATERNION", turns.with_values(quaternions), settings)
-    if not choices.prefers_euler and largest < _LARGEST_ARC:
-        return keys_of_mode
-    shortened = replace(keys_of_mode, settings=replace(settings, path="SHORTEST"))
+    quaternion_keys = ModeKeys("QUATERNION", turns.with_values(quaternions), settings)
+    if not options.prefers_euler and largest < _LARGEST_ARC:
+        return quaternion_keys
+    shortened_keys = replace(quaternion_keys, settings=replace(settings, path="SHORTEST"))
     try:
-        modes = ((mode, values) for mode, values in _followed(turns) if _gives_turns(mode, values, turns))
-        exact = next(modes, None)
+        mode_and_values = _exact_mode(turns)
     except KeysError as error:
         add_note("TURNS_SHORTENED", error.message)
-        return shortened
-    if exact is not None:
-        mode, values = exact
+        return shortened_keys
+    if mode_and_values is not None:
+        mode, values = mode_and_values
         keys_of_mode = ModeKeys(mode, turns.with_values(values), settings)
-    elif largest > _LARGEST_QUATERNION_ARC and np.ptp(turns.frames) > _MAX_SAMPLES:
+    elif largest <= _LARGEST_QUATERNION_ARC:
+        keys_of_mode = quaternion_keys
+    elif np.ptp(turns.frames) <= _MAX_SAMPLES:
+        add_note("TURNS_SAMPLED")
+        return ModeKeys("QUATERNION", _sampled(turns, options.construction), None)
+    else:
         reason = rpt_("no rotation mode can store these turns, and the motion is too long to sample")
         add_note("TURNS_SHORTENED", reason)
-        return shortened
-    elif largest > _LARGEST_QUATERNION_ARC:
-        add_note("TURNS_SAMPLED")
-        return ModeKeys("QUATERNION", _sampled(turns, construction), None)
-    if keys_of_mode.mode != ("XYZ" if choices.prefers_euler else "QUATERNION"):
+        return shortened_keys
+    if keys_of_mode.mode != ("XYZ" if options.prefers_euler else "QUATERNION"):
         add_note("MODE_CHOSEN", keys_of_mode.mode)
     return keys_of_mode
 
@@ -158,6 +96,12 @@ def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline
         cycle=turns.cycle,
         construction=construction,
     )
+
+
+def _exact_mode(turns: Keys) -> tuple[str, Float64Array] | None:
+    """Return the first mode that gives the turns exactly, with the values of the keys, or None."""
+    modes = ((mode, values) for mode, values in _followed(turns) if _gives_turns(mode, values, turns))
+    return next(modes, None)
 
 
 def _followed(turns: Keys) -> Iterator[tuple[str, Float64Array]]:

@@ -153,14 +153,14 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     def _options(self: Any, context: bpy.types.Context) -> ImportOptions:
         from ..exchange.conversion import conversion_of
         from ..exchange.importing.importer import ImportOptions
-        from ..exchange.rotation_modes import Choices
+        from ..exchange.rotation_options import RotationOptions
 
         scene: Any = context.scene
         rate = self.frame_rate if self.timing == "TIME" else None
         axes = self.axis_forward, self.axis_up
         conversion = conversion_of(scene, *axes, self.global_scale, self.frame_start, rate)
-        choices = Choices(self.rotations == "EULER", self.use_shorter_turns, self.between)
-        return ImportOptions(conversion, choices, self.target == "MATCH", self.output, self.sample_limit)
+        rotation_options = RotationOptions(self.rotations == "EULER", self.use_shorter_turns, self.between)
+        return ImportOptions(conversion, rotation_options, self.target == "MATCH", self.output, self.sample_limit)
 
 
 def _select(context: bpy.types.Context, objects: Sequence[bpy.types.Object]) -> None:

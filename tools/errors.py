@@ -26,8 +26,9 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples import demo
-from examples.make_scene import TRACKS, make_scene, set_parameters
+from examples import accuracy
+from examples.make_scene import make_scene, set_parameters
+from examples.scene_tracks import TRACKS
 from formats import three_ds
 from tests.animation import reference
 from tools import tcb
@@ -139,7 +140,7 @@ def example() -> list[Track]:
     """Create the example scene in a new file, and return its tracks."""
     make_scene()
     set_parameters(animation)
-    return [Track(track.datablock, track.path, demo.stored_keys(track)) for track in TRACKS]
+    return [Track(track.datablock, track.path, accuracy.stored_keys(track)) for track in TRACKS]
 
 
 def of_file(path: Path) -> list[Track]:
@@ -167,7 +168,7 @@ def keyed(item: Any, track: three_ds.Track) -> Track:
         item[track.kind] = values[0].tolist() if values.shape[1] > 1 else float(values[0, 0])
     rows = {int(frame): row for row, frame in enumerate(track.frames)}
     keys = [
-        reference.Key(frame, tuple(demo.as_stored(values[rows[frame]])), *track.parameters[:, rows[frame]].tolist())
+        reference.Key(frame, tuple(accuracy.as_stored(values[rows[frame]])), *track.parameters[:, rows[frame]].tolist())
         for frame in sorted(rows)
     ]
     for key in keys:

@@ -24,7 +24,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import demo, pictures, shapes
-from examples.make_scene import CAMERA, make_scene, set_parameters
+from examples.make_scene import make_scene, set_parameters
+from examples.scene_tracks import CAMERA
 from interp import Keys, tcb
 from tests.gui import graphical
 from tests.gui.graphical import PLAIN_VIEWS, place

@@ -24,11 +24,12 @@ from ..tracks import has_keys, tracks_of
 
 
 def bake(job: Job, outcome: Outcome) -> None:
+    """Bake the chosen datablocks. Visible changes, and tracks that Enable skipped, become errors."""
     given = job.given
-    every = dict.fromkeys(choose(job, outcome))
-    to_enable = every if given.enable else plain_among(every)
+    datablocks = dict.fromkeys(choose(job, outcome))
+    to_enable = datablocks if given.enable else plain_among(datablocks)
     report = animation.bake_many(
-        every,
+        datablocks,
         job.request,
         keep_look=given.keep_look,
         max_change=given.max_change,
@@ -40,10 +41,11 @@ def bake(job: Job, outcome: Outcome) -> None:
 
 
 def enable(job: Job, outcome: Outcome) -> None:
+    """Enable the chosen datablocks. Visible changes, and tracks that Enable skipped, become errors."""
     given = job.given
-    every = choose(job, outcome)
-    report = animation.enable_many(every, keep_look=given.keep_look, max_change=given.max_change, path=given.path)
-    _add_faults(report, outcome, job, every)
+    datablocks = choose(job, outcome)
+    report = animation.enable_many(datablocks, keep_look=given.keep_look, max_change=given.max_change, path=given.path)
+    _add_faults(report, outcome, job, datablocks)
 
 
 def free(job: Job, outcome: Outcome) -> None:
@@ -65,17 +67,18 @@ def remove(job: Job, outcome: Outcome) -> None:
 def reduce(job: Job, outcome: Outcome) -> None:
     """Reduce the datablocks, and add a note on the keys and errors of each datablock."""
     datablocks = choose(job, outcome)
-    tick = Ticker(outcome.file, n_("{:,} of {:,} steps"))
-    results, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, job.request))), tick)
-    names = {each.name for each in results}
+    ticker = Ticker(outcome.file, n_("{:,} of {:,} steps"))
+    reductions, refused = run_steps(reduce_steps(dict.fromkeys(datablocks, (None, job.request))), ticker)
+    names = {reduction.name for reduction in reductions}
     reduced = [datablock for datablock in datablocks if name_of(datablock) in names]
-    report = animation.Report.on(reduced, tracks=sum(each.tracks for each in results))
-    report.keys = sum(each.keys for each in results)
-    report.errors += [each for each in refused if not each.has_nothing_to_do]
-    report.errors += [each.finding for each in results if not each.reached]
-    report.notes += [note for each in results for note in ([each.finding] if each.reached else []) + each.notes]
+    report = animation.Report.on(reduced, tracks=sum(reduction.tracks for reduction in reductions))
+    report.keys = sum(reduction.keys for reduction in reductions)
+    report.errors += [finding for finding in refused if not finding.has_nothing_to_do]
+    for reduction in reductions:
+        (report.notes if reduction.reached else report.errors).append(reduction.finding)
+        report.notes += reduction.notes
     outcome.report.add(report)
-    outcome.results["reduced"] = [each.to_dict() for each in results]
+    outcome.results["reduced"] = [reduction.to_dict() for reduction in reductions]
     if datablocks and job.given.range and not report.tracks:
         outcome.nothing_to_do = Finding("NOTHING_TO_REDUCE_IN_RANGE")
 
@@ -107,10 +110,7 @@ def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable:
     `to_enable` contains the datablocks that should become TCB.
     """
     tracks = [track for datablock in to_enable for track in tracks_of(datablock)]
-    left_alone = {
-        reason
-        for track in tracks
-        if track.in_use and not track.enabled and has_keys(track) and (reason := blocking_reason(track))
-    }
-    turn_notes_into_errors(report, left_alone, job.given.max_change)
+    plain_tracks = [track for track in tracks if track.in_use and not track.enabled and has_keys(track)]
+    skipped = {reason for track in plain_tracks if (reason := blocking_reason(track))}
+    turn_notes_into_errors(report, skipped, job.given.max_change)
     outcome.report.add(report)

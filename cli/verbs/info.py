@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
@@ -13,10 +14,13 @@ from ... import animation
 from ...animation import Finding
 from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
+from ...animation.fcurves.channels import Channels
 from ...animation.fcurves.frames import union
+from ...animation.fcurves.keyframes import Float32Array
 from ...animation.store.action_and_strips import editable_sets
 from ...animation.store.find_tracks import find_tracks
 from ...animation.store.frame_functions import function_of
+from ...animation.store.own_arrays import OwnKeys
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import read_parameters, read_velocities
 from ...animation.store.track_refusals import blocking_reasons
@@ -27,6 +31,9 @@ from ..opening import missing_libraries
 from ..outcome import Outcome
 from ..tracks import generated_keys, reasons_without_channels, sets_of
 
+_SETTINGS = ("method", "cycle", "ends", "construction", "path", "angles")
+"""The settings of a track that its row contains."""
+
 
 def list_tracks(job: Job, outcome: Outcome) -> None:
     """Add a row to the outcome for each animated datablock of the requested objects or of the file."""
@@ -34,33 +41,46 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
     # For this verb a missing library is part of the result.
     report.errors.clear()
     report.notes += [Finding("LIBRARY_MISSING", arguments=(path,)) for path in missing_libraries()]
-    animated = []
+    rows: list[dict[str, Any]] = []
     patterns = job.given.objects
     for datablock in datablocks_of_objects(patterns, outcome) if patterns else animation.of_file():
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
         if data.action is None and not any(track.strips for track in data.nla_tracks):
             continue  # it has drivers or once had an action
         sets = sets_of(datablock)
-        if not sets:
+        if sets:
+            report.datablocks += 1
+            report.objects += isinstance(datablock, bpy.types.Object)
+            rows += [_datablock_row(datablock, channels, report) for channels in sets]
+        else:
             report.notes += reasons_without_channels(datablock)
-            continue
-        uneditable = _why_not_editable(datablock)
-        report.datablocks += 1
-        report.objects += isinstance(datablock, bpy.types.Object)
-        for channels in sets:
-            rows = [_row(track, uneditable, outcome) for track in find_tracks(datablock, channels)]
-            animated.append(
-                {
-                    "name": name_of(datablock),
-                    "type": datablock.id_type,
-                    "action": channels.action.name,
-                    "linked": datablock.library is not None,
-                    "tracks": [row for row in rows if row is not None],
-                }
-            )
-    outcome.results = {"missing_libraries": missing_libraries(), "animated": animated}
-    if not animated and not report.errors and not outcome.nothing_to_do:
+    outcome.results = {"missing_libraries": missing_libraries(), "animated": rows}
+    if not rows and not report.errors and not outcome.nothing_to_do:
         report.notes.append(Finding("NOT_ANIMATED"))
+
+
+def _datablock_row(datablock: bpy.types.ID, channels: Channels, report: animation.Report) -> dict[str, Any]:
+    """Return the row of a datablock. Count its tracks in the report, and add errors for tracks that can't be read."""
+    uneditable = _why_not_editable(datablock)
+    tracks = []
+    for track in find_tracks(datablock, channels):
+        try:
+            row = _track_row(track, uneditable)
+        except animation.AnimationError as refusal:
+            report.errors += refusal.findings
+            continue
+        tracks.append(row)
+        report.tracks += 1
+        report.keys += row["keys"]
+        report.samples += row["samples"]
+        report.curve_keys += row["curve_keys"]
+    return {
+        "name": name_of(datablock),
+        "type": datablock.id_type,
+        "action": channels.action.name,
+        "linked": datablock.library is not None,
+        "tracks": tracks,
+    }
 
 
 def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:
@@ -72,45 +92,34 @@ def _why_not_editable(datablock: bpy.types.ID) -> Finding | None:
     return None
 
 
-def _row(track: Track, uneditable: Finding | None, outcome: Outcome) -> dict[str, Any] | None:
-    """Return the row of a track. If the track's saved settings cannot be read, add an error and return None."""
-    try:
-        own_keys = read_own_keys(track)
-        frames = union([own.keys.frames for own in own_keys.values()])
-        parameters = read_parameters(track, own_keys, frames, {})
-        velocities = read_velocities(track, own_keys, frames)
-        settings = track.settings
-        state_text = STATES[state(track)]
-    except animation.AnimationError as refusal:
-        outcome.report.errors += refusal.findings
-        return None
-    generated = generated_keys(track, own_keys)
-    counts_set = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
-    counts_set["velocity"] = int(velocities.any(axis=1).sum())
-    outcome.report.tracks += 1
-    outcome.report.keys += len(frames)
-    outcome.report.samples += generated["samples"]
-    outcome.report.curve_keys += generated["curve_keys"]
+def _track_row(track: Track, uneditable: Finding | None) -> dict[str, Any]:
+    """Return the row of a track. Raises AnimationError if the track's saved settings cannot be read."""
+    own_keys = read_own_keys(track)
+    frames = union([own.keys.frames for own in own_keys.values()])
+    reason = blocking_reasons([track])[0] or uneditable
     return {
         "track": track.path,
         "kind": track.kind,
         "in_use": track.in_use,
-        "state": state_text,
-        "blocked": reason.to_dict() if (reason := blocking_reasons([track])[0] or uneditable) else None,
+        "state": STATES[state(track)],
+        "blocked": None if reason is None else reason.to_dict(),
         **_error_of(track),
         "retimed": function_of(track) is not None,
         "keys": len(frames),
         "first": _finite(frames[0]) if len(frames) else None,
         "last": _finite(frames[-1]) if len(frames) else None,
-        **generated,
-        "parameters": {name: count for name, count in counts_set.items() if count},
-        "method": settings.method,
-        "cycle": settings.cycle,
-        "ends": settings.ends,
-        "construction": settings.construction,
-        "path": settings.path,
-        "angles": settings.angles,
+        **generated_keys(track, own_keys),
+        "parameters": _parameter_counts(track, own_keys, frames),
+        **{name: getattr(track.settings, name) for name in _SETTINGS},
     }
+
+
+def _parameter_counts(track: Track, own_keys: Mapping[int, OwnKeys], frames: Float32Array) -> dict[str, int]:
+    """Return the number of keys at which each parameter is not 0, without parameters that are 0 at all keys."""
+    parameters = read_parameters(track, own_keys, frames, {})
+    counts = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
+    counts["velocity"] = int(read_velocities(track, own_keys, frames).any(axis=1).sum())
+    return {name: count for name, count in counts.items() if count}
 
 
 def _error_of(track: Track) -> dict[str, Any]:

@@ -21,23 +21,18 @@ def process_rotations(job: Job, outcome: Outcome) -> None:
     The report counts keyed and repaired tracks, or tracks with faults if neither was requested.
     """
     given, report = job.given, outcome.report
-    datablocks = datablocks_of_objects(given.objects, outcome) if given.objects else []
+    requested = datablocks_of_objects(given.objects, outcome) if given.objects else None
     keyed: list[bpy.types.ID] = []
     if given.key_whole:
-        to_key = datablocks if given.objects else animation.of_file()
         # Without --objects, datablocks that can't be edited are skipped.
-        keyed = _key_whole(to_key, report, lists_refusals=bool(given.objects))
-    if not given.objects:
-        # Keying can replace linked actions with local copies.
-        datablocks = _local_actions(report)
-    faults: list[animation.RotationFault] = []
-    for datablock in datablocks:
-        try:
-            faults += animation.find_rotation_faults(datablock, turns=given.turns)
-        except animation.AnimationError as refusal:
-            # `fix_rotations_many` reports the same refusal as an error.
-            if not given.repair:
-                report.notes += refusal.findings
+        to_key = animation.of_file() if requested is None else requested
+        keyed = _key_whole(to_key, report, lists_refusals=requested is not None)
+    # Keying can replace linked actions with local copies, so the actions are listed afterward.
+    datablocks = _local_actions(report) if requested is None else requested
+    faults, refusals = _find_faults(datablocks, given.turns)
+    if not given.repair:
+        # `fix_rotations_many` reports the same refusals as errors.
+        report.notes += refusals
     outcome.results["faults"] = [fault.to_dict() for fault in faults]
     if given.repair:
         # A datablock that is keyed and repaired counts once.
@@ -63,8 +58,7 @@ def _key_whole(
 ) -> list[bpy.types.ID]:
     """Key all rotation channels of the local datablocks, and return the datablocks with new keys."""
     keyed = []
-    local = [datablock for datablock in datablocks if datablock.library is None]
-    for datablock in local:
+    for datablock in [datablock for datablock in datablocks if datablock.library is None]:
         try:
             result = animation.key_whole(datablock)
         except animation.AnimationError as refusal:
@@ -77,6 +71,20 @@ def _key_whole(
         else:
             report.add(animation.Report(errors=result.errors, notes=result.notes))
     return keyed
+
+
+def _find_faults(
+    datablocks: Iterable[bpy.types.ID], turns: Turns
+) -> tuple[list[animation.RotationFault], list[Finding]]:
+    """Return the faults, and the reasons why datablocks could not be searched."""
+    faults: list[animation.RotationFault] = []
+    refusals: list[Finding] = []
+    for datablock in datablocks:
+        try:
+            faults += animation.find_rotation_faults(datablock, turns=turns)
+        except animation.AnimationError as refusal:
+            refusals += refusal.findings
+    return faults, refusals
 
 
 def _is_repairable(datablock: bpy.types.ID, turns: Turns) -> bool:

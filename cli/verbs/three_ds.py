@@ -16,7 +16,7 @@ from ...exchange.conversion import Conversion, conversion_of
 from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
 from ...exchange.importing.importer import ImportOptions, import_files
 from ...exchange.importing.playback_range import set_playback_range
-from ...exchange.rotation_modes import Choices
+from ...exchange.rotation_options import RotationOptions
 from ...formats import three_ds
 from ...interp.messages import Text
 from ..announce import Ticker
@@ -48,8 +48,8 @@ def import_file(job: Job, outcome: Outcome) -> None:
     context: Any = bpy.context
     given = job.given
     conversion = _conversion(given, context.scene, given.global_scale)
-    choices = Choices(given.euler, given.shorter_turns, given.between)
-    options = ImportOptions(conversion, choices, output=given.bake, sample_limit=given.sample_limit)
+    rotation_options = RotationOptions(given.euler, given.shorter_turns, given.between)
+    options = ImportOptions(conversion, rotation_options, output=given.bake, sample_limit=given.sample_limit)
     ticker = Ticker(outcome.file, IMPORT_STEPS)
     imported = import_files({outcome.file.name: file_scene}, context.scene, context.collection, options, ticker)
     set_playback_range(context.scene, [file_scene], conversion, None if given.keep_time else given.frame_rate)

@@ -18,16 +18,17 @@ from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
 from ..conversion import Conversion
+from ..left_out import left_out_of_objects
 from ..options import EXPORT
-from ..report import ExchangeReport, counts_of_file, left_out_of_objects
-from ..rotation_modes import MAX_NAME
+from ..report import ExchangeReport, counts_of_file
+from ..rotation_options import MAX_NAME
 from .editor_objects import editor_objects
 from .export_node import ExportNode
 from .gather_nodes import gather_nodes
 from .node_writer import NodeWriter
 from .reasons_to_sample import reason_to_sample_object
 from .sample_limit import SampleLimit
-from .sampling import frames_of
+from .spans import frames_of
 from .world_matrices import Matrices, kept_evaluated
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")

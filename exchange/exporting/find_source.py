@@ -20,10 +20,10 @@ def find_source(node: ExportNode, conversion: Conversion) -> None:
         return
     if state is None:
         return
-    source, import_conversion, choices = state
+    source, import_conversion, rotation_options = state
     if source.kind != node.kind or not import_conversion.is_like(conversion):
         return
     planned = PlannedObject(node_name(source), source, None, "", node.space(import_conversion))
     # The import has already reported its notes.
-    add_keys(planned, source.tracks, choices, drop_note)
+    add_keys(planned, source.tracks, rotation_options, drop_note)
     node.source, node.planned = source, planned

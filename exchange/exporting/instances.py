@@ -40,10 +40,12 @@ class Instances:
         """The instance names of each mesh."""
 
     def add(self, node: ExportNode) -> None:
-        """Set the object's pivot and its name. An instance or a dummy has an additional instance name."""
+        """Set the node's pivot and name. An instance or a dummy also gets an instance name."""
         source, add_note = node.source, node.add_note
         node.pivot = np.zeros(3, np.float32) if source is None else source.pivot
         first = self._first(node)
+        if first.obj.data == node.obj.data:
+            node.pivot = first.pivot
         if source is not None and node_name(source) != node.obj.name:
             # The object was renamed.
             source = None
@@ -70,9 +72,7 @@ class Instances:
         if obj.type not in GEOMETRY or obj.modifiers:
             return node
         first = self._first_of.setdefault(obj.data, node)
-        if first is not node:
-            node.pivot = first.pivot
-        elif obj.type == "MESH" and source is not None:
+        if first is node and obj.type == "MESH" and source is not None:
             meshes = self._imported.setdefault(source.name, [])
             first = next((other for other in meshes if self._have_same_mesh(other, node)), node)
             if first is node:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the tracks of Blender's objects to nodes of a file."""
+"""Add the tracks of Blender's objects to the nodes of a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
 from ...interp import rotations
 from ..cameras_and_lights import fov_of, hotspot_of, rolls_of, width_seen
@@ -22,21 +21,25 @@ from ..keys import Keys, still
 from ..node_space import NodeSpace
 from .export_node import ExportNode
 from .file_tracks import NO_TURN, numbers_track, turns_track
+from .parent_inverse import ParentInverse, parent_inverse_of
 from .sample_limit import SampleLimit
-from .sampling import go_on, inverse_of, span_of_keys
-from .track_keys import Tracks, sampled, sampled_turns
+from .samples import sampled, sampled_turns
+from .track_keys import DatablockTracks
+from .visibility import visibility_keys
 from .world_matrices import Matrices
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
+"""The values of components that a node has without a track."""
 _TARGET_DISTANCE = 10.0
 """Blender units. Distance of the target that is created for a camera without a target."""
+_NO_INVERSE = ParentInverse(np.zeros(3), NO_TURN, 1.0)
 _ROUNDING = 1e-6
 """Tolerance for values without keys, which are rounded to float32 and converted."""
 
 
 @dataclass(frozen=True)
 class NodeWriter:
-    """NodeWriter of tracks to nodes. Each method raises AnimationError if a track cannot be written."""
+    """The conversion of Blender's tracks. Each method raises AnimationError if a track cannot be written."""
 
     scene: bpy.types.Scene
     conversion: Conversion
@@ -72,8 +75,8 @@ class NodeWriter:
                 self._add_cones(node, tracks)
                 self._add_roll(node)
 
-    def _tracks(self, datablock: bpy.types.ID, obj: bpy.types.Object | None) -> Tracks:
-        return Tracks(datablock, obj, self.scene, self.limit, self.conversion)
+    def _tracks(self, datablock: bpy.types.ID, obj: bpy.types.Object | None) -> DatablockTracks:
+        return DatablockTracks(datablock, obj, self.scene, self.limit, self.conversion)
 
     def _add_track(
         self, node: ExportNode, kind: str, keys: Keys, values: Float64Array, is_sampled: bool = False
@@ -92,32 +95,33 @@ class NodeWriter:
             node.tracks.append(numbers_track(kind, keys.with_values(values), self.conversion, node.add_note))
 
     def _add_sampled_transforms(self, node: ExportNode, space: NodeSpace) -> None:
-        locations, quaternions, scales, has_shear = self.matrices.local(node.obj, node.parent)
-        if has_shear:
+        """Add tracks of samples of the object's motion relative to its parent."""
+        transforms = self.matrices.local(node.obj, node.parent)
+        if transforms.has_shear:
             node.add_note("SHEARED")
         frames = self.matrices.frames
-        location, scale = sampled(frames, locations), sampled(frames, scales)
+        location, scale = sampled(frames, transforms.locations), sampled(frames, transforms.scales)
         self._add_track(node, "POSITION", location, space.positions_in_file(location.values), is_sampled=True)
         if node.kind == "OBJECT":
-            rotation = sampled_turns(frames, space.rotations_in_file(quaternions))
+            rotation = sampled_turns(frames, space.rotations_in_file(transforms.quaternions))
             node.tracks.append(turns_track(rotation, self.conversion, node.add_note))
             self._add_track(node, "SCALE", scale, space.scales_in_file(scale.values), is_sampled=True)
 
     def _add_keyed_transforms(self, node: ExportNode, space: NodeSpace) -> None:
         """Add tracks of the object's own keys, to which its parent inverse is applied."""
         tracks = self._tracks(node.obj, node.obj)
-        inverse = None if node.parent is None else inverse_of(node.obj)
-        offset, turn, factor = inverse or (np.zeros(3), NO_TURN, 1.0)
+        inverse = (None if node.parent is None else parent_inverse_of(node.obj)) or _NO_INVERSE
         location = tracks.value_keys("location", node.add_note)
-        location = location.with_values(offset + factor * location.values @ rotations.to_matrix(turn).T)
+        turned = inverse.factor * location.values @ rotations.to_matrix(inverse.rotation).T
+        location = location.with_values(inverse.location + turned)
         self._add_track(node, "POSITION", location, space.positions_in_file(location.values))
         if node.kind == "OBJECT":
-            self._add_rotation(node, tracks, turn, space)
+            self._add_rotation(node, tracks, inverse.rotation, space)
             scale = tracks.value_keys("scale", node.add_note)
-            scale = scale.with_values(factor * scale.values)
+            scale = scale.with_values(inverse.factor * scale.values)
             self._add_track(node, "SCALE", scale, space.scales_in_file(scale.values))
 
-    def _add_rotation(self, node: ExportNode, tracks: Tracks, outer: Float64Array, space: NodeSpace) -> None:
+    def _add_rotation(self, node: ExportNode, tracks: DatablockTracks, outer: Float64Array, space: NodeSpace) -> None:
         """Add the rotation track. `outer` is a quaternion that is applied after the object's own rotation."""
         rotation = tracks.rotation_keys(node.obj, node.add_note)
         if rotation.settings is not None and len(rotation.keys) > 1:
@@ -142,7 +146,7 @@ class NodeWriter:
 
     def _add_visibility(self, node: ExportNode) -> None:
         """Write the visibility at the first key to the flags, and a key for each change to a track."""
-        visibility = _visibility(node.obj, self.scene, self.limit)
+        visibility = visibility_keys(node.obj, self.scene, self.limit)
         imported = None if node.planned is None else node.planned.hidden
         source_track = node.source_track("HIDE")
         is_unchanged = imported is not None and _is_unchanged(visibility, imported)
@@ -171,6 +175,7 @@ class NodeWriter:
             node.add_note("MARKERS_CHANGED")
 
     def _add_fov(self, node: ExportNode) -> None:
+        """Write the imported field of view, or the field of view of the lens."""
         camera, add_note = node.obj.data, node.add_note
         tracks = self._tracks(camera, node.obj)
         if tracks.is_keyed('["fov"]') and _has_driver(camera, "lens", LENS):
@@ -186,6 +191,7 @@ class NodeWriter:
         self._add_track(node, "FOV", fov, fov.values)
 
     def _add_roll(self, node: ExportNode) -> None:
+        """Write the roll about the line to the target."""
         obj, add_note = node.obj, node.add_note
         constraint = obj.constraints.get(ROLL_CONSTRAINT)
         if node.has_own_roll:
@@ -205,12 +211,13 @@ class NodeWriter:
         location = location.with_values(self.conversion.positions_in_file(location.values))
         node.tracks.append(numbers_track("POSITION", location, self.conversion, node.add_note))
 
-    def _add_color(self, node: ExportNode, tracks: Tracks, path: str = "color") -> None:
+    def _add_color(self, node: ExportNode, tracks: DatablockTracks, path: str = "color") -> None:
         color = tracks.value_keys(path, node.add_note)
         # The color of a node has an alpha channel.
         self._add_track(node, "COLOR", color, color.values[:, :3])
 
-    def _add_cones(self, node: ExportNode, tracks: Tracks) -> None:
+    def _add_cones(self, node: ExportNode, tracks: DatablockTracks) -> None:
+        """Write the imported cones of a spotlight, or the cones of its size and blend."""
         light, add_note = node.obj.data, node.add_note
         if _has_driver(light, "spot_size", SIZE) and _has_driver(light, "spot_blend", BLEND):
             hotspot, falloff = (tracks.value_keys(f'["{name}"]', add_note) for name in ("hotspot", "falloff"))
@@ -233,29 +240,6 @@ def _is_unchanged(keys: Keys, imported: Keys) -> bool:
         difference = np.abs(keys.values - imported.values).max(initial=0.0)
         return bool(difference <= _ROUNDING * np.abs(imported.values).max(initial=1.0))
     return keys.is_like(imported)
-
-
-def _visibility(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimit) -> Keys:
-    """Return keys that are 1 while the object is hidden in renders.
-
-    A curve that is not stepped, or that continues outside its keys, is sampled.
-    """
-    fcurve = curves_of(obj).get(("hide_render", 0))
-    if fcurve is None:
-        return still(float(obj.hide_render))
-    points = list(fcurve.keyframe_points)
-    span = span_of_keys([fcurve])
-    goes_on = go_on([fcurve], span, scene)
-    if goes_on:
-        span = span.with_frames_of(scene)
-    if goes_on or not points or any(point.interpolation != "CONSTANT" for point in points[:-1]):
-        limit.take(span.number, obj.name, "hide_render")
-        frames = span.frames()
-    else:
-        frames = np.array([point.co.x for point in points])
-    # Blender treats all values below 1 as off.
-    values = np.array([[float(fcurve.evaluate(frame) >= 1.0)] for frame in frames.tolist()])
-    return Keys(frames, values, np.zeros((5, len(frames))))
 
 
 def _has_driver(datablock: Any, path: str, expression: str) -> bool:

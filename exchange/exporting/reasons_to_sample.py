@@ -16,7 +16,8 @@ from ...formats import three_ds
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
 from .export_node import ExportNode
-from .sampling import frames_of, inverse_of
+from .parent_inverse import parent_inverse_of
+from .spans import frames_of
 
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
 """Constraints that rotate an object, without effect on objects that have a target in the file."""
@@ -48,7 +49,7 @@ def reason_to_sample_object(node: ExportNode, scene: bpy.types.Scene) -> Finding
         return Finding("NLA_STRIPS")
     if _has_deltas(obj, scene):
         return Finding("DELTAS")
-    if parent is not None and inverse_of(obj) is None:
+    if parent is not None and parent_inverse_of(obj) is None:
         return Finding("PARENT_INVERSE_SHEARS")
     return None
 

@@ -35,44 +35,8 @@ _STEEPEST = 2.0
 """1 minus the smallest tension, and 1 plus the largest bias."""
 
 
-@dataclass(frozen=True, eq=False)
-class JoinedKeys:
-    """Keys that play splines and the segments between them.
-
-    Attributes
-    ----------
-    keys : Keys
-        The keys, with the components of the spline or turns from the previous key.
-    filled_gaps, added_keys : int
-        The number of gaps between splines with added keys, and the number of these keys.
-    sampled_runs, samples : int
-        The number of splines with ends that keys cannot represent, and the number of their samples.
-    """
-
-    keys: Keys
-    filled_gaps: int
-    added_keys: int
-    sampled_runs: int
-    samples: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    """Consecutive keys of a spline, or added keys after it."""
-
-    frames: Float64Array
-    values: Float64Array
-    """Values or quaternions."""
-    parameters: Float64Array
-    turns: Float64Array | None = None
-    """For the animator's keys of rotations, turns from the previous key, shape (n, 4)."""
-
-    def __len__(self) -> int:
-        return len(self.frames)
-
-
-class KeySearch:
-    """Search for the keys of a spline that consists of several runs, with gaps between them.
+class RunsAndGaps:
+    """The runs of a piecewise spline, and the gaps between them, in which Blender plays other interpolations.
 
     `turns` returns the turns of a run, and is None for values.
     """
@@ -234,6 +198,42 @@ class KeySearch:
                 first = 1 if start else 0
                 turns[start + first : end] = piece.turns[first:]
         return Keys(frames, turns, parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedKeys:
+    """Keys that play splines and the segments between them.
+
+    Attributes
+    ----------
+    keys : Keys
+        The keys, with the components of the spline or turns from the previous key.
+    filled_gaps, added_keys : int
+        The number of gaps between splines with added keys, and the number of these keys.
+    sampled_runs, samples : int
+        The number of splines with ends that keys cannot represent, and the number of their samples.
+    """
+
+    keys: Keys
+    filled_gaps: int
+    added_keys: int
+    sampled_runs: int
+    samples: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """The keys of a run or of a gap."""
+
+    frames: Float64Array
+    values: Float64Array
+    """Values or quaternions."""
+    parameters: Float64Array
+    turns: Float64Array | None = None
+    """For the animator's keys of rotations, turns from the previous key, shape (n, 4)."""
+
+    def __len__(self) -> int:
+        return len(self.frames)
 
 
 def _split(values: Float64Array, frames: Sequence[Float64Array]) -> list[Float64Array]:

@@ -26,12 +26,14 @@ from ...interp import evaluate_many, rotations
 from ...interp.splines.tcb import METHOD
 from ..conversion import Conversion
 from ..keys import Keys, still
+from ..mode_keys import ModeKeys
 from ..notes import AddNote
-from ..rotation_modes import ModeKeys
 from .reasons_to_sample import is_played_by_splines, other_control, played_fcurves, reason_to_sample_track
+from .rotation_values import quaternion_of, quaternions_of_values, turns_of_spline
 from .sample_limit import SampleLimit
-from .sampling import SAME, go_on, span_of_keys
-from .segments import KeySearch
+from .samples import evaluated, rest_values, sampled, sampled_turns
+from .segments import RunsAndGaps
+from .spans import change_outside, span_of_keys
 
 _NOTE_OF_STATE = {
     "TCB": "WRITTEN_UNBAKED",
@@ -42,8 +44,8 @@ _NOTE_OF_STATE = {
 """Codes of notes by track state, for keys that are still written."""
 
 
-class Tracks:
-    """The tracks of a datablock, by path."""
+class DatablockTracks:
+    """The tracks of a datablock, and their keys for the file."""
 
     def __init__(
         self,
@@ -88,11 +90,11 @@ class Tracks:
         if len(splines) == 1 and track.settings.method == METHOD.name:
             spline = splines[0]
             keys = self._joined_keys(track, spline, add_note) or _keys(spline, spline.values)
-            values = _rest_values(track, len(keys))
+            values = rest_values(track, len(keys))
             values[:, spline.components] = keys.values
             return keys.with_values(values)
         frames = self._sampled_frames(track, splines, add_note)
-        return sampled(frames, _evaluated(track, splines, frames))
+        return sampled(frames, evaluated(track, splines, frames))
 
     def turn_keys(self, obj: bpy.types.Object, add_note: AddNote) -> Keys:
         """Return the keys of the rotation as turns from the previous key. Raises AnimationError."""
@@ -105,11 +107,11 @@ class Tracks:
             if track.settings.ends != "3DS":
                 add_note("ENDS_NOT_IN_FILE", track=track.path)
             spline = splines[0]
-            return self._joined_keys(track, spline, add_note) or _keys(spline, _turns(track, spline))
+            return self._joined_keys(track, spline, add_note) or _keys(spline, turns_of_spline(track, spline))
         frames = self._sampled_frames(track, splines, add_note)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
-        return sampled_turns(frames, _quaternions(track, _evaluated(track, [], frames)))
+        return sampled_turns(frames, quaternions_of_values(track, evaluated(track, [], frames)))
 
     def rotation_keys(self, obj: bpy.types.Object, add_note: AddNote) -> ModeKeys:
         """Return the rotation of the object's own properties. Raises AnimationError."""
@@ -127,9 +129,9 @@ class Tracks:
         """Return the whole frames at which these properties of the data change, and their values, one per column."""
         fcurves = [fcurve for (path, _), fcurve in curves_of(self.datablock).items() if path in paths]
         span = span_of_keys(fcurves)
-        if any(other_control(self.datablock, path) for path in paths) or go_on(fcurves, span, self.scene):
+        if any(other_control(self.datablock, path) for path in paths) or change_outside(fcurves, span, self.scene):
             span = span.with_frames_of(self.scene)
-        self.limit.take(span.number, name_of(self.datablock), paths[0])
+        self.limit.take(span.frame_count, name_of(self.datablock), paths[0])
         frames = span.frames()
         assert self.obj is not None
         values = PropertySampler(self.scene, self.obj, frames).values(self.datablock, paths)
@@ -150,13 +152,13 @@ class Tracks:
         fcurves = list(played_fcurves(track).values())
         span = span_of_keys(fcurves)
         # TCB motion continues outside its keys only in cycles.
-        goes_on = track.settings.cycle != "SINGLE" if splines else go_on(fcurves, span, self.scene)
+        goes_on = track.settings.cycle != "SINGLE" if splines else change_outside(fcurves, span, self.scene)
         if goes_on:
             span = span.with_frames_of(self.scene)
-        self.limit.take(span.number, track.name, track.path)
+        self.limit.take(span.frame_count, track.name, track.path)
         reason = reason_to_sample_track(track) or Finding("COMPONENTS_APART")
         code = "WRITTEN_AS_SAMPLES_OUTSIDE" if goes_on else "WRITTEN_AS_SAMPLES"
-        add_note(code, reason, span.number, track=track.path)
+        add_note(code, reason, span.frame_count, track=track.path)
         return span.frames()
 
     def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
@@ -178,7 +180,7 @@ class Tracks:
             add_note("MODIFIERS_LEFT", ", ".join(sorted(kinds)), track=track.path)
             return
         fcurves = list(played_fcurves(track).values())
-        if track.settings.cycle == "SINGLE" and go_on(fcurves, span_of_keys(fcurves), self.scene):
+        if track.settings.cycle == "SINGLE" and change_outside(fcurves, span_of_keys(fcurves), self.scene):
             add_note("GOES_ON_OUTSIDE", track=track.path)
 
     def _all_splines(self, track: Track) -> list[TrackSpline]:
@@ -193,29 +195,14 @@ class Tracks:
             return None
         first, last = self.conversion.frames_in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
         self.limit.check(last - first, track.name, track.path)
-        turns = partial(_turns, track) if track.is_rotation else None
-        joined = KeySearch(spline, self.conversion, turns).joined_keys()
+        turns = partial(turns_of_spline, track) if track.is_rotation else None
+        joined = RunsAndGaps(spline, self.conversion, turns).joined_keys()
         self.limit.take(joined.added_keys + joined.samples, track.name, track.path)
         if joined.filled_gaps:
             add_note("SEGMENT_FILLED", joined.filled_gaps, joined.added_keys, track=track.path)
         if joined.sampled_runs:
             add_note("SPLINE_SAMPLED", joined.sampled_runs, joined.samples, track=track.path)
         return joined.keys
-
-
-def _evaluated(track: Track, splines: Sequence[TrackSpline], frames: Float64Array) -> Float64Array:
-    """Return the values of the components at the frames, shape (frames, components)."""
-    values = _rest_values(track, len(frames))
-    for index, fcurve in played_fcurves(track).items():
-        values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
-    for spline in splines:
-        values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
-    return values
-
-
-def _rest_values(track: Track, count: int) -> Float64Array:
-    """Return the values of the components without animation, shape (count, components)."""
-    return np.tile([track.component(index) for index in range(len(track.rest))], (count, 1))
 
 
 def _note_state(track: Track, add_note: AddNote) -> None:
@@ -226,31 +213,6 @@ def _note_state(track: Track, add_note: AddNote) -> None:
         add_note(code, track=track.path)
 
 
-def sampled(frames: Float64Array, values: Float64Array) -> Keys:
-    """Return one key per sample, or a single key if all samples are equal."""
-    if (np.ptp(values, axis=0) <= SAME * np.maximum(1.0, np.abs(values).max(axis=0))).all():
-        frames, values = frames[:1], values[:1]
-    return Keys(frames, values, np.zeros((5, len(frames))))
-
-
-def sampled_turns(frames: Float64Array, quaternions: Float64Array) -> Keys:
-    """Return one key per sample as turns along the shortest path, or a single key if nothing turns."""
-    if rotations.angle_between(quaternions, quaternions[0]).max() <= SAME:
-        frames, quaternions = frames[:1], quaternions[:1]
-    angles, axes = rotations.rotations_to_turns(quaternions)
-    return Keys(frames, np.column_stack((angles, axes)), np.zeros((5, len(frames))))
-
-
-def quaternion_of(obj: bpy.types.Object) -> Float64Array:
-    """Return the orientation from an object's own rotation property."""
-    if obj.rotation_mode == "QUATERNION":
-        return rotations.normalise(obj.rotation_quaternion[:])
-    if obj.rotation_mode == "AXIS_ANGLE":
-        angle, *axis = obj.rotation_axis_angle
-        return rotations.from_axis_angle(axis, angle)
-    return rotations.from_euler(obj.rotation_euler[:], obj.rotation_mode)
-
-
 def _value(datablock: bpy.types.ID, path: str) -> Float64Array:
     value = datablock.path_resolve(path)
     return np.array([value] if isinstance(value, float) else value[:], dtype=np.float64)
@@ -259,23 +221,3 @@ def _value(datablock: bpy.types.ID, path: str) -> Float64Array:
 def _keys(spline: TrackSpline, values: Float64Array) -> Keys:
     keys = spline.spline.keys
     return Keys(keys.frames, values, np.array(keys.parameters), spline.spline.cycle)
-
-
-def _turns(track: Track, spline: TrackSpline) -> Float64Array:
-    """Return a rotation's keys as turns, each with an angle and an axis, shape (n, 4)."""
-    if track.settings.path == "AS_KEYED" and track.kind == "EULER":
-        angles, axes = rotations.turns_of_euler(spline.values, track.order)
-    elif track.settings.path == "AS_KEYED" and track.kind == "AXIS_ANGLE":
-        angles, axes = rotations.turns_of_axis_angle(spline.values[:, 0], spline.values[:, 1:])
-    else:
-        quaternions = spline.spline.keys.values
-        angles, axes = rotations.rotations_to_turns(quaternions, path=track.settings.path)
-    return np.column_stack((angles, axes))
-
-
-def _quaternions(track: Track, values: Float64Array) -> Float64Array:
-    if track.kind == "QUATERNION":
-        return rotations.normalise(values)
-    if track.kind == "AXIS_ANGLE":
-        return rotations.from_axis_angle(values[:, 1:], values[:, 0])
-    return rotations.from_euler(values, track.order)

@@ -5,17 +5,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ...animation.fcurves.keyframes import Float64Array
 from ...interp import rotations
-from .sampling import frames_of
+from .spans import frames_of
 
 _SHEAR = 1e-4
 """Cosine between axes. Larger cosines count as shear."""
+
+
+class LocalTransforms(NamedTuple):
+    """The transforms of an object at n frames."""
+
+    locations: Float64Array
+    """Shape (n, 3)."""
+    quaternions: Float64Array
+    """Shape (n, 4)."""
+    scales: Float64Array
+    """Shape (n, 3). The scale along x is negative if the axes are mirrored."""
+    has_shear: bool
 
 
 class Matrices:
@@ -45,10 +57,8 @@ class Matrices:
     def world(self, obj: bpy.types.Object) -> Float64Array:
         return self._worlds[obj]
 
-    def local(
-        self, obj: bpy.types.Object, parent: bpy.types.Object | None
-    ) -> tuple[Float64Array, Float64Array, Float64Array, bool]:
-        """Return locations (n, 3), quaternions (n, 4), scales (n, 3) relative to `parent`, and whether shear occurs."""
+    def local(self, obj: bpy.types.Object, parent: bpy.types.Object | None) -> LocalTransforms:
+        """Return the transforms of an object relative to `parent`, or in the world without a parent."""
         matrices = self._worlds[obj]
         if parent is not None:
             matrices = np.linalg.inv(self._worlds[parent]) @ matrices
@@ -58,7 +68,8 @@ class Matrices:
         scales[:, 0] *= np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)
         turns = axes / np.where(scales == 0.0, 1.0, scales)[:, np.newaxis, :]
         cosines = np.einsum("nij,nik->njk", turns, turns) - np.eye(3)
-        return matrices[:, :3, 3], rotations.from_matrix(turns), scales, bool(np.abs(cosines).max() > _SHEAR)
+        has_shear = bool(np.abs(cosines).max() > _SHEAR)
+        return LocalTransforms(matrices[:, :3, 3], rotations.from_matrix(turns), scales, has_shear)
 
 
 @contextmanager

@@ -13,9 +13,11 @@ from ..cameras_and_lights import DEGREES_MM
 from ..notes import note
 
 DUMMY = b"$$$DUMMY"
+"""The name of nodes without an object in the editor."""
 TARGET_SUFFIX = ".Target"
+"""The end of the names of objects for targets, whose nodes have the names of their cameras and lights."""
 KINDS_OF_TARGETS = tuple(TARGET_KINDS.values())
-"""The kinds of targets."""
+"""The kinds of nodes that are targets."""
 
 
 def all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], list[int | None]]:

@@ -15,14 +15,15 @@ from ...formats import three_ds
 from ...interp.messages import Text
 from ..conversion import Conversion
 from ..imported_state import conversion_text, remember
+from ..left_out import left_out_of_file
 from ..options import IMPORT
-from ..report import ExchangeReport, left_out_of_file
-from ..rotation_modes import Choices
+from ..report import ExchangeReport
+from ..rotation_options import RotationOptions
 from .bake_imported import bake_imported
 from .changes import Changes
 from .match_objects import matched_objects
 from .new_objects import make_axes, make_objects
-from .plan_objects import plan
+from .plan_objects import plan_objects
 from .playback_range import playback_ranges
 from .set_properties import apply_plan
 
@@ -35,7 +36,7 @@ class ImportOptions:
     ----------
     conversion : Conversion
         The conversion of axes, scale and frames.
-    choices : Choices
+    rotation_options : RotationOptions
         The options for rotations.
     matches : bool
         Animate existing objects of the scene, matched by name, instead of creating new ones.
@@ -46,7 +47,7 @@ class ImportOptions:
     """
 
     conversion: Conversion = field(default_factory=Conversion)
-    choices: Choices = field(default_factory=Choices)
+    rotation_options: RotationOptions = field(default_factory=RotationOptions)
     matches: bool = False
     output: str = IMPORT["output"].default
     sample_limit: int = IMPORT["sample_limit"].default
@@ -126,8 +127,8 @@ def _import_scene(
     scene: three_ds.Scene, into: bpy.types.Scene, changes: Changes, options: ImportOptions, report: ExchangeReport
 ) -> Steps[None]:
     """Plan the objects of a file, create or match them, and apply the plans."""
-    choices = options.choices.resolved(scene)
-    plans = plan(scene, options.conversion, choices, report.notes)
+    rotation_options = options.rotation_options.resolved(scene)
+    plans = plan_objects(scene, options.conversion, rotation_options, report.notes)
     if options.matches:
         objects = matched_objects(plans, into, changes, report)
     else:
@@ -135,7 +136,7 @@ def _import_scene(
         report.counts += Counter(planned.kind.lower() for planned in plans)
     has_targets = any(planned.target is not None for planned in plans)
     axes = make_axes(options.conversion, changes) if has_targets and not options.conversion.keeps_up else None
-    conversion = conversion_text(options.conversion, choices)
+    conversion = conversion_text(options.conversion, rotation_options)
     for index, (planned, obj) in enumerate(zip(plans, objects, strict=True)):
         if obj is None:
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Create objects for planned objects, and undo the changes of an import that fails."""
+"""Create objects for planned objects."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from ...formats.three_ds import Light, Mesh
 from ...interp import rotations
 from ..cameras_and_lights import WATTS
 from ..conversion import Conversion
-from ..meshes import make_mesh
 from ..notes import note
 from .changes import Changes
+from .new_meshes import make_mesh
 from .plan_objects import PlannedObject
+
+_Instance = tuple[bytes, bytes, bool]
+"""The name, the pivot and the mirroring of a mesh in the file. Objects for which these are equal share the mesh."""
 
 
 def make_objects(plans: Sequence[PlannedObject], changes: Changes, notes: list[Finding]) -> Steps[list[Any]]:
@@ -26,7 +29,7 @@ def make_objects(plans: Sequence[PlannedObject], changes: Changes, notes: list[F
 
     After each object, yields the progress of the import, which is zero until objects are placed.
     """
-    meshes: dict[tuple[bytes, bytes, bool], Any] = {}
+    meshes: dict[_Instance, Any] = {}
     objects = []
     for planned in plans:
         if planned.kind == "WORLD":
@@ -37,10 +40,8 @@ def make_objects(plans: Sequence[PlannedObject], changes: Changes, notes: list[F
     return objects
 
 
-def _data_of(
-    planned: PlannedObject, meshes: dict[tuple[bytes, bytes, bool], Any], changes: Changes, notes: list[Finding]
-) -> Any:
-    """Return the data for a new object. Instances share meshes, by name, pivot and mirroring in the file."""
+def _data_of(planned: PlannedObject, meshes: dict[_Instance, Any], changes: Changes, notes: list[Finding]) -> Any:
+    """Return the data for a new object. Instances share meshes."""
     name = planned.node.name.decode("latin-1")
     if planned.kind == "CAMERA":
         return changes.add(bpy.data.cameras.new(name))

@@ -19,11 +19,13 @@ from ...interp import rotations
 from ..clean_keys import are_distinct, turn_keys, vector_keys
 from ..conversion import Conversion
 from ..keys import Keys, still
-from ..meshes import is_mirrored, local_points
+from ..mode_keys import ModeKeys
 from ..node_space import NodeSpace
 from ..notes import AddNote, drop_note, note
-from ..rotation_modes import Choices, ModeKeys, keys_in_some_mode
+from ..rotation_modes import keys_in_mode
+from ..rotation_options import RotationOptions
 from .file_nodes import DUMMY, all_nodes, editor_nodes, node_name, skip_ambient_parents, target_indices
+from .new_meshes import is_mirrored, local_points
 
 _UNLINKS = 0x700
 """Flags that unlink a track from axes of its parent."""
@@ -38,6 +40,7 @@ _TRACKS_OF_KIND = {
     "LIGHT_TARGET": {"POSITION"},
     "AMBIENT": {"COLOR"},
 }
+"""The kinds of tracks that have an effect on each kind of node."""
 
 
 @dataclass(eq=False)
@@ -66,7 +69,9 @@ class PlannedObject:
     """Frames and the names of morph targets."""
 
 
-def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Finding]) -> list[PlannedObject]:
+def plan_objects(
+    scene: Scene, conversion: Conversion, rotation_options: RotationOptions, notes: list[Finding]
+) -> list[PlannedObject]:
     """Plan all objects of the file, starting with the nodes in file order."""
     objects = {obj.name: obj for obj in reversed(scene.objects)}
     nodes, parents = all_nodes(scene, objects)
@@ -74,24 +79,30 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[Fin
     targets = target_indices(nodes)
     plans = []
     for index, (node, parent, target) in enumerate(zip(nodes, parents, targets, strict=True)):
-        is_aimed, parent_is_aimed = target is not None, parent is not None and targets[parent] is not None
-        space = NodeSpace(conversion, parent_is_aimed, is_aimed)
+        parent_is_aimed = parent is not None and targets[parent] is not None
+        space = NodeSpace(conversion, parent_is_aimed, is_aimed=target is not None)
         obj = objects.get(node.name)
-        content = None if obj is None else obj.content
-        if index >= len(scene.nodes) and isinstance(content, Mesh) and content.matrix is not None:
-            # The node of a mesh without animation has no rotation.
-            content = replace(content, matrix=np.vstack((np.eye(3), content.matrix[3])).astype(np.float32))
+        content = _content(obj, has_animation=index < len(scene.nodes))
         planned = PlannedObject(node_name(node), node, parent, _kind(node, content), space, content, target)
         add_note = partial(note, notes, planned.name)
-        add_keys(planned, _all_tracks(node, obj), choices, add_note)
-        if node.kind in TARGET_KINDS and not is_aimed:
+        add_keys(planned, _all_tracks(node, obj), rotation_options, add_note)
+        if node.kind in TARGET_KINDS and target is None:
             add_note("NO_TARGET_NO_ROLL" if "roll" in planned.keys else "NO_TARGET")
         plans.append(planned)
     _add_points(plans, notes)
     return plans
 
 
+def _content(obj: Object | None, has_animation: bool) -> Mesh | Camera | Light | None:
+    """Return the content of an object of the editor. Without animation, the node of a mesh has no rotation."""
+    content = None if obj is None else obj.content
+    if not has_animation and isinstance(content, Mesh) and content.matrix is not None:
+        content = replace(content, matrix=np.vstack((np.eye(3), content.matrix[3])).astype(np.float32))
+    return content
+
+
 def _kind(node: Node, content: Mesh | Camera | Light | None) -> str:
+    """Return the kind of the object, as in `PlannedObject`."""
     if node.kind == "OBJECT":
         return "MESH" if isinstance(content, Mesh) and len(content.vertices) and node.name != DUMMY else "EMPTY"
     kinds = {"CAMERA": "CAMERA", "LIGHT": "LIGHT", "SPOTLIGHT": "LIGHT", "AMBIENT": "WORLD"}
@@ -109,7 +120,9 @@ def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
     return tracks
 
 
-def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
+def add_keys(
+    planned: PlannedObject, tracks: Iterable[Track], rotation_options: RotationOptions, add_note: AddNote
+) -> None:
     """Convert the tracks to keys of the planned object."""
     node, space = planned.node, planned.space
     converted_kinds = set()
@@ -124,19 +137,19 @@ def add_keys(planned: PlannedObject, tracks: Iterable[Track], choices: Choices, 
             continue
         if track.flags & _UNLINKS:
             note_track("UNLINKED_AXES")
-        _add_track(planned, track, choices, note_track)
+        _add_track(planned, track, rotation_options, note_track)
     if planned.hidden is None and node.flags[0] & HIDDEN:
         planned.hidden = still(1.0)
     if planned.rotation is None and not space.is_aimed and not space.conversion.keeps_axes:
-        _add_rest_rotation(planned, choices)
+        _add_rest_rotation(planned, rotation_options)
 
 
-def _add_track(planned: PlannedObject, track: Track, choices: Choices, note_track: AddNote) -> None:
+def _add_track(planned: PlannedObject, track: Track, rotation_options: RotationOptions, note_track: AddNote) -> None:
     """Convert a track that is valid for the node to keys of the planned object."""
     space = planned.space
     if track.kind == "ROTATION":
-        turns = turn_keys(track, space, choices.shorter_turns, note_track)
-        planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, note_track)
+        turns = turn_keys(track, space, rotation_options.shorter_turns, note_track)
+        planned.rotation = None if turns is None else keys_in_mode(turns, rotation_options, note_track)
     elif track.kind == "HIDE":
         planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), space.conversion, note_track)
         if track.cycle != "SINGLE":
@@ -172,11 +185,11 @@ def _hidden_keys(track: Track, is_hidden: bool, conversion: Conversion, add_note
     return Keys(scene_frames[is_distinct], values, np.zeros((5, len(values))))
 
 
-def _add_rest_rotation(planned: PlannedObject, choices: Choices) -> None:
+def _add_rest_rotation(planned: PlannedObject, rotation_options: RotationOptions) -> None:
     """Add the rotation that results from converted axes for a node without rotation."""
     axis, angle = rotations.to_axis_angle(planned.space.rest_quaternion())
     if angle:
-        planned.rotation = keys_in_some_mode(still(np.append(angle, axis)), choices, drop_note)
+        planned.rotation = keys_in_mode(still(np.append(angle, axis)), rotation_options, drop_note)
 
 
 def _add_points(plans: Sequence[PlannedObject], notes: list[Finding]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the frames at which F-curves cause motion, and sample the world matrices of objects."""
+"""The whole frames at which F-curves change."""
 
 from __future__ import annotations
 
@@ -10,17 +10,9 @@ import bpy
 import numpy as np
 
 from ...animation.fcurves.keyframes import Float64Array
-from ...interp import rotations
 
 SAME = 1e-6
 """Values within this relative distance are equal except for float32 rounding."""
-_NO_SHEAR = 1e-5
-"""Largest deviation of a parent inverse from a scaled rotation, relative to its squared scale."""
-
-
-def frames_of(scene: bpy.types.Scene) -> Float64Array:
-    """Return all frames of the scene."""
-    return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
 
 
 class Span(NamedTuple):
@@ -33,7 +25,7 @@ class Span(NamedTuple):
         return self.first <= self.last
 
     @property
-    def number(self) -> int:
+    def frame_count(self) -> int:
         """Return the number of frames."""
         return int(self.last - self.first) + 1 if self else 0
 
@@ -51,12 +43,12 @@ def span_of_keys(fcurves: Sequence[bpy.types.FCurve]) -> Span:
     return Span(float(np.floor(min(frames))), float(np.ceil(max(frames)))) if frames else Span(np.inf, -np.inf)
 
 
-def go_on(fcurves: Sequence[bpy.types.FCurve], keyed: Span, scene: bpy.types.Scene) -> bool:
+def change_outside(fcurves: Sequence[bpy.types.FCurve], keyed: Span, scene: bpy.types.Scene) -> bool:
     """Return whether any curve changes outside its keys within the scene's frames."""
-    return any(_goes_on(fcurve, keyed, frames_of(scene)) for fcurve in fcurves)
+    return any(_changes_outside(fcurve, keyed, frames_of(scene)) for fcurve in fcurves)
 
 
-def _goes_on(fcurve: bpy.types.FCurve, keyed: Span, frames: Float64Array) -> bool:
+def _changes_outside(fcurve: bpy.types.FCurve, keyed: Span, frames: Float64Array) -> bool:
     if not keyed:
         return True
     if fcurve.extrapolation == "CONSTANT" and all(modifier.mute for modifier in fcurve.modifiers):
@@ -72,10 +64,6 @@ def _changes(fcurve: bpy.types.FCurve, end: float, frames: Float64Array) -> bool
     return any(abs(fcurve.evaluate(frame) - value) > tolerance for frame in frames.tolist())
 
 
-def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float] | None:
-    """Return the parent inverse as a location, a quaternion and a scale factor, or None if it has other parts."""
-    matrix = np.array(obj.matrix_parent_inverse, dtype=np.float64)
-    factor = float(np.cbrt(np.linalg.det(matrix[:3, :3])))
-    if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NO_SHEAR * factor**2:
-        return None
-    return matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor
+def frames_of(scene: bpy.types.Scene) -> Float64Array:
+    """Return all frames of the scene."""
+    return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
