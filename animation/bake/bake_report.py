@@ -13,8 +13,8 @@ from ..errors import Finding, size_of
 from ..fcurves import scratch_curves
 from ..report import HandleError, Report, handle_error
 from ..store.tracks import Track
+from .bake_job import BakeJob
 from .track_bake import TrackBake
-from .tracks_to_bake import BakeJob
 
 _PRECISION = 4.0 * float(np.finfo(np.float32).eps)
 """Error due to float32 rounding, relative to the largest value of a track, or in radians for a rotation."""
@@ -124,7 +124,10 @@ def _has_other_slope_outside(bake: TrackBake, linear: Set[int]) -> bool:
     """Return whether any of the components is extrapolated from baked keys."""
     channels = [keys for keys in bake.baked.channel_keys if not keys.holds_outside]
     return any(
-        index in linear for keys in channels if not (keys.gaps[0] and keys.gaps[-2]) for index in keys.components
+        index in linear
+        for keys in channels
+        if not (keys.begins_segment[0] and keys.begins_segment[-2])
+        for index in keys.components
     )
 
 

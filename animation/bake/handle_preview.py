@@ -32,10 +32,11 @@ from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, NUMBERS, column_of
 from ..store.table.session import Substitutes, session
 from ..store.table.track_records import NEGATED, Options
 from ..store.tracks import Track
+from .bake_job import job_of_edited
+from .plan_tracks import plan_tracks
 from .plans.handle_plan import HandlePlan
 from .plans.track_methods import setting_names
 from .track_bake import TrackBake
-from .tracks_to_bake import job_of_edited, plan_tracks
 
 
 class HandlePreview:

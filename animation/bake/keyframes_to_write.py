@@ -66,14 +66,14 @@ def played_keys(
     `is_linear` is a mask of the channels that Blender extrapolates linearly.
     """
     co = _by_channel(own, "co").copy()
-    if keys.shown is not None:
-        co[..., 1] = keys.shown
+    if keys.values_on_curves is not None:
+        co[..., 1] = keys.values_on_curves
     arrays: Arrays = {name: _by_channel(own, name) for name in (*_BYTES, *_FLOATS)}
     arrays |= {"co": co, "interpolation": _interpolation(own, keys.plays, keeps_last_interpolation)}
     arrays |= _played_handles(own, keys)
     types, placed = _handle_types(own, keys)
     placed = _align_outer_handles(arrays, own, keys, placed, is_linear)
-    return _flat(arrays | types), _with_other_numbers(own, keys, types, placed)
+    return _flat(arrays | types), _with_equivalent_flags(own, keys, types, placed)
 
 
 def _interpolation(own: Joined, plays: BoolArray, keeps_last_interpolation: BoolArray) -> EnumArray:
@@ -91,9 +91,9 @@ def _played_handles(own: Joined, keys: HandleKeys) -> Arrays:
     handles_by_side = {}
     for side, placed in zip(SIDES, (keys.left, keys.right), strict=True):
         own_handles = _by_channel(own, side)
-        if keys.shown is not None:
+        if keys.values_on_curves is not None:
             own_handles = own_handles.copy()
-            own_handles[..., 1] += keys.shown - _by_channel(own, "values")
+            own_handles[..., 1] += keys.values_on_curves - _by_channel(own, "values")
         handles_by_side[side] = np.where(np.isnan(placed), own_handles, placed)
     return handles_by_side
 
@@ -116,17 +116,17 @@ def _handle_types(own: Joined, keys: HandleKeys) -> tuple[Arrays, EnumArray]:
     return types, placed
 
 
-def _with_other_numbers(own: Joined, keys: HandleKeys, types: Arrays, placed: EnumArray) -> EnumArray:
+def _with_equivalent_flags(own: Joined, keys: HandleKeys, types: Arrays, placed: EnumArray) -> EnumArray:
     """Add the flags of keys whose values on the curves differ from the animator's values."""
-    if keys.shown is None or keys.other_numbers is None:
+    if keys.values_on_curves is None or keys.equivalent_flags is None:
         return placed
     # Unmoved handles of shifted angles are read from the row, because adding the shift at each bake would accumulate
     # rounding.
-    is_shifted = np.abs(keys.shown) != np.abs(_by_channel(own, "values"))
+    is_shifted = np.abs(keys.values_on_curves) != np.abs(_by_channel(own, "values"))
     for name, bit in zip(_TYPES, _BITS, strict=True):
         is_unmoved = is_shifted & (placed & bit == 0) & (types[name] == _FREE)
         placed = np.where(is_unmoved, placed | np.uint8(bit << BEYOND), placed)
-    return placed | keys.other_numbers
+    return placed | keys.equivalent_flags
 
 
 def _align_outer_handles(
@@ -148,7 +148,7 @@ def _align_outer_handles(
         if keys.chosen is not None:
             channels &= keys.chosen[:, end] == 0
         arrays[side][channels, end] = 2.0 * arrays["co"][channels, end] - arrays[other][channels, end]
-        if keys.rests[end]:
+        if keys.rests_at_ends[end]:
             arrays[side][channels, end, 1] = arrays["co"][channels, end, 1]
         placed[channels, end] |= bit << BEYOND
     return placed
@@ -175,7 +175,7 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
         arrays[name] = arrays[name].view(np.bool_)
     arrays |= {"co": co} | dict.fromkeys(_TYPES, np.full(shape, _FREE, dtype=np.uint8))
     sides = _thirds(keys, co)
-    if np.count_nonzero(keys.gaps):
+    if np.count_nonzero(keys.begins_segment):
         sides = [handles_of_side.copy() for handles_of_side in sides]
         _copy_blender_segments(arrays, sides, own, keys)
     return _flat(arrays | dict(zip(SIDES, sides, strict=True)))
@@ -194,7 +194,8 @@ def _thirds(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
 def _copy_blender_segments(arrays: Arrays, sides: list[Float32Array], own: Joined, keys: ChannelKeys) -> None:
     """Copy the interpolation and handles of the animator's keys to the segments that Blender plays."""
     shape = len(keys.components), len(keys.rows)
-    begins_segment, ends_segment = keys.gaps, np.concatenate(([False], keys.gaps[:-1]))
+    begins_segment = keys.begins_segment
+    ends_segment = np.concatenate(([False], begins_segment[:-1]))
     rows = keys.rows[begins_segment]
     arrays["interpolation"][:, rows] = _by_channel(own, "interpolation")[:, begins_segment]
     factors, terms = keys.maps if keys.maps is not None else (np.ones(shape), np.zeros(shape))

@@ -14,70 +14,21 @@ from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
 from ..datablocks import name_of
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, assign, evaluate_if, played_now
-from ..fcurves.linked_data import editable_channels
+from ..fcurves.channels import Channels, evaluate_if, played_now
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
-from ..store.enable_tracks import new_state
-from ..store.find_tracks import find_tracks
-from ..store.record_rows import OwnChannel, record_rows
-from ..store.table.record_arrays import joined
-from ..store.table.rows import ROW
-from ..store.table.track_records import Options, TrackState
+from ..store.table.track_records import Options
 from ..store.tracks import Track
+from .bake_job import BakeJob, job_of_edited
+from .plan_tracks import plan_tracks
 from .plans.protocol import Results
 from .plans.rotation_channels import unwrapped_together
-from .restore_tracks import put_unplayable_back
+from .record_keys import add_rows
+from .restore_tracks import turn_off_unplayable
 from .sample_limit import count_samples, too_many, too_near_keys
 from .track_bake import TrackBake
-from .tracks_to_bake import BakeJob, collected_jobs, job_of_edited, plan_tracks
+from .tracks_to_bake import collected_jobs
 from .write import write_in_place, write_tracks
-
-
-def add_rows(jobs: Sequence[BakeJob]) -> None:
-    """Create rows and identities for the keys of all jobs. First, the channels are made editable."""
-    for job in jobs:
-        if job.channels.action.library is not None:
-            _move_to_local_copy(job)
-        for bake in job.tracks:
-            bake.state = _state_of(bake)
-    recorded_keys, rows = record_rows(
-        [
-            OwnChannel(bake.state.identity, index, own, index in bake.state.channels)
-            for job in jobs
-            for bake in job.tracks
-            for index, own in bake.own.items()
-        ]
-    )
-    next_keys, next_rows = iter(recorded_keys), iter(rows)
-    for job in jobs:
-        rows_of_job = []
-        for bake in job.tracks:
-            as_read, bake.own = bake.own, {index: next(next_keys) for index in bake.own}
-            bake.is_settled = all(
-                own.identities.tobytes() == as_read[index].identities.tobytes() for index, own in bake.own.items()
-            )
-            rows_of_job += [next(next_rows) for _ in bake.own]
-        job.rows = joined(rows_of_job, ROW)
-
-
-def _move_to_local_copy(job: BakeJob) -> None:
-    """Move the job to the override's local copy of its linked action."""
-    job.channels = editable_channels(job.datablocks[0], job.notes)
-    for user in job.datablocks[1:]:
-        assign(user, job.channels.action, job.channels.slot_handle)
-    tracks = {track.path: track for track in find_tracks(job.datablocks[0], job.channels)}
-    for bake in job.tracks:
-        bake.track, bake.channels = tracks[bake.track.path], job.channels
-
-
-def _state_of(bake: TrackBake) -> TrackState:
-    """Return the track's entry in the table, or a new entry."""
-    track, channels = bake.track, bake.channels
-    if track.state is not None:
-        return track.state
-    return new_state(channels.action, track.table, channels.slot_handle, track.path, track.settings)
-
 
 _LIVE_FITS = KnownFits()
 """Cache of the handles fitted by Live, because an edit changes only a few segments of a long track."""
@@ -118,7 +69,7 @@ def bake_steps(
     with scratch_curves.shared_action():
         planned = plan_tracks(jobs, report)
     for job in jobs:
-        put_unplayable_back(job)
+        turn_off_unplayable(job)
     jobs = planned
     total, done = sum(len(job.tracks) for job in jobs), 0
     count = max(1, at_once or len(jobs))
@@ -126,8 +77,8 @@ def bake_steps(
         evaluated = _evaluated(jobs[first : first + count], report)
         add_rows(evaluated)
         for start, end in _written_together(evaluated):
-            for job, own in zip(evaluated[start:end], write_in_place(evaluated[start:end]), strict=True):
-                report.add(own)
+            for job, report_of_job in zip(evaluated[start:end], write_in_place(evaluated[start:end]), strict=True):
+                report.add(report_of_job)
                 done += len(job.tracks)
                 yield done, total
     return report
@@ -148,32 +99,32 @@ def rebake(
     datablocks: Sequence[bpy.types.ID],
     channels: Channels,
     tracks: Sequence[Track],
-    otherwise: Options,
-    anew: bool = False,
+    options: Options,
+    keep_options: bool = True,
     complete: bool = True,
 ) -> Report:
-    """Bake the tracks of editable channels again, each with its current options or, without any, with `otherwise`.
+    """Bake the tracks of editable channels again.
 
-    If `anew` is true, `otherwise` is used for all tracks. If `complete` is true, missing keys are added to rotations
-    played by handles.
+    If `keep_options` is true, `options` are used only for tracks without a bake, and the other tracks keep their
+    options. If `complete` is true, missing keys are added to rotations played by handles.
 
     `datablocks` are the datablocks that the channels animate. A track that can't be baked does not prevent other tracks
     from being baked.
     """
     report = Report()
-    job = job_of_edited(datablocks, channels, tracks, otherwise, report, anew, complete)
+    job = job_of_edited(datablocks, channels, tracks, options, report, keep_options, complete)
     with scratch_curves.shared_action():
         is_planned = bool(plan_tracks([job], report))
-    put_unplayable_back(job)
+    turn_off_unplayable(job)
     if not is_planned:
         return report
     report.notes += job.notes
     evaluated = _evaluated([job], report, _LIVE_FITS)
     add_rows(evaluated)
-    for soluble in evaluated:
-        before = _played_now(soluble)
-        write_tracks([soluble], [report])
-        evaluate_if(_played_now(soluble) != before, channels.action)
+    for evaluated_job in evaluated:
+        before = _played_now(evaluated_job)
+        write_tracks([evaluated_job], [report])
+        evaluate_if(_played_now(evaluated_job) != before, channels.action)
     return report
 
 
@@ -192,10 +143,11 @@ def _evaluated(jobs: Sequence[BakeJob], report: Report, known: KnownFits | None 
         _evaluate_together(jobs, known)
         return list(jobs)
     except KeysError:
-        soluble = [replace(job, tracks=[bake for bake in job.tracks if _is_soluble(job, bake, report)]) for job in jobs]
-        good = [job for job in soluble if job.tracks]
-        _evaluate_together(good, known)
-        return good
+        for job in jobs:
+            job.tracks = [bake for bake in job.tracks if _is_soluble(job, bake, report)]
+        soluble = [job for job in jobs if job.tracks]
+        _evaluate_together(soluble, known)
+        return soluble
 
 
 def _is_soluble(job: BakeJob, bake: TrackBake, report: Report) -> bool:
@@ -213,10 +165,10 @@ def _evaluate_together(jobs: Sequence[BakeJob], known: KnownFits | None = None) 
     bakes = [bake for job in jobs for bake in job.tracks]
     plans = [plan for bake in bakes for plan in bake.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
-    values = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])
-    values = unwrapped_together([each.unwrapping for each in evaluations], values)
-    fits = fit_many([request for plan in plans for request in plan.curve_requests])
-    handles = fit_handles([request for plan in plans for request in plan.handle_requests], known)
-    results = Results(iter(values), iter(fits), iter(handles))
+    samples = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])
+    values = unwrapped_together([each.unwrapping for each in evaluations], samples)
+    curve_fits = fit_many([request for plan in plans for request in plan.curve_requests])
+    handle_fits = fit_handles([request for plan in plans for request in plan.handle_requests], known)
+    results = Results(iter(values), iter(curve_fits), iter(handle_fits))
     for bake in bakes:
         bake.compose(results)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -27,9 +27,9 @@ from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED
 from ..store.written_keys import recorded_keys
+from .bake_job import BakeJob
 from .locks import unlock
 from .recreated_channels import place_automatic, recreate_channels, remove_made
-from .tracks_to_bake import BakeJob
 
 
 def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
@@ -42,9 +42,9 @@ def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int
     own_keys = [
         _with_edits_recorded(channels, track, own) for track, own in zip(tracks, read_all_own_keys(tracks), strict=True)
     ]
-    restored: list[_Restored] = []
+    restored: list[_RestoredChannel] = []
     for track, own in zip(tracks, own_keys, strict=True):
-        restored += _prepare(channels, track, own)
+        restored += _with_own_curves(channels, track, own)
         if track.state is not None:
             settings = replace(track.settings, digest=RESTORED, options=None)
             track.state = replace(
@@ -59,8 +59,8 @@ def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int
     return own_keys
 
 
-def put_unplayable_back(job: BakeJob) -> None:
-    """Restore the animator's curves for each track that handles can no longer play."""
+def turn_off_unplayable(job: BakeJob) -> None:
+    """Restore the animator's curves of each track that handles can no longer play."""
     tracks = [track for track in job.unplayable if track.is_played_by_handles and track.channels]
     if not tracks:
         return
@@ -74,7 +74,7 @@ def put_unplayable_back(job: BakeJob) -> None:
 
 
 @record()
-class _Restored:
+class _RestoredChannel:
     """A channel whose keys are restored."""
 
     fcurve: bpy.types.FCurve
@@ -83,11 +83,12 @@ class _Restored:
     """True if Blender must update automatic handles."""
 
 
-def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> Iterator[_Restored]:
-    """Unlock a track's channels and restore the animator's extrapolation. Yield the channels with keys to write.
+def _with_own_curves(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> list[_RestoredChannel]:
+    """Unlock a track's channels and restore the animator's extrapolation. Return the channels with keys to write.
 
-    Removes F-curves that a bake created, and recreates F-curves that were converted to samples.
+    F-curves that a bake created are removed, and F-curves that were converted to samples are recreated.
     """
+    restored = []
     bake = track.bake
     records = track.state.channels if track.state is not None else {}
     extrapolations = {index: track.extrapolation(index) for index in own_channels(track)}
@@ -102,9 +103,10 @@ def _prepare(channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> It
             is_edited = own[index].edited or (saved is not None and saved.edited)
             is_edited |= index in records and records[index].extrapolation != extrapolation
             extrapolate(fcurve, extrapolation)
-            yield _Restored(fcurve, own[index].keys, is_edited)
+            restored.append(_RestoredChannel(fcurve, own[index].keys, is_edited))
         elif len(fcurve.sampled_points) and index in records:
-            _rebuild(channels, track, index, recorded_keys(records[index].own))
+            _replace_sampled_curve(channels, track, index, recorded_keys(records[index].own))
+    return restored
 
 
 def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
@@ -124,7 +126,7 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
     return dict(zip(own, named, strict=True))
 
 
-def _rebuild(channels: Channels, track: Track, index: int, keys: Keyframes) -> None:
+def _replace_sampled_curve(channels: Channels, track: Track, index: int, keys: Keyframes) -> None:
     """Replace a channel's F-curve, which was converted to samples, with a new F-curve that has the given keys."""
     group, extrapolation = track.group_name, track.extrapolation(index)
     channels.remove(track.channels.pop(index))

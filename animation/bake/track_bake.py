@@ -38,11 +38,11 @@ class TrackBake:
     """The keys that play the track, set when the splines are evaluated."""
     state: TrackState = field(init=False)
     """Table entry of the track, set when the keys have rows."""
-    is_settled: bool = field(init=False)
+    keeps_identities: bool = field(init=False)
     """True if the keys with rows still have the identities read from the curves."""
-    placed: dict[int, Channel] = field(default_factory=dict)
+    handle_records: dict[int, Channel] = field(default_factory=dict)
     """Records of the written handles."""
-    written: dict[int, BakedChannel] = field(default_factory=dict)
+    bake_records: dict[int, BakedChannel] = field(default_factory=dict)
     """Records of the baked channels."""
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class TrackBake:
     @property
     def may_keep_records(self) -> bool:
         """Return whether the records of handles match the saved keys."""
-        return self.is_settled and bool(self.state.channels)
+        return self.keeps_identities and bool(self.state.channels)
 
     def baked_before(self, index: int) -> BakedChannel | None:
         """Return the channel's record from an earlier bake, or None."""

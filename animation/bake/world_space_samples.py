@@ -63,26 +63,26 @@ class WorldMotion:
         for index in range(len(track.rest)):
             self._key_values[:, index] = own[index].values if index in own else track.component(index)
 
-    def baked(self) -> ComposedKeys:
+    def composed_keys(self) -> ComposedKeys:
         """Return the keys that play the motion, for the parent's current motion. Raises AnimationError."""
-        values = self.sampled()
+        values = self.channel_values()
         rows = nearest_rows(self._key_frames, self._frames)
         is_equal = (np.abs(values[rows] - self._key_values) <= _EQUIVALENT).all(axis=1)
         values[rows[is_equal]] = self._key_values[is_equal]
         columns = values.T.astype(np.float32)
-        no_gaps = np.zeros(len(rows), dtype=np.bool_)
+        no_segments = np.zeros(len(rows), dtype=np.bool_)
         components = range(len(self._track.rest))
         keyed = [index for index in components if index in self._own]
         not_keyed = [index for index in components if index not in self._own]
         return ComposedKeys(
             [
-                ChannelKeys(group, self._frames, columns[group], own_rows, no_gaps[: len(own_rows)])
+                ChannelKeys(group, self._frames, columns[group], own_rows, no_segments[: len(own_rows)])
                 for group, own_rows in ((keyed, rows), (not_keyed, rows[:0]))
                 if group
             ]
         )
 
-    def sampled(self) -> Float64Array:
+    def channel_values(self) -> Float64Array:
         """Return the channel values at the frames for the parent's current motion, shape (n, components).
 
         Raises AnimationError if anything other than F-curves and parents moves the parent.
@@ -92,10 +92,11 @@ class WorldMotion:
         except UnknownMotionError as unknown:
             raise self._track.error("WORLD_UNKNOWN", unknown.finding) from unknown
         if self._track.is_rotation:
-            return self._sampled_rotation(parent_at_keys, parent_at_frames)
-        return self._sampled_location(parent_at_keys, parent_at_frames)
+            return self._rotation_values(parent_at_keys, parent_at_frames)
+        return self._location_values(parent_at_keys, parent_at_frames)
 
-    def _sampled_rotation(self, parent_at_keys: Matrices, parent_at_frames: Matrices) -> Float64Array:
+    def _rotation_values(self, parent_at_keys: Matrices, parent_at_frames: Matrices) -> Float64Array:
+        """Return the channel values of a rotation, given the matrices of `_parent_matrices` at keys and frames."""
         local_keys = rotations.normalise(quaternions_of(self._track, self._key_values))
         world_keys = rotations.multiply(_quaternions(parent_at_keys, self._track), local_keys)
         # Segments played by Blender interpolate the components, so the signs must give the shortest arcs.
@@ -104,7 +105,8 @@ class WorldMotion:
         first_key = int(np.searchsorted(self._frames, self._key_frames[0]))
         return unwrapped(self._track, local, self._key_values[0], first_key)
 
-    def _sampled_location(self, parent_at_keys: Matrices, parent_at_frames: Matrices) -> Float64Array:
+    def _location_values(self, parent_at_keys: Matrices, parent_at_frames: Matrices) -> Float64Array:
+        """Return the channel values of a location, given the matrices of `_parent_matrices` at keys and frames."""
         rotated_keys = np.einsum("nij,nj->ni", parent_at_keys[:, :3, :3], self._key_values)
         world = self._interpolated(rotated_keys + parent_at_keys[:, :3, 3])
         axes = parent_at_frames[:, :3, :3]

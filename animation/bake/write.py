@@ -11,10 +11,10 @@ from ..fcurves.channels import evaluate_anew
 from ..report import Report
 from ..store.frame_function_paths import remove_strays
 from ..store.table.custom_property import update
+from .bake_job import BakeJob
 from .bake_report import add_notes_of_manual_bake, count_track
 from .free_tracks import free_tracks
 from .locks import lock_groups
-from .tracks_to_bake import BakeJob
 from .world_space_samples import WorldMotion, depth
 from .write_baked_curves import write_bakes
 from .write_handles import write_handles
@@ -54,7 +54,7 @@ def write_tracks(jobs: Sequence[BakeJob], reports: Sequence[Report]) -> None:
         for bake in sorted(in_world, key=lambda bake: depth(job.datablocks[0], bake.track)):
             # Write one track at a time, because children depend on the new motion of their parents.
             try:
-                bake.baked = WorldMotion(job.datablocks[0], bake.track, bake.own, bake.options).baked()
+                bake.baked = WorldMotion(job.datablocks[0], bake.track, bake.own, bake.options).composed_keys()
             except AnimationError as error:
                 report.errors += error.findings
             else:

@@ -18,13 +18,7 @@ from ..fcurves.write_keys import extrapolate, write_joined, write_some
 from ..store.edited_outside import fingerprints
 from ..store.own_arrays import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.own_curves import saved_keys
-from ..store.table.track_records import (
-    Bake,
-    BakedChannel,
-    Extrapolation,
-    SavedKeys,
-    TrackState,
-)
+from ..store.table.track_records import Bake, BakedChannel, Extrapolation, SavedKeys, TrackState
 from ..store.up_to_date import digest
 from .keyframes_to_write import baked_keys, with_identities
 from .locks import lock
@@ -33,42 +27,42 @@ from .recreated_channels import remove_made
 from .track_bake import TrackBake
 
 _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
-"""Attributes to write if curves already have as many linear keys as the bake."""
+"""Attributes to write if curves already have as many samples as the bake."""
 
 
-def write_bakes(members: Sequence[TrackBake]) -> list[TrackState]:
+def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
     """Write the baked keys of tracks and lock their channels. Return the table entries of the tracks."""
     # Blender compares each new F-curve with all other F-curves. This is fastest before other data fill the processor's
     # cache.
-    for member in members:
-        _make_curves(member)
-    for group in by_layout([(keys.layout, member, keys) for member in members for keys in member.baked.channel_keys]):
+    for bake in bakes:
+        _make_curves(bake)
+    for group in by_layout([(keys.layout, bake, keys) for bake in bakes for keys in bake.baked.channel_keys]):
         _write_group(group)
-    for member in members:
-        for keys in member.baked.channel_keys:
+    for bake in bakes:
+        for keys in bake.baked.channel_keys:
             for index in keys.components:
                 # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
                 # `FCurve.update` would take twice as long. Inside the loop over groups, Blender's threads would wait
                 # for work.
-                member.track.channels[index].keyframe_points.handles_recalc()
-    return [_table_entry(member) for member in members]
+                bake.track.channels[index].keyframe_points.handles_recalc()
+    return [_table_entry(bake) for bake in bakes]
 
 
-def _table_entry(member: TrackBake) -> TrackState:
+def _table_entry(bake: TrackBake) -> TrackState:
     """Return the table entry of a track whose keys have been written."""
-    track, state = member.track, member.state
-    settings = replace(member.settings, digest=digest(track, member.settings, member.own, member.function))
+    track, state = bake.track, bake.state
+    settings = replace(bake.settings, digest=digest(track, bake.settings, bake.own, bake.function))
     # Free Bake must return to the state before the first bake.
     before = state.bake or state.settings
-    bake = Bake(dict(sorted(member.written.items())), before.digest, before.options)
-    handle_records = state.channels if member.may_keep_records else {}
-    return TrackState(state.identity, track.slot, track.path, settings, handle_records, state.error, bake)
+    baked = Bake(dict(sorted(bake.bake_records.items())), before.digest, before.options)
+    handle_records = state.channels if bake.may_keep_records else {}
+    return TrackState(state.identity, track.slot, track.path, settings, handle_records, state.error, baked)
 
 
-def _make_curves(member: TrackBake) -> None:
+def _make_curves(bake: TrackBake) -> None:
     """Create the F-curves that the bake needs, and remove unused F-curves created by an earlier bake."""
-    track, channels = member.track, member.channels
-    needed = {index for keys in member.baked.channel_keys for index in keys.components}
+    track, channels = bake.track, bake.channels
+    needed = {index for keys in bake.baked.channel_keys for index in keys.components}
     for index in track.created_by_bake.keys() - needed:
         if index in track.channels:
             remove_made(channels, track, index)
@@ -76,61 +70,62 @@ def _make_curves(member: TrackBake) -> None:
         track.channels[index] = channels.new(track.path, index, track.group)
 
 
-def _write_group(members: Sequence[tuple[TrackBake, ChannelKeys]]) -> None:
+def _write_group(group: Sequence[tuple[TrackBake, ChannelKeys]]) -> None:
     """Write the keys of channels with the same layout, lock the channels, and record them."""
-    keys = stacked([channel_keys for _, channel_keys in members])
-    channels = [(member, index) for member, channel_keys in members for index in channel_keys.components]
-    own_keys = own_end_to_end([member.own.get(index, NO_OWN_KEYS) for member, index in channels])
-    composed = _composed(own_keys, keys)
-    curves = [member.track.channels[index] for member, index in channels]
-    records_before = [member.baked_before(index) for member, index in channels]
-    own_extrapolations = [member.track.extrapolation(index) for member, index in channels]
-    holds_outside = keys.holds_outside
-    extrapolations: list[Extrapolation] = ["CONSTANT" if holds_outside else own for own in own_extrapolations]
-    is_repeated = []
-    for fcurve, extrapolation, before in zip(curves, extrapolations, records_before, strict=True):
+    keys = stacked([channel_keys for _, channel_keys in group])
+    channels = [(bake, index) for bake, channel_keys in group for index in channel_keys.components]
+    curves = [bake.track.channels[index] for bake, index in channels]
+    own_keys = own_end_to_end([bake.own.get(index, NO_OWN_KEYS) for bake, index in channels])
+    own_extrapolations = [bake.track.extrapolation(index) for bake, index in channels]
+    extrapolations: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else own for own in own_extrapolations]
+    for fcurve, extrapolation in zip(curves, extrapolations, strict=True):
         extrapolate(fcurve, extrapolation)
-        was_repeated = repeat(fcurve, wanted=False)
-        is_repeated.append(was_repeated if before is None else before.repeats)
-    size = len(keys.frames)
-    if keys.incoming is None and holds_outside and all(len(fcurve.keyframe_points) == size for fcurve in curves):
+    were_repeated = [repeat(fcurve, wanted=False) for fcurve in curves]
+    composed = _composed(own_keys, keys)
+    if _have_as_many_samples(curves, keys):
         every_curve = np.ones(len(curves), dtype=np.bool_)
         write_some(curves, composed.keys, dict.fromkeys(_PLAYED, every_curve))
     else:
-        _keep_selection([member.state.bake is not None for member, _ in channels], curves, composed, keys.rows)
+        _keep_selection([bake.state.bake is not None for bake, _ in channels], curves, composed, keys.rows)
         write_joined(curves, composed)
     lock(curves)
+    saved = _saved(group, own_keys, len(keys.rows))
     prints = fingerprints(composed, extrapolations)
-    saved = _saved(members, own_keys, len(keys.rows))
-    for (member, index), before, saved_channel, extrapolation, repeats, fingerprint in zip(
-        channels, records_before, saved, own_extrapolations, is_repeated, prints, strict=True
+    for (bake, index), saved_channel, extrapolation, was_repeated, fingerprint in zip(
+        channels, saved, own_extrapolations, were_repeated, prints, strict=True
     ):
-        track = member.track
+        track, before = bake.track, bake.baked_before(index)
         # The value that remains when Free Bake removes a channel that the bake has created.
-        rest = None if index in member.own else track.created_by_bake.get(index, track.rest[index])
-        is_edited = before is not None and before.edited
-        member.written[index] = BakedChannel(saved_channel, extrapolation, rest, repeats, fingerprint, is_edited)
+        rest = None if index in bake.own else track.created_by_bake.get(index, track.rest[index])
+        repeats, is_edited = (was_repeated, False) if before is None else (before.repeats, before.edited)
+        bake.bake_records[index] = BakedChannel(saved_channel, extrapolation, rest, repeats, fingerprint, is_edited)
+
+
+def _have_as_many_samples(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:
+    """Return whether the bake consists of samples only, and the curves already have as many keys."""
+    size = len(keys.frames)
+    return keys.incoming is None and keys.holds_outside and all(len(curve.keyframe_points) == size for curve in curves)
 
 
 def _composed(own_keys: OwnKeys, keys: ChannelKeys) -> Joined:
     """Return the keys to write in each channel."""
     count = len(keys.components)
-    identified = with_identities(own_keys, ~keys.gaps) if len(keys.rows) else own_keys.keys
+    identified = with_identities(own_keys, ~keys.begins_segment) if len(keys.rows) else own_keys.keys
     return Joined(baked_keys(Joined(identified, [len(keys.rows)] * count), keys), [len(keys.frames)] * count)
 
 
-def _saved(members: Sequence[tuple[TrackBake, ChannelKeys]], own: OwnKeys, count: int) -> list[SavedKeys]:
+def _saved(group: Sequence[tuple[TrackBake, ChannelKeys]], own: OwnKeys, count: int) -> list[SavedKeys]:
     """Return the animator's keys for each channel (`count` per channel), in the form that Free Bake restores."""
     # If handles play the track, the records refer to the keys as read from the curves.
-    as_read = own.as_read if any(member.may_keep_records for member, _ in members) else None
+    as_read = own.as_read if any(bake.may_keep_records for bake, _ in group) else None
     saved_as_own = saved_keys(own.keys)
     saved_as_read = saved_as_own if as_read is None else saved_keys(as_read)
     result, start = [], 0
-    for member, keys in members:
-        saved = saved_as_read if member.may_keep_records else saved_as_own
+    for bake, keys in group:
+        saved = saved_as_read if bake.may_keep_records else saved_as_own
         for index in keys.components:
-            before = member.baked_before(index)
-            result.append(before.keys if before is not None and member.is_settled else saved[start : start + count])
+            before = bake.baked_before(index)
+            result.append(before.keys if before is not None and bake.keeps_identities else saved[start : start + count])
             start += count
     return result
 

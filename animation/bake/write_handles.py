@@ -17,13 +17,7 @@ from ..fcurves.keyframes import NAMES, PAIRS, SIDES, BoolArray, Keyframes
 from ..fcurves.read_keys import read_joined
 from ..fcurves.write_keys import extrapolate, write_joined, write_some
 from ..store.own_arrays import own_end_to_end
-from ..store.table.track_records import (
-    Channel,
-    Error,
-    Extrapolation,
-    TrackState,
-    Written,
-)
+from ..store.table.track_records import Channel, Error, Extrapolation, TrackState, Written
 from ..store.up_to_date import digest
 from ..store.written_keys import as_written
 from .keyframes_to_write import played_keys, with_identities
@@ -34,46 +28,46 @@ _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""
 
 
-def write_handles(members: Sequence[TrackBake]) -> list[TrackState]:
+def write_handles(bakes: Sequence[TrackBake]) -> list[TrackState]:
     """Write the animator's keys on each track, with the handles that play the track.
 
     Return the table entries of the tracks.
     """
-    for member in members:
-        track = member.track
-        for index in sorted(member.own.keys() - track.channels.keys()):
-            track.channels[index] = member.channels.new(track.path, index, track.group)
+    for bake in bakes:
+        track = bake.track
+        for index in sorted(bake.own.keys() - track.channels.keys()):
+            track.channels[index] = bake.channels.new(track.path, index, track.group)
     keys_by_layout = []
-    for member in members:
-        for handle_keys in member.baked.handle_keys:
-            own = member.own[handle_keys.components[0]]
+    for bake in bakes:
+        for handle_keys in bake.baked.handle_keys:
+            own = bake.own[handle_keys.components[0]]
             # The channels of a group are stacked, so they need keys at the same frames, and all have been read from
             # F-curves or none.
             layout = own.frame_bytes, own.as_read is None, *handle_keys.layout
-            keys_by_layout.append((layout, member, handle_keys))
+            keys_by_layout.append((layout, bake, handle_keys))
     for group in by_layout(keys_by_layout):
         _write_handles_group(group)
-    return [_handles_table_entry(member) for member in members]
+    return [_handles_table_entry(bake) for bake in bakes]
 
 
-def _handles_table_entry(member: TrackBake) -> TrackState:
+def _handles_table_entry(bake: TrackBake) -> TrackState:
     """Return the table entry of a track whose handles have been written."""
-    track, state, baked = member.track, member.state, member.baked
-    settings = replace(member.settings, digest=digest(track, member.settings, member.own, member.function))
+    track, state, baked = bake.track, bake.state, bake.baked
+    settings = replace(bake.settings, digest=digest(track, bake.settings, bake.own, bake.function))
     error = Error(baked.error, baked.error_frame, baked.is_approximate)
     # Use the order of the animator's keys, so that repeating the bake creates the same table.
-    records = {index: member.placed[index] for index in member.own}
+    records = {index: bake.handle_records[index] for index in bake.own}
     return TrackState(state.identity, track.slot, track.path, settings, records, error)
 
 
-def _write_handles_group(members: Sequence[tuple[TrackBake, HandleKeys]]) -> None:
+def _write_handles_group(group: Sequence[tuple[TrackBake, HandleKeys]]) -> None:
     """Write the keys of channels with the same layout, and record their handles."""
-    keys = stacked([handle_keys for _, handle_keys in members])
-    channels = [(member, index) for member, handle_keys in members for index in handle_keys.components]
-    own_by_channel = [member.own[index] for member, index in channels]
+    keys = stacked([handle_keys for _, handle_keys in group])
+    channels = [(bake, index) for bake, handle_keys in group for index in handle_keys.components]
+    own_by_channel = [bake.own[index] for bake, index in channels]
     own_keys, count = own_end_to_end(own_by_channel), own_by_channel[0].count
-    curves = [member.track.channels[index] for member, index in channels]
-    extrapolations = [member.track.extrapolation(index) for member, index in channels]
+    curves = [bake.track.channels[index] for bake, index in channels]
+    extrapolations = [bake.track.extrapolation(index) for bake, index in channels]
     is_linear = np.array([extrapolation == "LINEAR" for extrapolation in extrapolations])
     keeps_last_interpolation = own_keys.begins_segment[count - 1 :: count]
     identified = Joined(with_identities(own_keys, keys.plays), [count] * len(channels))
@@ -91,8 +85,8 @@ def _write_handles_group(members: Sequence[tuple[TrackBake, HandleKeys]]) -> Non
     if keys.chosen is not None:
         for fcurve, written in zip(curves, records, strict=True):
             _let_blender_place(fcurve, written)
-    for (member, index), extrapolation, written in zip(channels, extrapolations, records, strict=True):
-        member.placed[index] = _channel_record(member, index, extrapolation, written)
+    for (bake, index), extrapolation, written in zip(channels, extrapolations, records, strict=True):
+        bake.handle_records[index] = _channel_record(bake, index, extrapolation, written)
 
 
 def _write_changes(
@@ -128,12 +122,12 @@ def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.view(np.uint32) if array.dtype == np.float32 else array
 
 
-def _channel_record(member: TrackBake, index: int, extrapolation: Extrapolation, written: Written) -> Channel:
+def _channel_record(bake: TrackBake, index: int, extrapolation: Extrapolation, written: Written) -> Channel:
     """Return the record of a channel's written keys."""
-    before = member.state.channels.get(index)
+    before = bake.state.channels.get(index)
     # If `edited` is true, a restore updates automatic handles, as Blender does when the extrapolation changes.
     is_edited = before is not None and (before.edited or before.extrapolation != extrapolation)
-    return Channel(extrapolation, member.own[index].edited or is_edited, written)
+    return Channel(extrapolation, bake.own[index].edited or is_edited, written)
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from ..arguments import FrameRange, checked
 from ..errors import AnimationError, Finding, as_dict
 from ..records import record
-from ..sampling.depsgraph import placed
+from ..sampling.depsgraph import world_matrices
 from ..sampling.properties import STEP, sampled_frames
 
 _ROUNDING_STEPS = 8.0
@@ -100,9 +100,9 @@ def joint_gap(
         fault = Finding("BONE_WITHOUT_PARENT", arguments=(bone,)) if bone else Finding("NO_PARENT")
         raise AnimationError(fault.on(item.name))
     frames = sampled_frames(scene, [item] if bone else _with_parents(item), frame_range, STEP)
-    positions = placed(scene, item, bone, frames)[:, :3, 3]
+    positions = world_matrices(scene, item, bone, frames)[:, :3, 3]
     parent_object, parent_bone = (item, parent.name) if bone else (parent, _parent_bone(child))
-    parent_matrices = placed(scene, parent_object, parent_bone, frames)
+    parent_matrices = world_matrices(scene, parent_object, parent_bone, frames)
     if bone:
         rest = np.linalg.inv(np.array(parent.bone.matrix_local)) @ np.array(bones[bone].bone.matrix_local)
         place_on_parent = rest[:3, 3]

@@ -17,7 +17,7 @@ from ..errors import Finding
 from ..fcurves.keyframes import BoolArray
 from ..number_text import size_text
 from ..sampling.beyond_fcurves import UnknownMotionError
-from ..sampling.depsgraph import placed
+from ..sampling.depsgraph import world_matrices
 from ..sampling.properties import PropertySampler, Values
 from ..sampling.transforms import Matrices, TransformSampler
 from ..translation import rpt_
@@ -130,7 +130,7 @@ def _target(sampler: PropertySampler, constraint: Any) -> tuple[Matrices, Values
     target, bone = constraint.target, constraint.subtarget
     if bone and (target.type != "ARMATURE" or bone not in target.pose.bones):
         raise UnknownMotionError("TARGET_NO_BONE", bone)
-    matrices = placed(sampler.scene, target, bone, sampler.frames)
+    matrices = world_matrices(sampler.scene, target, bone, sampler.frames)
     along = constraint.head_tail * target.pose.bones[bone].bone.length if bone else 0.0
     return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
 
@@ -143,7 +143,7 @@ def _own_matrices(sampler: PropertySampler, constraint: bpy.types.Constraint, is
         except UnknownMotionError:
             if constraint.type == "DAMPED_TRACK":
                 raise
-    return placed(sampler.scene, sampler.item, "", sampler.frames)
+    return world_matrices(sampler.scene, sampler.item, "", sampler.frames)
 
 
 def _in_axes(matrices: Matrices, directions: Values) -> Values:

@@ -87,7 +87,7 @@ def bake_in_world(
     tracks = [track for bone in bones or [""] for track in _tracks(child, bone)]
     for track in tracks:
         # Raise errors before anything is changed.
-        WorldMotion(child, track, read_own_keys(track), options).sampled()
+        WorldMotion(child, track, read_own_keys(track), options).channel_values()
     paths = {track.path for track in tracks}
     all_tracks = find_tracks(item, channels_of(item))
     others = [track.path for track in all_tracks if track.enabled and track.path not in paths]
@@ -96,7 +96,7 @@ def bake_in_world(
     (users,) = users_of_channels([channels])
     # The bake of the other tracks may have replaced the F-curves.
     current_tracks = [track for track in find_tracks(item, channels) if track.path in paths]
-    report.add(rebake(users, channels, current_tracks, options, anew=True))
+    report.add(rebake(users, channels, current_tracks, options, keep_options=False))
     if report.errors and not report.tracks:
         raise AnimationError(*report.errors)
     return report

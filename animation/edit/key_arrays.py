@@ -272,7 +272,7 @@ def _enable(
         write_numbers([change], _NAMES[kind])
     (users,) = users_of_channels([channels])
     track = find_track(datablock, path)
-    played = rebake(users, channels, [track], Options(output="HANDLES"), anew=True)
+    played = rebake(users, channels, [track], Options(output="HANDLES"), keep_options=False)
     report.notes += played_otherwise([track], users)
     # The track and its keys are already counted.
     report.add(replace(played, datablocks=0, objects=0, tracks=0, keys=0))

@@ -14,13 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import (
-    INTERPOLATION,
-    BoolArray,
-    Float64Array,
-    IndexArray,
-    Keyframes,
-)
+from .keyframes import INTERPOLATION, BoolArray, Float64Array, IndexArray, Keyframes
 
 _TOLERANCE = 1e-12
 """Tolerance for frames relative to the segment length, far below the precision of a float32 frame."""

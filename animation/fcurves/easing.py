@@ -16,13 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..records import record
-from .keyframes import (
-    EASING,
-    INTERPOLATION,
-    BoolArray,
-    EnumArray,
-    Float64Array,
-)
+from .keyframes import EASING, INTERPOLATION, BoolArray, EnumArray, Float64Array
 
 Derivatives = tuple[Float64Array, Float64Array, Float64Array]
 """Values, first derivatives and second derivatives of a function."""
@@ -40,7 +34,7 @@ _BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.6
 
 @record(eq=False)
 class EasedSegments:
-    """EasedSegments with one interpolation type. Each field has one number per segment, shape (n,)."""
+    """Segments with one interpolation type. Each field has one number per segment, shape (n,)."""
 
     change: Float64Array
     """Value of the second key minus value of the first key."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..bake.exact_motion import ExactSampler
 from ..sampling.beyond_fcurves import UnknownMotionError
-from ..sampling.depsgraph import placed
+from ..sampling.depsgraph import world_matrices
 from ..sampling.transforms import Matrices, TransformSampler
 from .keyed_track import KeyedTrack, Values
 from .points import Spot, Vector
@@ -88,7 +88,7 @@ class PointInWorld:
         return ExactSampler(self._frames, dict(self._spot.defaults))
 
     def _evaluated_by_blender(self) -> Matrices:
-        return placed(self._spot.scene, self._spot.item, self._spot.bone, self._frames)
+        return world_matrices(self._spot.scene, self._spot.item, self._spot.bone, self._frames)
 
     def _point(self, matrices: Matrices) -> Vector:
         """Return the position of the point for these matrices of its owner, shape (1, 4, 4)."""

@@ -161,7 +161,7 @@ class Motion:
             if thing not in self._evaluated:
                 sampler = DepsgraphSampler([thing], self.frames)
                 sampler.advance({item.session_uid: item}, self.scene, math.inf)
-                if any(mover.datablock.session_uid in sampler.read for mover in self.movers):
+                if any(mover.datablock.session_uid in sampler.dependencies for mover in self.movers):
                     raise
                 self._evaluated[thing] = sampler.matrices(thing)
             return self._evaluated[thing]

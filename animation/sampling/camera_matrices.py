@@ -39,7 +39,7 @@ class Cameras:
     reason: str = ""
     """The reason why Blender must step through frames."""
 
-    def into(
+    def matrices_at(
         self, cuts: Cuts, frames: Frames, seen_at: Frames, objects: dict[int, Any], inputs: Fingerprints
     ) -> Matrices:
         """Return the matrices from world space to camera space at the frames, shape (frames, 4, 4).
@@ -57,7 +57,7 @@ class Cameras:
                 matrices[is_seen] = known.at(frames_of_camera)
         return matrices
 
-    def marks(self, cuts: Cuts, objects: dict[int, Any], inputs: Fingerprints) -> Fingerprint:
+    def fingerprints(self, cuts: Cuts, objects: dict[int, Any], inputs: Fingerprints) -> Fingerprint:
         """Return fingerprints of the cameras, which are equal as long as no camera's motion changes."""
         return tuple((start, self._fingerprint(objects[uid], inputs)) for start, uid in cuts)
 
@@ -67,7 +67,7 @@ class Cameras:
             return inputs.of(camera)
         return (object() if known.stale else known.steps,)
 
-    def read(self, cuts: Cuts) -> set[int]:
+    def dependencies(self, cuts: Cuts) -> set[int]:
         """Return the `session_uid` of all datablocks on which the cameras depend."""
         return {uid for _, camera in cuts if camera in self._matrices for uid in self._matrices[camera].dependencies}
 
@@ -79,7 +79,7 @@ class Cameras:
         for matrices in self._matrices.values():
             matrices.stale |= changed is None or not changed.isdisjoint(matrices.dependencies)
         for uid, sampler in list(self._stepping.items()):
-            if changed is None or not changed.isdisjoint(sampler.read | {uid}):
+            if changed is None or not changed.isdisjoint(sampler.dependencies | {uid}):
                 del self._stepping[uid]
 
     @property
@@ -103,7 +103,7 @@ class Cameras:
             return
         del self._stepping[uid]
         self._steps += 1
-        self._store(uid, None, sampler.read, sampler.frames, sampler.matrices((uid, "")))
+        self._store(uid, None, sampler.dependencies, sampler.frames, sampler.matrices((uid, "")))
 
     def _matrices_of(self, camera: Any, frames: Frames, inputs: Fingerprints) -> _CameraMatrices:
         """Return the camera's matrices, which cover all frames. Raise IsSteppedError if the matrices are not known."""
@@ -122,7 +122,7 @@ class Cameras:
             self.reason = str(unknown)
             self._request_stepping(uid, missing)
             raise IsSteppedError from unknown
-        return self._store(uid, fingerprint, world.read(camera), missing, matrices)
+        return self._store(uid, fingerprint, world.dependencies(camera), missing, matrices)
 
     def _request_stepping(self, uid: int, missing: Frames) -> None:
         """Let `step` evaluate the camera at the missing frames, and at the frames that were requested before."""

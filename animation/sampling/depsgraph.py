@@ -19,20 +19,20 @@ import numpy.typing as npt
 from .beyond_fcurves import UnknownMotionError
 from .transforms import Frames, Matrices, TransformSampler
 
-Thing = tuple[int, str]
+Owner = tuple[int, str]
 """The `session_uid` of an object, and the name of one of its bones, or "" for the object itself."""
 
 
 class DepsgraphSampler:
     """A sampler that lets Blender evaluate objects and bones at `frames`, in steps of limited duration."""
 
-    def __init__(self, things: Sequence[Thing], frames: Frames) -> None:
-        self.things = tuple(things)
+    def __init__(self, owners: Sequence[Owner], frames: Frames) -> None:
+        self.owners = tuple(owners)
         self.frames = frames
-        self.read: set[int] = set()
+        self.dependencies: set[int] = set()
         """The `session_uid` of all datablocks that Blender evaluated."""
         self._done = 0
-        self._matrices: dict[Thing, Matrices] = {thing: np.empty((len(frames), 4, 4)) for thing in things}
+        self._matrices: dict[Owner, Matrices] = {owner: np.empty((len(frames), 4, 4)) for owner in owners}
 
     @property
     def part(self) -> float:
@@ -44,9 +44,9 @@ class DepsgraphSampler:
         """Return whether all frames have been evaluated."""
         return self._done == len(self.frames)
 
-    def matrices(self, thing: Thing) -> Matrices:
+    def matrices(self, owner: Owner) -> Matrices:
         """Return the world matrices of an object or bone, shape (frames, 4, 4)."""
-        return self._matrices[thing]
+        return self._matrices[owner]
 
     def advance(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:
         """Evaluate at least one more frame of `scene`. `objects` must contain all objects to evaluate.
@@ -54,7 +54,7 @@ class DepsgraphSampler:
         A temporary scene is evaluated, so the current frame and unkeyed poses do not change.
         """
         end = time.perf_counter() + seconds
-        items = [objects[uid] for uid in dict.fromkeys(uid for uid, _ in self.things)]
+        items = [objects[uid] for uid in dict.fromkeys(uid for uid, _ in self.owners)]
         with _temporary_scene(scene, items) as evaluated_at:
             while not self.is_done:
                 depsgraph = evaluated_at(float(self.frames[self._done]))
@@ -62,11 +62,11 @@ class DepsgraphSampler:
                     matrices[self._done] = _matrix(objects[uid].evaluated_get(depsgraph), bone)
                 self._done += 1
                 if time.perf_counter() > end or self.is_done:
-                    self.read |= {datablock.original.session_uid for datablock in depsgraph.ids}
+                    self.dependencies |= {datablock.original.session_uid for datablock in depsgraph.ids}
                     break
 
 
-def stepped(
+def values_by_stepping(
     scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, read: Callable[[Any], Sequence[float]]
 ) -> npt.NDArray[np.float64]:
     """Return the numbers that `read` gets from the depsgraph at each frame, shape (frames, numbers)."""
@@ -75,7 +75,7 @@ def stepped(
     return np.array(rows, dtype=np.float64)
 
 
-def placed(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Frames) -> Matrices:
+def world_matrices(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Frames) -> Matrices:
     """Return the matrices of the object or one of its bones at ascending frames.
 
     If only F-curves and parents animate the object, the matrices are computed from the F-curves. Otherwise, Blender

@@ -38,9 +38,13 @@ class Fingerprints:
 
     def __init__(self) -> None:
         self._fingerprints: dict[tuple[int, str], Fingerprint] = {}
+        """Fingerprints without parents, by the object's `session_uid` and the name of a bone, or ""."""
         self._curves: dict[int, dict[str, list[bpy.types.FCurve]]] = {}
+        """F-curves by the object's `session_uid` and the path of their owner."""
         self._finders: dict[int, InexactTracks | None] = {}
+        """Finders by the object's `session_uid`, or None for an object without F-curves."""
         self._inexact: dict[tuple[int, str], list[Track]] = {}
+        """Tracks by the object's `session_uid` and the path of their owner."""
 
     def of(self, item: Any, bone: str = "") -> Fingerprint:
         """Return the fingerprint of the object or one of its bones."""
@@ -75,7 +79,7 @@ class Fingerprints:
             self._inexact[item.session_uid, path] = finder.of(path)
         return self._inexact[item.session_uid, path]
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """Release F-curves and tracks, which can become invalid when Blender continues. The fingerprints remain."""
         self._curves.clear()
         self._finders.clear()

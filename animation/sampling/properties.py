@@ -20,7 +20,7 @@ from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..store.find_tracks import find_tracks
 from ..store.own_keys import key_frames
-from .depsgraph import stepped
+from .depsgraph import values_by_stepping
 from .transforms import Frames, plays
 
 Values = npt.NDArray[np.float64]
@@ -83,7 +83,7 @@ class PropertySampler:
             evaluated = owner.evaluated_get(depsgraph)
             return [number for path in paths for number in _numbers(evaluated, path)]
 
-        rows = stepped(self.scene, self.item, self.frames, read)
+        rows = values_by_stepping(self.scene, self.item, self.frames, read)
         return dict(zip(paths, np.split(rows, np.cumsum(sizes)[:-1], axis=1), strict=True))
 
 

@@ -83,7 +83,7 @@ class TransformSampler:
         """Return the matrices of the object without its constraints. Raises UnknownMotionError."""
         return self._cached((item.session_uid, "", "before"), lambda: self._unconstrained(item))
 
-    def read(self, item: bpy.types.Object, bone: str = "") -> set[int]:
+    def dependencies(self, item: bpy.types.Object, bone: str = "") -> set[int]:
         """Return the `session_uid` of all datablocks that determine the matrices.
 
         The matrices are valid until one of these datablocks changes.

@@ -112,7 +112,7 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
         return
     state.cameras.mark_stale(changed)
     _mark_stale(changed, _without_fingerprint(depsgraph))
-    if state.sampler is not None and not changed.isdisjoint(state.sampler.read):
+    if state.sampler is not None and not changed.isdisjoint(state.sampler.dependencies):
         state.sampler = None
 
 

@@ -19,14 +19,14 @@ import numpy as np
 from ...animation.bake.exact_motion import ExactSampler
 from ...animation.sampling.beyond_fcurves import UnknownMotionError
 from ...animation.sampling.camera_matrices import Cameras, IsSteppedError
-from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
+from ...animation.sampling.depsgraph import DepsgraphSampler, Owner
 from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
 from ...animation.translation import iface_
 from ...ui.live import updates
 from .draw_paths import PathBatches
 from .paths import Path, Plan, Trace, Views, plan_path, sampled_path
 
-Request = tuple[Thing, Trace]
+Request = tuple[Owner, Trace]
 """An object or bone, and the point and frames to trace."""
 _Objects = dict[int, Any]
 """All objects, by their `session_uid`."""
@@ -121,7 +121,7 @@ class PathComputation:
                 continue
             self._compute(request, planned, objects, samplers)
         self.requested |= dict.fromkeys(postponed)
-        self.fingerprints.rest()
+        self.fingerprints.release()
 
     def _compute(self, request: Request, planned: Plan, objects: _Objects, samplers: _Samplers) -> None:
         """Compute a path from F-curves, or let it wait for the frames through which Blender must step."""
@@ -141,7 +141,7 @@ class PathComputation:
             self.sampler = None
             return
         path = sampled_path(planned, planned.frames, matrices, trace, _tail(obj, bone), views)
-        dependencies = sampler.read(obj, bone) | self.cameras.read(trace.cameras)
+        dependencies = sampler.dependencies(obj, bone) | self.cameras.dependencies(trace.cameras)
         self.paths[request] = CachedPath(path, dependencies, fingerprint=self._fingerprint(request, objects))
 
     def _compute_by_stepping(self, seconds: float) -> None:
@@ -172,14 +172,16 @@ class PathComputation:
                 continue
             matrices = sampler.matrices((uid, bone))
             path = sampled_path(planned, sampler.frames, matrices, trace, _tail(objects[uid], bone), views)
-            self.paths[request] = CachedPath(path, sampler.read | self.cameras.read(trace.cameras), reason)
+            self.paths[request] = CachedPath(
+                path, sampler.dependencies | self.cameras.dependencies(trace.cameras), reason
+            )
         self.stepped.clear()
         self.sampler = None
 
     def _fingerprint(self, request: Request, objects: _Objects) -> Fingerprint:
         """Return the fingerprint of the current data that determine the path."""
         (uid, bone), trace = request
-        cameras = self.cameras.marks(trace.cameras, objects, self.fingerprints)
+        cameras = self.cameras.fingerprints(trace.cameras, objects, self.fingerprints)
         return self.fingerprints.of(objects[uid], bone), cameras
 
     def _views(self, trace: Trace, planned: Plan, objects: _Objects) -> Views | None:
@@ -188,10 +190,10 @@ class PathComputation:
             return None
         cameras, fingerprints = self.cameras, self.fingerprints
         return Views.of(
-            planned, lambda frames, seen_at: cameras.into(trace.cameras, frames, seen_at, objects, fingerprints)
+            planned, lambda frames, seen_at: cameras.matrices_at(trace.cameras, frames, seen_at, objects, fingerprints)
         )
 
-    def stepping_text(self, owners: Collection[Thing]) -> str:
+    def stepping_text(self, owners: Collection[Owner]) -> str:
         """Return why Blender steps through frames for any path, or has stepped for paths of the owners, or ""."""
         if self.waiting_for_cameras and self.cameras.is_stepping:
             return iface_("{:s}: stepping through frames, {:.0%}", self.cameras.reason, self.cameras.part)

@@ -266,7 +266,7 @@ def test_a_camera_with_constraints_is_stepped_once_and_goes_with_its_target(
     advance = sampling.DepsgraphSampler.advance
 
     def counting(self, *arguments):
-        if (camera.session_uid, "") in self.things:
+        if (camera.session_uid, "") in self.owners:
             frames.append(self)
         return advance(self, *arguments)
 

@@ -186,7 +186,7 @@ def test_stepping_places_what_constraints_and_drivers_move(scene, rig, animation
     assert tuple(rig.location) == (99, 99, 99)
     assert not seconds
     assert [each.name for each in bpy.data.scenes] == ["Scene"]
-    assert {item.session_uid, rig.session_uid, rig.animation_data.action.session_uid} <= stepping.read
+    assert {item.session_uid, rig.session_uid, rig.animation_data.action.session_uid} <= stepping.dependencies
 
 
 def follow_frame(item, scene, path="frame_current"):
@@ -228,7 +228,7 @@ def test_stepping_leaves_the_frames_of_other_scenes_alone(scene, animation):
     other.frame_set(7)
     item = empty(scene, "Driven", 1, keyed=("rotation_euler",))
     follow_frame(item, other)
-    placed = animation.sampling.depsgraph.placed(scene, item, "", np.array([1.0, 5.0, 10.0]))
+    placed = animation.sampling.depsgraph.world_matrices(scene, item, "", np.array([1.0, 5.0, 10.0]))
     assert placed[:, 2, 3].tolist() == [7, 7, 7] == [each[2, 3] for each in seen(item)[:3]]
     assert other.frame_current == 7
 

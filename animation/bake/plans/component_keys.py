@@ -83,13 +83,14 @@ class ComponentKeys:
 
     def as_channel_keys(self) -> ChannelKeys:
         """Return the keys in the form in which they are written."""
-        gaps = np.zeros(len(self.own_frames), dtype=np.bool_)
+        begins_segment = np.zeros(len(self.own_frames), dtype=np.bool_)
         if self.spline.is_interrupted and len(self.own_frames):
-            gaps = self.spline.begins_segment[rows_of(self.own_frames, self.spline.frames)].copy()
-            gaps[-1:] = False
+            begins_segment = self.spline.begins_segment[rows_of(self.own_frames, self.spline.frames)].copy()
+            begins_segment[-1:] = False
         rows = nearest_rows(self.own_frames, self.frames)
         values = self.values.astype(np.float32)
-        return ChannelKeys(self.components, self.frames, values, rows, gaps, self.incoming, self.outgoing, self.maps)
+        slopes = self.incoming, self.outgoing
+        return ChannelKeys(self.components, self.frames, values, rows, begins_segment, *slopes, self.maps)
 
 
 def by_own_frames(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], Float32Array]]:

@@ -63,7 +63,7 @@ class ChannelKeys:
     """Values, shape (components, n)."""
     rows: IndexArray
     """Rows of the animator's keys, shape (k,)."""
-    gaps: BoolArray
+    begins_segment: BoolArray
     """Mask of the animator's keys that begin a segment played by Blender, shape (k,), always False for the last key."""
     incoming: Float64Array | None = None
     """Derivatives per frame before each key, shape (components, n). If None, the keys are linear."""
@@ -86,12 +86,12 @@ class ChannelKeys:
     @property
     def holds_outside(self) -> bool:
         """Return whether the curves are constant outside their keys, regardless of the animator's extrapolation."""
-        return not np.count_nonzero(self.gaps)
+        return not np.count_nonzero(self.begins_segment)
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
         """Return a value that is equal for keys that `stacked` can concatenate."""
-        arrays = (self.frames, self.rows, self.gaps)
+        arrays = (self.frames, self.rows, self.begins_segment)
         return *(array.tobytes() for array in arrays), self.incoming is None, self.maps is None
 
 
@@ -105,18 +105,18 @@ class HandleKeys:
     left: Float32Array
     """Left handles, shape (components, keys, 2), with NaN for unchanged handles."""
     right: Float32Array
-    shown: Float32Array | None = None
+    values_on_curves: Float32Array | None = None
     """Values of the keys on the curves, shape (components, keys). If None, the curves have the animator's values."""
-    other_numbers: EnumArray | None = None
-    """Table flags NEGATED and COUPLED for `shown`, shape (components, keys), or None if `shown` is None."""
+    equivalent_flags: EnumArray | None = None
+    """Table flags NEGATED and COUPLED, shape (components, keys). None if `values_on_curves` is None."""
     chosen: EnumArray | None = None
     """Flags `rows.CHOSEN_…` of handles that Blender places because the animator chose their type, shape (components,
     keys). If None, Blender places no handles."""
     repeats: bool = False
     """True if a Cycles modifier repeats the keys before the first key and after the last key."""
-    rests: tuple[bool, bool] = (False, False)
+    rests_at_ends: tuple[bool, bool] = (False, False)
     """For the first and last keys, true if an ease brings the motion to rest at the key."""
-    per_component: ClassVar = ("left", "right", "shown", "other_numbers", "chosen")
+    per_component: ClassVar = ("left", "right", "values_on_curves", "equivalent_flags", "chosen")
 
     @property
     def count(self) -> int:
@@ -126,7 +126,13 @@ class HandleKeys:
     @property
     def layout(self) -> tuple[Hashable, ...]:
         """Return a value that is equal for keys that `stacked` can concatenate."""
-        return self.plays.tobytes(), self.shown is None, self.chosen is None, self.repeats, self.rests
+        return (
+            self.plays.tobytes(),
+            self.values_on_curves is None,
+            self.chosen is None,
+            self.repeats,
+            self.rests_at_ends,
+        )
 
 
 def stacked(keys_of_tracks: Sequence[AnyKeys]) -> AnyKeys:

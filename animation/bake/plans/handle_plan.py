@@ -150,12 +150,12 @@ class HandlePlan(Plan):
             # Only quaternions have sign changes, and quaternions have no other maps.
             signs = np.broadcast_to(fit.signs[:, np.newaxis], self._values_on_curves.shape)
             maps = Maps(signs, np.zeros_like(signs))
-        shown = None if maps is None else maps.applied(self.spline.values).T.astype(np.float32)[rows]
-        other_numbers = None if maps is None else _table_flags(maps)[rows]
+        values_on_curves = None if maps is None else maps.applied(self.spline.values).T.astype(np.float32)[rows]
+        flags = None if maps is None else _table_flags(maps)[rows]
         components = [self.spline.components[row] for row in rows]
         left, right = self._handles(fit, maps)
         ends = self._repeats, rests_at_ends(self.spline)
-        return HandleKeys(components, self.plays, left, right, shown, other_numbers, self._chosen, *ends)
+        return HandleKeys(components, self.plays, left, right, values_on_curves, flags, self._chosen, *ends)
 
     def _handles(self, fit: Handles | None, maps: Maps | None) -> tuple[Float32Array, Float32Array]:
         """Return the left and right handles, shape (keyed components, keys, 2), with NaN for unchanged handles."""

@@ -15,34 +15,26 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ....interp import Keys, KeysError, rotations
+from ....interp import KeysError
 from ....interp.base_spline import Spline
 from ....interp.piecewise import PiecewiseSpline
 from ....interp.rotations.base_rotation_spline import splines_along_walks
-from ....interp.splines import METHODS, tcb
+from ....interp.splines import tcb
 from ...errors import AnimationError
 from ...fcurves.frames import union
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array
-from ...memoize import memoized
 from ...records import record
 from ...store.own_arrays import OwnKeys
-from ...store.parameters import parameter_rows, read_velocities
+from ...store.parameters import parameter_rows
 from ...store.table.track_records import Settings
 from ...store.tracks import Track
 from .blender_segments import begin_segments_of_any, channel_segments, has_segment, run_slices, spline_slices
 from .own_motion import OwnChannels, values_at
-from .refused_keys import (
-    LARGEST_VALUE,
-    check_finite,
-    check_frames,
-    check_range,
-    check_size,
-    check_speed,
-    check_turns,
-    error_of_keys,
-)
+from .refused_keys import check_frames, check_range, check_size, error_of_keys
 from .rotation_channels import quaternions_of, walk_of
-from .track_methods import setting_names, spline_class_of
+from .rotation_splines import rotation_spline
+from .spline_keys import spline_keys, spline_options, values_are_small
+from .track_methods import spline_class_of
 
 _MakeSpline = Callable[[slice], tuple[Spline, Float64Array | None]]
 """Function that returns the spline of a slice of keys, with the angles between keys if they may exceed half a turn."""
@@ -122,7 +114,7 @@ def _spline_of_values(track: Track, settings: Settings, own: OwnChannels, defaul
     """Create the spline of the channels in `own`, whose keys have the same frames and parameters."""
     components, first = [*own], next(iter(own.values()))
     frames, values = first.frames, _columns(own.values())
-    are_small = _are_small(own.values())
+    are_small = values_are_small(own.values())
     if not are_small:
         check_size(track, frames, values)
     spline_class = spline_class_of(track, settings)
@@ -131,10 +123,10 @@ def _spline_of_values(track: Track, settings: Settings, own: OwnChannels, defaul
     slices = spline_slices(begins_segment)
 
     def make_spline(rows: slice) -> tuple[Spline, None]:
-        options = _options(track, settings, own, frames[rows])
+        options = spline_options(track, settings, own, frames[rows])
         try:
             parameters = parameter_rows(track, own, frames[rows], defaults)
-            keys = _keys(frames[rows], values[rows], parameters, are_small)
+            keys = spline_keys(frames[rows], values[rows], parameters, are_small)
             return spline_class(keys, settings.cycle if len(slices) == 1 else "SINGLE", **options), None
         except KeysError as error:
             raise error_of_keys(track, error, frames[rows], components) from error
@@ -162,7 +154,7 @@ def _spline_of_rotation(
 
     def make_spline(rows: slice) -> tuple[Spline, Float64Array | None]:
         is_blenders = has_segment(begins_segment[rows])
-        return _spline_of_run(track, settings_of_run, own, frames[rows], values[rows], defaults, is_blenders)
+        return rotation_spline(track, settings_of_run, own, frames[rows], values[rows], defaults, is_blenders)
 
     splines, turns_of_splines = zip(*map(make_spline, slices), strict=True)
     if len(slices) == 1:
@@ -192,109 +184,14 @@ def _whole_rotations(track: Track, own: OwnChannels) -> tuple[Float32Array, Floa
     return frames, values
 
 
-def _spline_of_run(
-    track: Track,
-    settings: Settings,
-    own: OwnChannels,
-    frames: Float32Array,
-    values: Float64Array,
-    defaults: Mapping[str, float],
-    is_blenders: bool,
-) -> tuple[Spline, Float64Array | None]:
-    """Return the spline of a run of a rotation's keys, and the angles between keys if they may exceed half a turn.
-
-    If `is_blenders` is true, Blender plays all segments, so only the orientations at the keys matter.
-    """
-    are_small = _are_small(own.values()) and len(own) == values.shape[1]
-    if not are_small:
-        check_finite(track, frames, values)
-    spline_class, label = spline_class_of(track, settings), METHODS[settings.method].label
-    options = _options(track, settings, own, frames)
-    parameters = parameter_rows(track, own, frames, defaults)
-    if track.kind == "EULER" and hasattr(spline_class, "from_angles"):
-        options["order"] = track.order
-    try:
-        if track.kind == "QUATERNION" or settings.path == "SHORTEST" or is_blenders:
-            keys = _keys(frames, quaternions_of(track, values), parameters, are_small)
-            spline = spline_class(keys, settings.cycle, **options)
-            if settings.path == "SHORTEST":
-                return spline, None
-            arcs = np.zeros(len(frames) - 1) if is_blenders else _arcs(keys.values)
-            if "path" not in options:
-                check_turns(track, frames, arcs, np.pi, label)
-            # Rotations of less than half a turn need no unwrapping between samples.
-            return spline, arcs if arcs.max(initial=0.0) > np.pi else None
-        walk = walk_of(track, values)
-        turns = np.linalg.norm(walk, axis=1)
-        if "order" in options:
-            keys = _keys(frames, values, parameters, are_small)
-            return spline_class.from_angles(keys, settings.cycle, **options), turns
-        keys = _keys(frames, quaternions_of(track, values), parameters, are_small)
-        if hasattr(spline_class, "from_walk"):
-            options.pop("path", None)
-            return spline_class.from_walk(keys, walk, settings.cycle, **options), turns
-        check_turns(track, frames, turns, 2 * np.pi if "path" in options else np.pi, label)
-        return spline_class(_with_signs_along(keys, walk), settings.cycle, **options), turns
-    except KeysError as error:
-        raise error_of_keys(track, error, frames) from error
-
-
-def _with_signs_along(keys: Keys, walk: Float64Array) -> Keys:
-    """Return quaternion keys with signs chosen so that the arcs between keys match the rotation vectors in `walk`."""
-    q = keys.values
-    reached = rotations.multiply(rotations.from_rotation_vector(walk), q[:-1])
-    flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
-    return keys.with_values(q * np.append(1.0, np.cumprod(flips))[:, np.newaxis])
-
-
-def _arcs(quaternions: Float64Array) -> Float64Array:
-    """Return the angle from each quaternion to the next, up to a whole turn because signs matter, shape (n - 1,)."""
-    unit = rotations.normalise(quaternions)
-    apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
-    # The arctangent of half the chords is accurate for all angles. The arc cosine loses digits for small angles.
-    arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
-    return arcs
-
-
 def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
     """Return the cycle of a spline with several runs. An interrupted loop becomes a repetition."""
     return "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
 
 
-def _options(track: Track, settings: Settings, own: OwnChannels, frames: Float32Array) -> dict[str, Any]:
-    """Return the keyword arguments of the method's class, other than keys and cycle."""
-    options = {name: getattr(settings, name) for name in setting_names(track, settings) if name != "velocities"}
-    if "velocities" in setting_names(track, settings):
-        velocities = read_velocities(track, own, frames)
-        if track.is_rotation:
-            check_speed(track, frames, velocities)
-        options["velocities"] = velocities if track.is_rotation else velocities[:, list(own)]
-    if "angles" in options:
-        options["angles"] = METHODS[settings.angles]
-    return options
-
-
-def _are_small(own: Iterable[OwnKeys]) -> bool:
-    """Return whether all values of the keys' F-curves are known to be small enough for a spline."""
-    return all(keys.arrays.largest_value <= LARGEST_VALUE for keys in own)
-
-
 def _columns(own: Iterable[OwnKeys]) -> Float64Array:
     """Return the values of channels keyed at the same frames, shape (n, channels)."""
     return np.stack([keys.values for keys in own], axis=1)
-
-
-def _keys(frames: Float32Array, values: Float64Array, parameters: Float64Array, are_small: bool) -> Keys:
-    """Return the keys of a spline at validated frames. If `are_small` is true, the values are also validated."""
-    if are_small:
-        return _keys_at(frames.astype(np.float64)).with_values(values, parameters)
-    return Keys(frames.astype(np.float64), values, *parameters)
-
-
-@memoized
-def _keys_at(frames: Float64Array) -> Keys:
-    """Return cached keys at the frames. Small values need no further checks, because no two frames are equal."""
-    return Keys(frames, np.zeros(len(frames)))
 
 
 class SplineInput(NamedTuple):
@@ -336,7 +233,7 @@ def _splines_alike(inputs: Sequence[SplineInput]) -> Iterator[TrackSpline]:
     track, settings, own, defaults = inputs[0]
     components, first = [*own], next(iter(own.values()))
     channels = [keys for each in inputs for keys in each.own.values()]
-    if first.has_blender_segment or not _are_small(channels):
+    if first.has_blender_segment or not values_are_small(channels):
         return
     frames, count = first.frames, len(inputs)
     check_frames(track, frames)
@@ -345,7 +242,7 @@ def _splines_alike(inputs: Sequence[SplineInput]) -> Iterator[TrackSpline]:
     values = np.ascontiguousarray(by_channel.swapaxes(1, 2))
     rows, turns = values.reshape(-1, len(components)), None
     points = quaternions_of(track, rows).reshape(count, len(frames), 4) if track.is_rotation else values
-    keys = [_keys(frames, track_points, parameters, are_small=True) for track_points in points]
+    keys = [spline_keys(frames, track_points, parameters, are_small=True) for track_points in points]
     options: dict[str, Any] = {"ends": settings.ends, "construction": settings.construction}
     splines: list[Any]
     if not track.is_rotation:

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plan the bake of tracks: create their splines, and choose the plan for the output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...interp import KeysError
+from ...interp.base_spline import Cycle
+from ..errors import AnimationError, Finding
+from ..fcurves.cycles_modifier import repeats
+from ..fcurves.frames import union
+from ..fcurves.keyframes import Float32Array
+from ..memoize import memoized
+from ..report import Report
+from ..store.own_arrays import OwnKeys
+from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
+from ..store.table.track_records import Options, Settings
+from ..store.tracks import Track
+from .bake_job import BakeJob
+from .plans.continuous_rotations import with_values_of_motion
+from .plans.curve_plan import plan_curves
+from .plans.handle_plan import plan_handles
+from .plans.protocol import Plan, Scope
+from .plans.retimed_plan import plan_retimed
+from .plans.sample_frames import APART, sampling_of
+from .plans.sample_plan import plan_samples
+from .plans.track_splines import SplineInput, TrackSpline, splines_together, track_splines
+from .track_bake import TrackBake
+
+_LOOP_GAP = 1e-4
+"""Smallest reported gap between the first and last pose of a loop, in the track's units or radians."""
+_OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
+    "SAMPLES": plan_samples,
+    "CURVES": plan_curves,
+    "HANDLES": plan_handles,
+}
+
+
+def plan_tracks(jobs: Sequence[BakeJob], report: Report) -> list[BakeJob]:
+    """Plan the splines of all jobs, and return the jobs with planned tracks. Report tracks that can't be planned."""
+    bakes = [bake for job in jobs for bake in job.tracks]
+    inputs = [SplineInput(bake.track, bake.settings, bake.own, bake.options.defaults) for bake in bakes]
+    splines = iter(splines_together(inputs))
+    for job in jobs:
+        job.tracks = [
+            bake
+            for bake, splines_of_track in zip(job.tracks, splines, strict=False)
+            if _is_planned(job, bake, splines_of_track, report)
+        ]
+        if not job.tracks:
+            report.notes += job.notes
+    return [job for job in jobs if job.tracks]
+
+
+def _is_planned(job: BakeJob, bake: TrackBake, splines: list[TrackSpline] | None, report: Report) -> bool:
+    """Plan a track, and return whether it could be planned. Report any error."""
+    try:
+        _plan_track(bake, splines)
+        return True
+    except KeysError as error:
+        report.errors.append(bake.track.finding("SPLINE", error.message, frame=error.frame))
+    except AnimationError as refusal:
+        report.errors += refusal.findings
+        if refusal.has("HANDLES_TIMED") or refusal.has("HANDLES_LEAVE_KEYS"):
+            job.unplayable.append(bake.track)
+    return False
+
+
+def _plan_track(bake: TrackBake, splines: list[TrackSpline] | None) -> None:
+    """Plan the bake of a track, retimed by the track's frame function if there is one.
+
+    `splines` are the track's splines, or None if they have not been created yet.
+
+    Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
+    the track, if the fault is found only during evaluation.
+    """
+    track, own, options, settings, function = bake.track, bake.own, bake.options, bake.settings, bake.function
+    if options.output == "HANDLES" and function is not None:
+        raise track.error("HANDLES_TIMED")
+    splines = splines or track_splines(track, settings, own, options.defaults)
+    frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
+    scope = Scope(
+        track=track,
+        own=own,
+        options=options,
+        sampling=sampling_of(frames, options.step, options.extend),
+        cycle=_cycle_outside_keys(track, settings, splines, options),
+        key_frames=frames,
+        takes_shortest_path=track.is_rotation and settings.path == "SHORTEST",
+    )
+    notes = [track.finding("SPLINE", note) for spline in splines for note in spline.spline.notes]
+    if function is not None:
+        plans = plan_retimed(scope, splines, function)
+    else:
+        notes += _notes_of_keys(scope, settings, splines)
+        plans = _OUTPUTS[options.output](scope, [with_values_of_motion(track, spline) for spline in splines])
+    bake.key_frames, bake.plans, bake.notes = frames, plans, notes
+
+
+def _cycle_outside_keys(track: Track, settings: Settings, splines: Sequence[TrackSpline], options: Options) -> Cycle:
+    """Return the cycle that the bake adds outside the keys."""
+    # A Cycles modifier repeats all keys of the curve, including generated keys outside the animator's keys.
+    if settings.cycle == "SINGLE" or any(repeats(fcurve) for fcurve in track.channels.values()):
+        return "SINGLE"
+    # Our Cycles modifier on handles also repeats the segments that Blender plays. Generated keys cannot.
+    if options.output != "HANDLES" and any(spline.is_interrupted for spline in splines):
+        return "SINGLE"
+    return settings.cycle
+
+
+def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpline]) -> list[Finding]:
+    """Return notes on the cycle, chosen handles and closely spaced keys of a track without a frame function."""
+    track, frames = scope.track, scope.key_frames
+    notes: list[Finding] = []
+    if settings.cycle != "SINGLE":
+        notes += _notes_of_cycle(scope, splines, settings.cycle)
+    if scope.options.output != "HANDLES" and any(_has_chosen_handles(keys) for keys in scope.own.values()):
+        notes.append(track.finding("HANDLES_CHOSEN"))
+    row = _first_of_close_keys(frames) if track.is_rotation else None
+    if row is not None:
+        notes.append(track.finding("KEYED_NEAR", float(frames[row]), float(frames[row + 1])))
+    return notes
+
+
+def _notes_of_cycle(scope: Scope, splines: Sequence[TrackSpline], cycle: Cycle) -> list[Finding]:
+    """Return notes on a track with the cycle REPEAT or LOOP: jumps in a loop, and cycles that the bake omits."""
+    by_handles = scope.options.output == "HANDLES"
+    codes = []
+    if cycle == "LOOP" and any(spline.spline.loop_gap > _LOOP_GAP for spline in splines):
+        codes.append("LOOP_JUMPS")
+    if scope.options.extend is None and scope.cycle != "SINGLE" and not by_handles:
+        codes.append("CYCLE_INSIDE_KEYS")
+    if any(spline.is_interrupted for spline in splines):
+        if not by_handles:
+            codes.append("CYCLE_ENDS")
+        elif cycle == "LOOP":
+            codes.append("LOOP_CORNER")
+    return list(map(scope.track.finding, codes))
+
+
+@memoized
+def _first_of_close_keys(frames: Float32Array) -> int | None:
+    """Return the row of the first key that is so close to the next key that Blender could merge samples, or None."""
+    is_close = np.diff(frames) <= APART
+    return int(np.argmax(is_close)) if is_close.any() else None
+
+
+def _has_chosen_handles(own: OwnKeys) -> bool:
+    """Return whether the animator chose the type of any handle in the spline's segments."""
+    if not own.has_chosen:
+        return False
+    is_chosen = ((own.chosen[:-1] & CHOSEN_RIGHT) | (own.chosen[1:] & CHOSEN_LEFT)) != 0
+    return bool(is_chosen[~own.begins_segment[:-1]].any())

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Splines of rotations through the keys of one run.
+
+Quaternions, and rotations that take the shortest path, are interpolated from orientation to orientation. Angles, and
+axes with angles, also define how many turns the rotation makes between two keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....interp import Keys, KeysError, rotations
+from ....interp.base_spline import Spline
+from ....interp.splines import METHODS
+from ...fcurves.keyframes import Float32Array, Float64Array
+from ...store.parameters import parameter_rows
+from ...store.table.track_records import Settings
+from ...store.tracks import Track
+from .own_motion import OwnChannels
+from .refused_keys import check_finite, check_turns, error_of_keys
+from .rotation_channels import quaternions_of, walk_of
+from .spline_keys import spline_keys, spline_options, values_are_small
+from .track_methods import spline_class_of
+
+RotationSpline = tuple[Spline, Float64Array | None]
+"""A spline of a rotation, and the angles between keys in radians, shape (n - 1,), if they may exceed half a turn."""
+
+
+class _Run(NamedTuple):
+    """The keys of a run, and the options of its spline."""
+
+    track: Track
+    settings: Settings
+    frames: Float32Array
+    values: Float64Array
+    """Channel values, shape (n, components)."""
+    spline_class: type[Any]
+    parameters: Float64Array
+    options: dict[str, Any]
+    are_small: bool
+    """True if the values are known to be valid."""
+
+    def keys(self, values: Float64Array) -> Keys:
+        """Return the keys with other values, for example quaternions."""
+        return spline_keys(self.frames, values, self.parameters, self.are_small)
+
+
+def rotation_spline(
+    track: Track,
+    settings: Settings,
+    own: OwnChannels,
+    frames: Float32Array,
+    values: Float64Array,
+    defaults: Mapping[str, float],
+    is_blenders: bool,
+) -> RotationSpline:
+    """Return the spline of a run of a rotation's keys. `values` are the channel values, shape (n, components).
+
+    If `is_blenders` is true, Blender plays all segments, so only the orientations at the keys matter.
+    """
+    are_small = values_are_small(own.values()) and len(own) == values.shape[1]
+    if not are_small:
+        check_finite(track, frames, values)
+    spline_class = spline_class_of(track, settings)
+    options = spline_options(track, settings, own, frames)
+    parameters = parameter_rows(track, own, frames, defaults)
+    run = _Run(track, settings, frames, values, spline_class, parameters, options, are_small)
+    try:
+        if track.kind == "QUATERNION" or settings.path == "SHORTEST" or is_blenders:
+            return _through_orientations(run, is_blenders)
+        return _through_turns(run)
+    except KeysError as error:
+        raise error_of_keys(track, error, frames) from error
+
+
+def _through_orientations(run: _Run, is_blenders: bool) -> RotationSpline:
+    """Return a spline that rotates from orientation to orientation."""
+    track, settings, options, spline_class = run.track, run.settings, run.options, run.spline_class
+    if track.kind == "EULER" and hasattr(spline_class, "from_angles"):
+        options["order"] = track.order
+    keys = run.keys(quaternions_of(track, run.values))
+    spline = spline_class(keys, settings.cycle, **options)
+    if settings.path == "SHORTEST":
+        return spline, None
+    arcs = np.zeros(len(run.frames) - 1) if is_blenders else _arcs(keys.values)
+    if "path" not in options:
+        check_turns(track, run.frames, arcs, np.pi, METHODS[settings.method].label)
+    # Rotations of less than half a turn need no unwrapping between samples.
+    return spline, arcs if arcs.max(initial=0.0) > np.pi else None
+
+
+def _through_turns(run: _Run) -> RotationSpline:
+    """Return a spline that makes the turns that the angles define."""
+    track, settings, options, spline_class = run.track, run.settings, run.options, run.spline_class
+    walk = walk_of(track, run.values)
+    turns = np.linalg.norm(walk, axis=1)
+    if track.kind == "EULER" and hasattr(spline_class, "from_angles"):
+        keys = run.keys(run.values)
+        return spline_class.from_angles(keys, settings.cycle, **options, order=track.order), turns
+    keys = run.keys(quaternions_of(track, run.values))
+    if hasattr(spline_class, "from_walk"):
+        options.pop("path", None)
+        return spline_class.from_walk(keys, walk, settings.cycle, **options), turns
+    limit = 2 * np.pi if "path" in options else np.pi
+    check_turns(track, run.frames, turns, limit, METHODS[settings.method].label)
+    return spline_class(_with_signs_along(keys, walk), settings.cycle, **options), turns
+
+
+def _with_signs_along(keys: Keys, walk: Float64Array) -> Keys:
+    """Return quaternion keys with signs chosen so that the arcs between keys match the rotation vectors in `walk`."""
+    q = keys.values
+    reached = rotations.multiply(rotations.from_rotation_vector(walk), q[:-1])
+    flips = np.where(np.einsum("ij,ij->i", reached, q[1:]) < 0.0, -1.0, 1.0)
+    return keys.with_values(q * np.append(1.0, np.cumprod(flips))[:, np.newaxis])
+
+
+def _arcs(quaternions: Float64Array) -> Float64Array:
+    """Return the angle from each quaternion to the next, up to a whole turn because signs matter, shape (n - 1,)."""
+    unit = rotations.normalise(quaternions)
+    apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
+    # The arctangent of half the chords is accurate for all angles. The arc cosine loses digits for small angles.
+    arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
+    return arcs
