@@ -47,12 +47,7 @@ if TYPE_CHECKING:
     from .edit.bake_in_world import bake_in_world as bake_in_world, bake_in_world_many as bake_in_world_many
     from .edit.enable import enable as enable, enable_many as enable_many
     from .edit.find_track import find_track as find_track
-    from .edit.fix_rotations import (
-        RotationFault as RotationFault,
-        find_rotation_faults as find_rotation_faults,
-        fix_rotations as fix_rotations,
-        fix_rotations_many as fix_rotations_many,
-    )
+    from .edit.fix_rotations import fix_rotations as fix_rotations, fix_rotations_many as fix_rotations_many
     from .edit.free_and_restore import (
         free as free,
         free_many as free_many,
@@ -61,6 +56,10 @@ if TYPE_CHECKING:
     )
     from .edit.key_arrays import KeyArrays as KeyArrays, get_keys as get_keys, set_keys as set_keys
     from .edit.key_whole import key_whole as key_whole, key_whole_many as key_whole_many
+    from .edit.rotation_faults import (
+        RotationFault as RotationFault,
+        find_rotation_faults as find_rotation_faults,
+    )
     from .edit.set_parameters import key_set as key_set, key_set_many as key_set_many
     from .edit.table_export import export_table as export_table
     from .edit.table_import import TableKeys as TableKeys, import_table as import_table
@@ -101,10 +100,11 @@ _MODULES = {
     ".edit.bake_in_world": ("bake_in_world", "bake_in_world_many"),
     ".edit.enable": ("enable", "enable_many"),
     ".edit.find_track": ("find_track",),
-    ".edit.fix_rotations": ("RotationFault", "find_rotation_faults", "fix_rotations", "fix_rotations_many"),
+    ".edit.fix_rotations": ("fix_rotations", "fix_rotations_many"),
     ".edit.free_and_restore": ("free", "free_many", "restore", "restore_many"),
     ".edit.key_arrays": ("KeyArrays", "get_keys", "set_keys"),
     ".edit.key_whole": ("key_whole", "key_whole_many"),
+    ".edit.rotation_faults": ("RotationFault", "find_rotation_faults"),
     ".edit.set_parameters": ("key_set", "key_set_many"),
     ".edit.table_export": ("export_table",),
     ".edit.table_import": ("TableKeys", "import_table"),

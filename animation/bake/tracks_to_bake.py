@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import bpy
 
-from ..datablocks import name_of, users_of_each
+from ..action_users import users_of_each
+from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..report import Report

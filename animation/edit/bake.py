@@ -172,7 +172,7 @@ def bake_many(
     limits = {datablock: starts for datablock, starts in selected.items() if starts is not None}
     # With default parameters, baking plain tracks directly is faster than enabling the tracks first.
     to_enable = selected if enable else plain_among(selected) if keep_look or path is not None else {}
-    enabled_before = {place for datablock in to_enable for place, track in _tracks(datablock) if track.enabled}
+    enabled_before = {place for datablock in to_enable for place, track in _placed_tracks(datablock) if track.enabled}
     enabled = enable_many(to_enable, None, keep_look, options.defaults, max_change, path)
     try:
         report = bake_selected(selected, options, limits, progress)
@@ -187,17 +187,22 @@ def bake_many(
     return report
 
 
-def _remove_unbaked(datablocks: Iterable[bpy.types.ID], enabled_before: Set[tuple[Hashable, str]]) -> None:
+_Place = tuple[Hashable, str]
+"""Identity of a set of F-curves, and path of a track."""
+
+
+def _remove_unbaked(datablocks: Iterable[bpy.types.ID], enabled_before: Set[_Place]) -> None:
     """Make tracks plain again unless they were in `enabled_before` or are now played by the bake."""
     for datablock in datablocks:
-        for place, track in _tracks(datablock):
+        for place, track in _placed_tracks(datablock):
             if track.enabled and not track.is_played and place not in enabled_before:
+                identity, path = place
                 with suppress(AnimationError):
-                    remove_tracks(datablock, [track.path], place[0])
+                    remove_tracks(datablock, [path], only=identity)
 
 
-def _tracks(datablock: bpy.types.ID) -> list[tuple[tuple[Hashable, str], Track]]:
-    """Return the tracks in all of the datablock's sets of F-curves, each with an identifier."""
+def _placed_tracks(datablock: bpy.types.ID) -> list[tuple[_Place, Track]]:
+    """Return the tracks in all of the datablock's sets of F-curves, each with its place."""
     try:
         sets = editable_sets(datablock).sets
     except AnimationError:

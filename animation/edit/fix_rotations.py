@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find keys at which a rotation flips or jumps, and replace their values with equivalent values.
+"""Fix Rotations: give keys at which a rotation flips or jumps equivalent values.
 
 The pose at every key is preserved. Fix Rotations works on plain and TCB tracks, and on actions that are not played. See
 `interp/rotations/equivalent.py` for the mathematics.
@@ -7,110 +7,23 @@ The pose at every key is preserved. Fix Rotations works on plain and TCB tracks,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
 
 import bpy
-import numpy as np
 
-from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
-from ...interp.rotations.rotation_faults import KeyFaults, find_faults
 from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.recreated_channels import place_automatic
-from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
-from ..errors import AnimationError, Finding, as_dict
-from ..fcurves.action_refusals import layered_reason
-from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
-from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Float64Array, Keyframes
+from ..fcurves.channels import Channels, evaluate_anew
+from ..fcurves.keyframes import SIDES, BoolArray, Float64Array, Keyframes
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..fcurves.read_keys import read
 from ..fcurves.write_keys import write
 from ..many import on_each
 from ..options import FIX_ROTATIONS
-from ..records import record
 from ..report import Report
-from ..store.find_tracks import find_tracks, rotations_without_owner
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import read_all_own_keys
-from ..store.track_refusals import blocking_reasons, error_of_numbers
-from ..store.tracks import Track, is_of_another_mode
 from .free_and_restore import restore_if_played
-
-Turns = Literal["KEEP", "SHORTEST"]
-Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
-_SampledKeys = tuple[Float32Array, Mapping[int, Float64Array | Float32Array], BoolArray]
-"""Frames, values by component, and a mask of the keys followed by motion."""
-
-
-@dataclass(frozen=True)
-class RotationFault:
-    """The keys of one track that have the same fault. `str()` returns a message that lists the keys."""
-
-    datablock: str
-    """Name of the datablock, or of the action if it has no users."""
-    action: str
-    track: str
-    """Path of the track."""
-    kind: Kind
-    """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: whole turns within one frame. TURN: more
-    than 180 degrees over a longer time, which may be intended. GIMBAL: within 2 degrees of gimbal lock."""
-    frames: tuple[float, ...]
-    """Frames of the keys, in action time. For a flip, jump or turn, the frame of the second key."""
-    repairable: bool
-    """True if `fix_rotations` repairs the fault with the same options."""
-    reason: Finding | None
-    """The reason why the fault can't be repaired, or None."""
-    finding: Finding
-    """The fault as a finding, with the names of the datablock and the track."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fault as a JSON-compatible dictionary."""
-        return as_dict(self)
-
-    def __str__(self) -> str:
-        return str(self.finding)
-
-
-@checked
-def find_rotation_faults(
-    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
-) -> list[RotationFault]:
-    """Find keys that are close to gimbal lock, or at which rotations flip, jump or turn by more than 180 degrees.
-
-    Parameters
-    ----------
-    datablock : bpy.types.ID
-        A datablock with animation, or an action. All rotations in all slots of an action are checked, even if they are
-        not played.
-    prefixes : iterable of str, optional
-        Check only tracks whose paths start with one of the prefixes.
-    turns : {"KEEP", "SHORTEST"}
-        See `fix_rotations`.
-
-    Returns
-    -------
-    list of RotationFault
-        The faults, in the order of the F-curves. Nothing is changed.
-
-    Raises
-    ------
-    AnimationError
-        There is no animation to read.
-
-    Examples
-    --------
-    >>> animation.find_rotation_faults(ball)
-    []
-    """
-    return [
-        fault
-        for channels, owners in _channels_and_owners(datablock, channels_of)
-        for examined in _examine(channels, owners, prefixes, turns)
-        for fault in examined.faults
-    ]
+from .rotation_faults import ExaminedTrack, Turns, channels_and_owners, examine
 
 
 @checked
@@ -156,12 +69,12 @@ def fix_rotations(
     1
     """
     report = Report()
-    for channels, owners in _channels_and_owners(datablock, check_editable):
-        examined_tracks = list(_examine(channels, owners, prefixes, turns))
+    for channels, owners in channels_and_owners(datablock, check_editable):
+        examined_tracks = list(examine(channels, owners, prefixes, turns))
         if channels.action.library is not None and any(examined.to_repair.any() for examined in examined_tracks):
             # A library override gets a local copy of its linked action.
             channels, owners = editable_channels(datablock, report.notes), [datablock]
-            examined_tracks = list(_examine(channels, owners, prefixes, turns))
+            examined_tracks = list(examine(channels, owners, prefixes, turns))
         tracks_before = report.tracks
         for examined in examined_tracks:
             report.errors += [fault.reason for fault in examined.faults if fault.reason][:1]
@@ -184,196 +97,7 @@ def fix_rotations(
 fix_rotations_many = on_each(fix_rotations)
 
 
-def _channels_and_owners(
-    datablock: bpy.types.ID, channels_for: Callable[[bpy.types.ID], Channels]
-) -> Iterator[tuple[Channels, list[bpy.types.ID]]]:
-    """Yield each set of F-curves, with the datablocks that it animates directly or through NLA strips."""
-    if not isinstance(datablock, bpy.types.Action):
-        channels = channels_for(datablock)
-        owners = users_of_each([channels.action], in_strips=True)[channels.action]
-        yield channels, [datablock, *(owner for owner in _in_slot(channels, owners) if owner != datablock)]
-        return
-    reason = layered_reason(datablock)
-    if not reason and not datablock.is_editable and channels_for is not channels_of:
-        reason = Finding("IS_LINKED_ACTION")
-    if reason:
-        raise AnimationError(reason.on(name_of(datablock)))
-    owners = users_of_each([datablock], in_strips=True)[datablock]
-    for channels in channels_in(datablock):
-        yield channels, _in_slot(channels, owners)
-
-
-def _in_slot(channels: Channels, owners: Iterable[bpy.types.ID]) -> list[bpy.types.ID]:
-    """Return the owners that use the action's slot in `channels`."""
-    if not HAS_SLOTS:
-        return list(owners)
-    return [owner for owner in owners if any(slot == channels.slot_handle for slot, _ in _uses(channels, owner))]
-
-
-def _uses(channels: Channels, owner: bpy.types.ID) -> Iterator[tuple[int, str]]:
-    """Yield the slot and the blend mode of each use of the action by this owner."""
-    data: Any = animation_data(owner)
-    uses = [(data, data.action_blend_type)] if data.action == channels.action else []
-    for use, blending in [*uses, *((strip, strip.blend_type) for strip in strips_of(owner, channels.action))]:
-        slot = use.action_slot if HAS_SLOTS else None
-        yield (slot.handle if slot is not None else 0), blending
-
-
-@record(eq=False)
-class _Examined:
-    """A track with its faults, and the changes that repair the faults."""
-
-    track: Track
-    faults: list[RotationFault]
-    indices: list[int]
-    """Components with keys, in the same order as the columns of the maps."""
-    maps: Maps
-    to_repair: BoolArray
-    """Mask of the keys to repair. All false if the track can't be edited."""
-
-
-def _examine(
-    channels: Channels, owners: Sequence[bpy.types.ID], prefixes: Iterable[str] | None, turns: Turns
-) -> Iterator[_Examined]:
-    """Yield the rotations that have faults."""
-    starts = None if prefixes is None else tuple(prefixes)
-    owned = find_tracks(owners[0], channels, starts) if owners else []
-    tracks = [*owned, *rotations_without_owner(channels, owned)]
-    rotations = [track for track in tracks if track.is_rotation and track.path.startswith(starts or "")]
-    modes = {track.path: _mode_of(track) for track in rotations}
-    for owner in owners[1:]:
-        others = {track.path: track for track in find_tracks(owner, channels, starts)}
-        for track in rotations:
-            if track.kind == "EULER" and track.path in others and is_of_another_mode(others[track.path], track):
-                modes[track.path] = UNKNOWN_ORDER
-    for track, own_keys in zip(rotations, read_all_own_keys(rotations), strict=True):
-        examined = _examine_track(channels, owners, track, own_keys, modes[track.path], turns)
-        if examined is not None:
-            yield examined
-
-
-def _mode_of(track: Track) -> str:
-    """Return the name of the rotation representation that the track uses."""
-    if track.kind != "EULER":
-        return track.kind
-    return track.order if track.in_use else UNKNOWN_ORDER
-
-
-def _examine_track(
-    channels: Channels,
-    owners: Sequence[bpy.types.ID],
-    track: Track,
-    own_keys: Mapping[int, OwnKeys],
-    mode: str,
-    turns: Turns,
-) -> _Examined | None:
-    """Find the faults of a track. Return None if the track has no faults."""
-    own_keys = {index: own_keys[index] for index in sorted(own_keys) if own_keys[index].count}
-    if not own_keys or error_of_numbers(track, own_keys) is not None:
-        return None
-    reason, indices = None, list(own_keys)
-    sampled = _keys_at_same_frames(own_keys)
-    if sampled is None:
-        reason, sampled = track.finding("KEYED_APART"), _evaluated_keys(track, own_keys)
-    if len(own_keys) < len(track.rest):
-        if track.kind == "EULER":
-            mode = UNKNOWN_ORDER  # Whole turns in one angle do not depend on the other angles.
-        else:
-            reason, indices = track.finding("NOT_REPAIRED_PARTLY"), list(range(len(track.rest)))
-    frames, columns, moves = sampled
-    values = np.stack([columns.get(i, np.full(len(frames), track.component(i))) for i in indices], axis=1)
-    key_faults = find_faults(mode, frames, values, moves)
-    repairs_turns = turns == "SHORTEST"
-    maps = key_faults.repaired(repairs_turns)
-    changed: BoolArray = np.logical_or.reduce(maps.changed, axis=1)
-    if changed.any():
-        reason = reason or _reason_against(channels, owners, track)
-    faults = list(_list_faults(channels, track, key_faults, frames, key_faults.to_repair(repairs_turns), reason))
-    if not faults:
-        return None
-    return _Examined(track, faults, indices, maps, changed & (reason is None))
-
-
-def _keys_at_same_frames(own_keys: Mapping[int, OwnKeys]) -> _SampledKeys | None:
-    """Return the keys of channels with keys at the same frames, or None if the frames differ."""
-    frames = next(iter(own_keys.values())).frames
-    for own in own_keys.values():
-        if len(own.frames) != len(frames) or np.abs(frames - own.frames).max(initial=0.0) > SAME_FRAME:
-            return None
-    is_stepped = np.logical_and.reduce([own.keys.stepped for own in own_keys.values()], axis=0)
-    return frames, {index: own.values for index, own in own_keys.items()}, ~is_stepped
-
-
-def _evaluated_keys(track: Track, own_keys: Mapping[int, OwnKeys]) -> _SampledKeys:
-    """Return the values of all channels at each frame at which any channel has a key."""
-    frames = union([own.frames for own in own_keys.values()])
-    columns = {
-        index: np.array([track.channels[index].evaluate(frame) for frame in frames.tolist()]) for index in own_keys
-    }
-    return frames, columns, np.ones(len(frames), dtype=np.bool_)
-
-
-def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: Track) -> Finding | None:
-    """Return the reason why the track's keys can't be changed, or None if they can."""
-    if track.is_baked:
-        return track.finding("NOT_REPAIRED_BAKED")
-    # The channels of an unused rotation mode can be repaired as well.
-    (reason,) = blocking_reasons([replace(track, in_use=True)])
-    if reason:
-        return reason
-    if any(_changes_values(modifier) for fcurve in track.channels.values() for modifier in fcurve.modifiers):
-        return track.finding("NOT_REPAIRED_MODIFIED")
-    if any(blending != "REPLACE" for owner in owners for _, blending in _uses(channels, owner)):
-        return track.finding("NOT_REPAIRED_ADDED")
-    return track.finding("NOT_REPAIRED_UNUSED") if track.is_played and not owners else None
-
-
-def _changes_values(modifier: Any) -> bool:
-    """Return whether a modifier can change the pose if keys get equivalent values.
-
-    Every modifier can change the pose, except a Cycles modifier without an offset.
-    """
-    if modifier.mute:
-        return False
-    if modifier.type != "CYCLES":
-        return True
-    return "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
-
-
-def _list_faults(
-    channels: Channels,
-    track: Track,
-    key_faults: KeyFaults,
-    frames: Float32Array,
-    to_repair: BoolArray,
-    reason: Finding | None,
-) -> Iterator[RotationFault]:
-    """Yield the faults of a track, one per kind. `to_repair` is a mask of the keys that the options repair."""
-    masks: dict[Kind, BoolArray] = {
-        "FLIP": key_faults.flips,
-        "JUMP": key_faults.jumps,
-        "TURN": key_faults.turns & ~key_faults.jumps,
-        "GIMBAL": key_faults.gimbal,
-    }
-    keeps_turns = track.enabled and track.settings.path == "AS_KEYED"
-    for kind, mask in masks.items():
-        if not mask.any():
-            continue
-        fault_frames = tuple(frames[mask].tolist())
-        # Gimbal lock remains, even at a key with another fault.
-        is_requested = kind != "GIMBAL" and bool((mask & to_repair).any())
-        finding = track.finding("FLIP_EULER" if kind == "FLIP" and track.kind == "EULER" else kind, fault_frames)
-        obstacle = reason if is_requested else None
-        if obstacle:
-            finding = track.finding("NOT_REPAIRED", finding.on(""), obstacle.on(""))
-        elif kind == "TURN" and not is_requested:
-            finding = track.finding("TURN_KEPT_TCB" if keeps_turns else "TURN_KEPT", finding.on(""))
-        repairable = is_requested and not obstacle
-        action = channels.action.name
-        yield RotationFault(track.name, action, track.path, kind, fault_frames, repairable, obstacle, finding)
-
-
-def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _Examined) -> Report:
+def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: ExaminedTrack) -> Report:
     """Write equivalent values into keys and handles. Update the track if it is played by handles."""
     track, changed = examined.track, examined.maps.changed
     bake_options = track.settings.options

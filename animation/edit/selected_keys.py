@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 import bpy
 import numpy as np
 
-from ..datablocks import HAS_SLOTS, users_of
+from ..action_users import users_of
+from ..datablocks import HAS_SLOTS
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.keyframes import FLAGS

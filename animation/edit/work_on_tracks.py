@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 
 import bpy
 
-from ..datablocks import action_strips, animation_data, name_of
+from ..action_users import action_strips
+from ..datablocks import animation_data, name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew

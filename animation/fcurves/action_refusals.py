@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..datablocks import HAS_SLOTS, animation_data, name_of, users_of
+from ..action_users import users_of
+from ..datablocks import HAS_SLOTS, animation_data, name_of
 from ..errors import AnimationError, Finding
 
 

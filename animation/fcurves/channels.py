@@ -12,7 +12,8 @@ from typing import Any
 
 import bpy
 
-from ..datablocks import HAS_SLOTS, animation_data, users_of_each
+from ..action_users import users_of_each
+from ..datablocks import HAS_SLOTS, animation_data
 from ..errors import AnimationError
 from ..records import record
 from ..scene_time import action_time

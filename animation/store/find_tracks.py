@@ -16,9 +16,10 @@ from ..fcurves.channels import Channels, channels_of
 from .frame_function_paths import FRAME_FUNCTION, is_stray, track_of
 from .moved_tracks import follow_keys
 from .paths import BONES, split
+from .property_tracks import property_track
 from .table.custom_property import read_table
 from .table.session import session
-from .tracks import EULER_ORDERS, KIND_BY_PROPERTY, Track, is_of_another_mode
+from .tracks import KIND_BY_PROPERTY, Track, is_of_another_mode
 from .velocity_properties import is_velocity
 
 
@@ -58,23 +59,6 @@ def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Trac
     timing = [fcurve for track in tracks for fcurve in (track.frame_curve, track.datablock_frame_curve)]
     fcurves += [fcurve for fcurve in timing if fcurve is not None]
     return tracks_among(datablock, channels, fcurves, {track.path: track for track in tracks})
-
-
-class Properties:
-    """The float properties of a datablock, as tracks with their F-curves. F-curves are searched only once."""
-
-    def __init__(self, datablock: bpy.types.ID) -> None:
-        self.datablock = datablock
-        self.name = name_of(datablock)
-        try:
-            tracks = find_tracks(datablock, channels_of(datablock))
-        except AnimationError:
-            tracks = []
-        self._tracks = {track.path: track for track in tracks}
-
-    def track(self, path: str) -> Track | None:
-        """Return the property at the path, or None if it is not a float property."""
-        return self._tracks.get(path) or _track(self.datablock, self.name, path)
 
 
 def tracks_among(
@@ -120,7 +104,7 @@ def _group_fcurves(
         elif path == FRAME_FUNCTION:
             datablock_frame_curve = fcurve
         elif path not in tracks and not is_stray(path) and not is_velocity(path):
-            track = tracks[path] = _track(datablock, name, path, owners)
+            track = tracks[path] = property_track(datablock, name, path, owners)
             if track is not None:
                 track.channels[fcurve.array_index] = fcurve
     for path, fcurve in frame_curves.items():
@@ -128,52 +112,6 @@ def _group_fcurves(
         if track is not None:
             track.frame_curve = fcurve
     return [track for track in tracks.values() if track is not None], datablock_frame_curve
-
-
-def _track(datablock: bpy.types.ID, name: str, path: str, owners: dict[str, Any] | None = None) -> Track | None:
-    """Create the track of a property, without F-curves. Return None if the path is not a float property.
-
-    `name` is the name of the datablock. `owners` is a cache of owners by path, to which the owner of this path is
-    added.
-    """
-    owner_path, prop = split(path)
-    owners = {} if owners is None else owners
-    try:
-        if owner_path not in owners:
-            owners[owner_path] = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
-        owner = owners[owner_path]
-        rest = _components(owner, prop)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        # The path may not resolve to a property (for example, a path through a missing parent), or only to a number.
-        return None
-    if rest is None:
-        return None
-    kind = KIND_BY_PROPERTY.get(prop, "VECTOR") if hasattr(owner, "rotation_mode") else "VECTOR"
-    track = Track(name, path, kind, rest=rest)
-    if track.is_rotation:
-        mode = owner.rotation_mode
-        track.order = mode if mode in EULER_ORDERS else "XYZ"
-        track.in_use = kind == ("EULER" if mode in EULER_ORDERS else mode)
-    return track
-
-
-def _components(owner: bpy.types.ID, name: str) -> tuple[float, ...] | None:
-    """Return the components of a float property, or None for another property."""
-    if name.startswith("["):
-        return _custom_components(owner[bpy.utils.unescape_identifier(name[1:-1])])
-    prop = owner.bl_rna.properties.get(name)
-    if prop is None or prop.type != "FLOAT":
-        return None
-    value = getattr(owner, name)
-    return tuple(value) if prop.is_array else (value,)
-
-
-def _custom_components(value: Any) -> tuple[float, ...] | None:
-    if isinstance(value, float):
-        return (value,)
-    if getattr(value, "typecode", "") in ("f", "d"):
-        return tuple(value)
-    return None
 
 
 def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, Track]) -> None:
@@ -206,6 +144,23 @@ def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
         track.driven = any((track.path, index) in driven for index in components)
 
 
+class Properties:
+    """The float properties of a datablock, as tracks with their F-curves. F-curves are searched only once."""
+
+    def __init__(self, datablock: bpy.types.ID) -> None:
+        self.datablock = datablock
+        self.name = name_of(datablock)
+        try:
+            tracks = find_tracks(datablock, channels_of(datablock))
+        except AnimationError:
+            tracks = []
+        self._tracks = {track.path: track for track in tracks}
+
+    def track(self, path: str) -> Track | None:
+        """Return the property at the path, or None if it is not a float property."""
+        return self._tracks.get(path) or property_track(self.datablock, self.name, path)
+
+
 def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Track]) -> list[Track]:
     """Return the slot's baked tracks that have lost their F-curves. The table still contains the keys of these tracks.
 
@@ -218,7 +173,7 @@ def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Tra
     for slot, path in sorted(table.baked):
         if slot != channels.slot_handle or table.identity_of[slot, path] in identities:
             continue
-        track = _track(datablock, name, path, owners)
+        track = property_track(datablock, name, path, owners)
         if track is not None:
             track.datablock, track.table, track.slot = datablock, table, slot
             with suppress(ValueError):
@@ -254,7 +209,7 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
         for user in users if track.is_rotation else ():
             if user == track.datablock:
                 continue
-            other = _track(user, name_of(user), track.path)
+            other = property_track(user, name_of(user), track.path)
             if other is not None and (track.in_use or other.in_use) and is_of_another_mode(other, track):
                 notes.append(other.finding("SHARED_MODE", track.name))
     return notes

@@ -39,13 +39,17 @@ def record_rows(
     numbers: Sequence[NumbersByName] | None = None,
     keys_to_set: Sequence[BoolArray] | None = None,
 ) -> tuple[list[OwnKeys], list[Rows]]:
-    """Create a row for each key that has no row or differs from its row.
+    """Create a row for each key that has no row or differs from its row, and add the new rows to the session.
 
-    Return the keys with identities, and the new rows, for each channel. Keys with placed handles keep their rows if
-    they have only moved. If keys were copied within a channel, only one of these keys keeps the row. Keys from other
-    channels get new rows, so that no row is shared. Keys with numbers that are not finite get no new row. `numbers`
-    contains parameters to set for each channel, one value per key. NaN unsets a parameter. `keys_to_set` contains a
-    mask for each channel. Default: all keys.
+    Return the keys with identities, and the new rows, for each channel. There are four exceptions:
+
+    - Keys with placed handles keep their rows if they have only moved.
+    - If keys were copied within a channel, only one of these keys keeps the row.
+    - Keys from other channels get new rows, so that no row is shared.
+    - Keys with numbers that are not finite get no new row.
+
+    `numbers` contains parameters to set for each channel, one value per key. NaN unsets a parameter. `keys_to_set`
+    contains a mask of these keys for each channel. Default: all keys.
     """
     if not channels:
         return [], []
@@ -135,6 +139,7 @@ def _are_recorded(
     for name in RECORDED:
         if name not in PAIRS:
             same &= getattr(keys, name) == rows[name]
+    # A key whose handles were placed may move. Its row then keeps the position of the key as it was recorded.
     has_placed_handles = np.array([channel.has_placed_handles for channel in channels])[channel_of_key]
     same_bits = same.copy()
     for name in PAIRS if not has_placed_handles.all() else ():

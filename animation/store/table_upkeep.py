@@ -9,7 +9,8 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ..datablocks import HAS_SLOTS, users_of
+from ..action_users import users_of
+from ..datablocks import HAS_SLOTS
 from ..errors import AnimationError
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import channels_in, channels_of

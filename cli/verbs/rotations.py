@@ -9,7 +9,7 @@ import bpy
 
 from ... import animation
 from ...animation import Finding
-from ...animation.edit.fix_rotations import Turns
+from ...animation.edit.rotation_faults import Turns
 from ..choosing import datablocks_of_objects
 from ..job import Job
 from ..outcome import Outcome

@@ -52,6 +52,7 @@ ORDER = (
         "animation/arguments",
         "animation/datablocks",
         "animation/datablocks",
+        "animation/action_users",
         "animation/scene_time",
         "animation/options",
         "animation/report",

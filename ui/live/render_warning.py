@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ...animation.datablocks import users_of
+from ...animation.action_users import users_of
 from ...animation.store.table.custom_property import read_table
 from ...animation.track_names import track_name
 from ...animation.translation import rpt_

@@ -9,9 +9,9 @@ import bpy
 from bpy.props import BoolProperty
 
 from ...animation import Report
+from ...animation.action_users import users_of
 from ...animation.bake.pipeline import bake
 from ...animation.checks.track_state import tracks_of
-from ...animation.datablocks import users_of
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
 from ...animation.store.live_switch import is_live, switch_off
 from ...animation.store.table.custom_property import read_table
