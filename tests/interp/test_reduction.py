@@ -401,3 +401,20 @@ def test_bones_that_need_as_many_keys_as_they_have_keep_what_they_play() -> None
     assert [*found] == [0]
     assert np.array_equal(joints[1].channels["rotation"], joints[1].rotation)
     assert skeleton.errors().max() <= 1.0
+
+
+def test_joints_that_share_keys_are_each_measured_with_their_own_samples() -> None:
+    count = 60
+    turns, still, ones = turning(count, 3, 21), np.zeros((count, 3)), np.ones((count, 3))
+    shift = np.eye(4)
+    shift[1, 3] = 0.5
+    points = np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]])
+    joints = [
+        Joint(number - 1, shift if number else np.eye(4), still, turns[number], ones, ["rotation"], points)
+        for number in range(3)
+    ]
+    samples = Skeleton(joints, 0.005, together=[range(3)]).samples([0])
+    (values,), track, rows = samples.values, np.zeros(count, dtype=np.intp), np.arange(count)
+    assert samples.measure(track, rows, values).max() <= 1e-3
+    swapped = values[:, [4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11]]
+    assert samples.measure(track, rows, swapped).max() > 1.0

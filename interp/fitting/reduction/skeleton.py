@@ -168,7 +168,8 @@ def largest_errors(links: Sequence[Link], row: IndexArray, values: Float64Array)
 
 def _local_pose(link: Link, row: IndexArray, values: Float64Array) -> _Pose:
     """Return the pose of a joint relative to its parent, from the values if they animate a channel."""
-    animated = {name: values[:, columns].T for name, columns in link.joint.columns.items()}
+    joint_values = values[:, link.columns]
+    animated = {name: joint_values[:, columns].T for name, columns in link.joint.columns.items()}
     channels = link.joint.channels
     linear = _matrices(animated[ROTATION] if ROTATION in animated else channels[ROTATION].T.take(row, axis=1))
     if link.is_scaled:
