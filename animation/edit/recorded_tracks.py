@@ -33,10 +33,13 @@ class RecordedTrack:
 
     datablock: bpy.types.ID
     channels: Channels
+    """The F-curves to which the track belongs."""
     path: str
     group: str
+    """Name of the channel group, in which deleted channels are recreated."""
     recorded_channels: Mapping[int, RecordedChannel]
     state: TrackState | None
+    """The table entry. None for a plain track."""
 
     def revert(self) -> None:
         """Restore the track, even if it was baked again. Remove channels that were added.

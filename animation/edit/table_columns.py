@@ -35,12 +35,13 @@ _UNKNOWN = ("COLUMN_UNKNOWN", "COLUMN_OWNER_EMPTY", "COLUMN_NOT_ANIMATABLE", "CO
 
 @record(eq=False)
 class PropertyKeys:
-    """The keys of some components of one property, all at the same frames."""
+    """The keys of some components of one property, all at the same n frames."""
 
     track: Track
     components: tuple[int, ...]
     frames: Float32Array
     values: Float64Array
+    """Values of these components, shape (n, components)."""
 
 
 KeysByDatablock = dict[bpy.types.ID, dict[str, list[PropertyKeys]]]
@@ -110,7 +111,9 @@ class _Converter:
     properties: Properties
     table: Table
     exact_frames: Float64Array
+    """Scene frames of the table's rows, shape (rows,)."""
     report: Report
+    """The report to which notes are added."""
 
     def keys(self, columns: Property, path: str) -> Iterator[PropertyKeys]:
         """Yield the keys of the property at the path."""
@@ -191,7 +194,8 @@ class _Converter:
     ) -> Iterator[PropertyKeys]:
         """Decompose matrices for column vectors in the same way as Blender. Mirrored matrices get negative scales.
 
-        If `has_scale` is true, the table also has columns for the scale.
+        `values` contains the matrices row by row, shape (n, 9) or (n, 16). If `has_scale` is true, the table also has
+        columns for the scale.
         """
         size = 4 if values.shape[1] == 16 else 3
         matrices = values.reshape(-1, size, size)
@@ -241,13 +245,17 @@ class _Converter:
 
 @record(eq=False)
 class _Rows:
-    """The rows of a table that have values for one property."""
+    """The n rows of a table that have values for one property."""
 
     table: Table
     name: str
+    """Name of the datablock."""
     path: str
+    """Path of the property."""
     indices: IndexArray
+    """Indices of the rows in the table, shape (n,)."""
     exact_frames: Float64Array
+    """Scene frames of the rows, shape (n,)."""
 
     def check(self, invalid: BoolArray, fault: Finding) -> None:
         """Raise AnimationError with the fault and the line of the first invalid row, if there is one."""

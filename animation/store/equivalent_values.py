@@ -26,7 +26,8 @@ def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, n
     """Convert new values of the animator's keys to values on the curve, with the mapping from `own` to `shown`."""
     terms = multiples_of_pi(own, shown, negated)
     without_term = np.where(negated, -wanted, wanted)
-    with_term = np.where(terms == 0.0, 0.0, np.where(negated, terms - wanted, terms + wanted))
+    with_term = np.where(negated, terms - wanted, terms + wanted)
+    # Without a term, float32 values stay bit for bit.
     values: Float32Array = np.where(terms == 0.0, without_term, with_term).astype(np.float32)
     return values
 

@@ -113,7 +113,7 @@ def _without_handles(
     """
     identities_by_channel = on_curves.of_channels(identities)
     written = joined(list(map(written_of, identities_by_channel, records)), OWN)
-    written = _without_torn(curves, on_curves, written)
+    written = _without_uncoupled(curves, on_curves, written)
     shown = _with_own_values(on_curves.keys, Columns(written))
     are_played = on_curves.spread(np.array([record is not None for record in records]))
     is_new = (at < 0) & are_played
@@ -143,8 +143,8 @@ def _rows_in_channels(on_curves: Joined) -> IndexArray:
     return rows
 
 
-def _without_torn(curves: Sequence[tuple[Track, int]], on_curves: Joined, written: Written) -> Written:
-    """Return the records. Equivalent values remain only at frames where every channel of a rotation has one.
+def _without_uncoupled(curves: Sequence[tuple[Track, int]], on_curves: Joined, written: Written) -> Written:
+    """Return the records. Equivalent values remain only at frames where every channel of a rotation still has one.
 
     If the key in one channel was replaced, moved or deleted, the curves have the orientation that the animator wants.
     """
@@ -152,7 +152,7 @@ def _without_torn(curves: Sequence[tuple[Track, int]], on_curves: Joined, writte
     if not is_coupled.any():
         return written
     frames = on_curves.keys.frames
-    is_torn = np.zeros(len(written), dtype=np.bool_)
+    is_uncoupled = np.zeros(len(written), dtype=np.bool_)
     spans_by_track: dict[int, list[slice]] = {}
     for (track, _), span in zip(curves, on_curves.spans, strict=True):
         spans_by_track.setdefault(id(track), []).append(span)
@@ -160,12 +160,12 @@ def _without_torn(curves: Sequence[tuple[Track, int]], on_curves: Joined, writte
         coupled_frames = [np.sort(frames[span][is_coupled[span]]) for span in spans]
         for span in spans:
             is_in_all = np.logical_and.reduce([is_among(frames[span], coupled) for coupled in coupled_frames])
-            is_torn[span] = is_coupled[span] & ~is_in_all
-    if not is_torn.any():
+            is_uncoupled[span] = is_coupled[span] & ~is_in_all
+    if not is_uncoupled.any():
         return written
     written = written.copy()
-    written["placed"][is_torn] &= ~(NEGATED | COUPLED)
-    written["value"][is_torn] = written["co"][is_torn, 1]
+    written["placed"][is_uncoupled] &= ~(NEGATED | COUPLED)
+    written["value"][is_uncoupled] = written["co"][is_uncoupled, 1]
     return written
 
 
