@@ -59,33 +59,6 @@ class BaseSpline(ABC):
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         self._set(keys=checked_keys(keys), cycle=checked_choice("cycle", cycle, _CYCLES))
 
-    def _set(self, **attributes: object) -> None:
-        """Set attributes in a constructor, make arrays read-only, and discard data prepared from the old values."""
-        _freeze((*attributes.values(),))
-        vars(self).update(attributes)
-        vars(self).pop("prepared", None)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Raise AttributeError: splines are immutable."""
-        raise AttributeError(n_("{:s} is immutable. Create a new one to change {:s}", type(self).__name__, name))
-
-    def __delattr__(self, name: str) -> None:
-        """Raise AttributeError: splines are immutable."""
-        self.__setattr__(name, None)
-
-    def __getstate__(self) -> dict[str, object]:
-        """Return the state to pickle: everything except the prepared segments."""
-        return {name: value for name, value in vars(self).items() if name != "prepared"}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore the pickled state, with read-only arrays."""
-        self._set(**state)
-
-    @cached_property
-    def prepared(self) -> Prepared:
-        """Return the spline's segments, which are computed on first use."""
-        return prepared_together([self])
-
     def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
         """Evaluate values or derivatives at frames.
 
@@ -154,6 +127,33 @@ class BaseSpline(ABC):
     @abstractmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines."""
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """Return the spline's segments, which are computed on first use."""
+        return prepared_together([self])
+
+    def _set(self, **attributes: object) -> None:
+        """Set attributes in a constructor, make arrays read-only, and discard data prepared from the old values."""
+        _freeze((*attributes.values(),))
+        vars(self).update(attributes)
+        vars(self).pop("prepared", None)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Raise AttributeError: splines are immutable."""
+        raise AttributeError(n_("{:s} is immutable. Create a new one to change {:s}", type(self).__name__, name))
+
+    def __delattr__(self, name: str) -> None:
+        """Raise AttributeError: splines are immutable."""
+        self.__setattr__(name, None)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the state to pickle: everything except the prepared segments."""
+        return {name: value for name, value in vars(self).items() if name != "prepared"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Restore the pickled state, with read-only arrays."""
+        self._set(**state)
 
 
 Spline = BaseSpline

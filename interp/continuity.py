@@ -68,18 +68,18 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     shortest_length = float(np.diff(frames).min())
     value_range = float(np.ptp(spline.keys.values, axis=0).max())
     measured: list[Jump] = []
-    scale = 0.0
+    typical = 0.0
     for order in orders:
         before, after = spline(frames_before, order), spline(frames_after, order)
         is_angle = is_rotation and order == 0
         sizes = rotations.angle_between(before, after) if is_angle else np.linalg.norm(after - before, axis=1)
         largest = max(float(np.abs(before).max()), float(np.abs(after).max()))
         # A derivative that is small at the keys has the rounding error of a typical derivative between keys.
-        typical = (value_range if order == 1 else scale) / shortest_length if order else 0.0
         scale = max(largest, typical)
         row = int(np.argmax(sizes))
         size = float(sizes[row])
         measured.append(Jump(size, float(keys[row]), size > _SMALLEST * scale))
+        typical = (scale if order else value_range) / shortest_length
     return measured
 
 

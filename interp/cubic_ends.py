@@ -68,7 +68,7 @@ def c2_slopes_with_ends(
     The slopes are linear functions of the slopes at both ends, and so are the conditions, which gives two equations per
     track. The equations are derived from the solution for ends at rest and its sensitivity to each end slope.
     """
-    components, (first, last) = len(values), tracks.open
+    components, (first, last) = len(values), tracks.open_ends
     # The slopes of two more components, which have a slope of 1 at first or last keys and no motion, are sensitivities.
     end_slopes = np.zeros((components + 2, len(tracks.frames)))
     end_slopes[components, first] = end_slopes[components + 1, last] = 1.0

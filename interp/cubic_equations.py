@@ -100,7 +100,7 @@ def _equations(
     mean = np.divide(chords, lengths, out=np.zeros_like(chords), where=lengths > 0.0)
     share = np.divide(tracks.after, both_lengths, out=np.zeros_like(both_lengths), where=both_lengths > 0.0)
     has_equation = tracks.inner
-    first, last = tracks.open
+    first, last = tracks.open_ends
     if end_slopes is None:
         share[first], share[last] = 0.0, 1.0
         has_equation[first] = has_equation[last] = True

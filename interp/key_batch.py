@@ -76,7 +76,7 @@ class KeyBatch:
         )
 
     @property
-    def open(self) -> tuple[IndexArray, IndexArray]:
+    def open_ends(self) -> tuple[IndexArray, IndexArray]:
         """Return the first and last keys of the tracks that have ends. Single keys and loops have no ends."""
         has_ends = (self.last > self.first) & ~self.looped
         return self.first[has_ends], self.last[has_ends]

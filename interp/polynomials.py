@@ -79,12 +79,8 @@ class PiecewisePolynomial:
         """Return the n-th derivative."""
         c, outside = self.c, self._outside
         for _ in range(checked_whole("n", n)):
-            powers = np.arange(len(c) - 1, 0, -1.0)[:, np.newaxis, np.newaxis]
-            c, outside = (
-                coefficients[:-1] * powers if len(coefficients) > 1 else np.zeros_like(coefficients)
-                for coefficients in (c, outside)
-            )
-        return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased, self._period)
+            c, outside = _differentiated(c), _differentiated(outside)
+        return PiecewisePolynomial(c, self.x, outside, self._eased, self._period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
         """Return the n-th antiderivative, which is 0 at the first key and continues outside the keys.
@@ -98,14 +94,10 @@ class PiecewisePolynomial:
             raise ValueError("a cycle has no piecewise antiderivative. Use integrate instead")
         c, outside, lengths = self.c, self._outside, np.diff(self.x)
         for _ in range(checked_whole("n", n)):
-            powers = np.arange(len(c), 0, -1.0)[:, np.newaxis, np.newaxis]
-            c, outside = (
-                np.concatenate([coefficients / powers, np.zeros_like(coefficients[:1])])
-                for coefficients in (c, outside)
-            )
+            c, outside = _integrated(c), _integrated(outside)
             integrals_at_ends = np.cumsum(_polynomials_at(c, lengths, 0), axis=0)
             c[-1, 1:], outside[-1, 1] = integrals_at_ends[:-1], integrals_at_ends[-1]
-        return PiecewisePolynomial(c.copy(), self.x, outside.copy(), self._eased)
+        return PiecewisePolynomial(c, self.x, outside, self._eased)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
         """Return the integral of the motion, including cycles, from frame `a` to frame `b`, shape (d,)."""
@@ -118,6 +110,19 @@ class PiecewisePolynomial:
             start, end = one_period(ends - periods * self._period) + periods[:, np.newaxis] * one_period(self.x[-1])
         integral: Float64Array = end - start
         return integral
+
+
+def _differentiated(c: Float64Array) -> Float64Array:
+    """Return the derivatives of polynomials (k, m, d), highest power first."""
+    if len(c) == 1:
+        return np.zeros_like(c)
+    return c[:-1] * np.arange(len(c) - 1, 0, -1.0)[:, np.newaxis, np.newaxis]
+
+
+def _integrated(c: Float64Array) -> Float64Array:
+    """Return the antiderivatives of polynomials (k, m, d), highest power first, that are 0 at the starts."""
+    powers = np.arange(len(c), 0, -1.0)[:, np.newaxis, np.newaxis]
+    return np.concatenate([c / powers, np.zeros_like(c[:1])])
 
 
 def _polynomials_at(c: Float64Array, offsets: Float64Array, nu: int) -> Float64Array:
@@ -154,8 +159,8 @@ def _eased_pieces(
     """Return the m pieces of a track in which the local parameter is a polynomial in the frame.
 
     The results are the frames at which the pieces start (m,), their segments (m,), and the coefficients (3, m) of the
-    local parameter for powers 0 to 2 of the frame, relative to the start. An eased segment has a parabola, a line and a
-    parabola (docs/formulas, "Ease").
+    local parameter for powers 0 to 2 of the frame, relative to the start. An eased segment has three parts, a parabola,
+    a line and a parabola (docs/formulas, "Ease").
     """
     segments = slice(0, len(frames) - 1)
     length, ease_from, ease_to = (
@@ -164,32 +169,30 @@ def _eased_pieces(
         local_parameter.ease_to[segments],
     )
     starts = np.stack([np.zeros_like(ease_from), ease_from, 1.0 - ease_to])
-    has_shape = np.stack([ease_from > 0.0, ease_from < 1.0 - ease_to, ease_to > 0.0])
-    segment, shape = np.nonzero(has_shape.T)
-    start = np.minimum(frames[segment] + starts[shape, segment] * length[segment], frames[segment + 1])
+    has_part = np.stack([ease_from > 0.0, ease_from < 1.0 - ease_to, ease_to > 0.0])
+    segment, part = np.nonzero(has_part.T)
+    start = np.minimum(frames[segment] + starts[part, segment] * length[segment], frames[segment + 1])
     has_length = np.diff(start, append=frames[-1]) > 0.0
-    segment, shape, start = segment[has_length], shape[has_length], start[has_length]
+    segment, part, start = segment[has_length], part[has_length], start[has_length]
     length, ease_from, ease_to = length[segment], ease_from[segment], ease_to[segment]
     # The rounded start relative to the segment, for a local parameter that is exact at the rounded frame.
     s = (start - frames[segment]) / length
-    parameter = _eased_parameter(shape, s, ease_from, ease_to)
+    parameter = _eased_parameter(part, s, ease_from, ease_to)
     return start, segment, parameter / length ** np.arange(3.0)[:, np.newaxis]
 
 
-def _eased_parameter(
-    shape: IndexArray, s: Float64Array, ease_from: Float64Array, ease_to: Float64Array
-) -> Float64Array:
+def _eased_parameter(part: IndexArray, s: Float64Array, ease_from: Float64Array, ease_to: Float64Array) -> Float64Array:
     """Return the Taylor coefficients (3, m) at s of the eased parameter.
 
-    `shape` selects the parabola after the start (0), the line (1), or the parabola before the end (2).
+    `part` is the parabola after the start (0), the line (1), or the parabola before the end (2).
     """
     rest = 1.0 - s
     pace = 2.0 / (2.0 - ease_from - ease_to)
     zeros = np.zeros_like(s)
-    out_of_key = np.divide(0.5 * pace, ease_from, out=zeros.copy(), where=shape == 0)
-    into_key = np.divide(0.5 * pace, ease_to, out=zeros.copy(), where=shape == 2)
+    out_of_key = np.divide(0.5 * pace, ease_from, out=zeros.copy(), where=part == 0)
+    into_key = np.divide(0.5 * pace, ease_to, out=zeros.copy(), where=part == 2)
     coefficients: Float64Array = np.choose(
-        shape,
+        part,
         [
             [out_of_key * s * s, 2.0 * out_of_key * s, out_of_key],
             [pace * (s - 0.5 * ease_from), pace, zeros],

@@ -111,7 +111,7 @@ def relax(
         numbers = initial_numbers + scale * change
         step = _aimed_change(_slopes(excess, numbers, errors) * scale, errors, change, aim) - change
         step /= max(1.0, float((np.abs(scale * step) / np.asarray(longest)).max()))
-        fraction, new_errors = _line_search(excess, numbers, scale * step, errors, aim)
+        fraction, new_errors = _line_search(excess, numbers, scale * step, errors, tolerance)
         if fraction == 0.0:
             break
         change, errors = change + fraction * step, new_errors
@@ -159,13 +159,14 @@ def _downhill(slopes: Float64Array, distances: Float64Array) -> Float64Array:
 
 
 def _line_search(
-    excess: Excess, numbers: Float64Array, step: Float64Array, errors: Float64Array, aim: float
+    excess: Excess, numbers: Float64Array, step: Float64Array, errors: Float64Array, tolerance: float
 ) -> tuple[float, Float64Array]:
     """Return the longest tried fraction of the step that is an improvement, or 0 if there is none, and its errors.
 
     Errors that are all below the aim may grow slightly in exchange for a smaller change.
     """
-    sum_at_start, largest_allowed = _sum_over_aim(errors, aim), _ALLOWED_GROWTH * aim / _AIM
+    aim, largest_allowed = _AIM * tolerance, _ALLOWED_GROWTH * tolerance
+    sum_at_start = _sum_over_aim(errors, aim)
     for halving in range(_HALVINGS):
         fraction = 0.5**halving
         new_errors = excess(numbers + fraction * step)

@@ -48,7 +48,7 @@ def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Fl
     directions = arc.at(np.stack((1.0 + continuity, 1.0 - continuity)) / 2.0)
     factors = np.stack((-2.0 * slack * incoming_factor, 2.0 * slack * outgoing_factor))
     incoming, outgoing = sphere.slerp(both_keys, directions, factors).swapaxes(0, 1)
-    first, last = tracks.open
+    first, last = tracks.open_ends
     if ends == "3DS":
         skew = continuity * bias
         outgoing[:, first] = sphere.slerp(q[:, first], after[:, first], (slack * (1.0 + skew))[first] / 3.0)
@@ -69,7 +69,7 @@ def squad_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float6
     log_after = sphere.log(sphere.product(sphere.conjugate(q), after))
     # With the rule "TANGENT", the tangents at ends are set below from the controls of inner keys.
     incoming, outgoing = tangents(tracks, log_before, log_after, "3DS")
-    first, last = tracks.open
+    first, last = tracks.open_ends
     if ends == "TANGENT":
         incoming_controls = sphere.product(q, sphere.exp(-incoming / 3.0))
         outgoing_controls = sphere.product(q, sphere.exp(outgoing / 3.0))
@@ -93,7 +93,7 @@ def controls_at_ends(
     docs/formulas, "Ends of rotation tracks".
     """
     tracks, q, before, after, turns = keys
-    first, last = tracks.open
+    first, last = tracks.open_ends
     has_two_keys = last - first == 1
     share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
     next_incoming = _turned_back(incoming[:, first + 1], None if turns is None else turns[:, first])

@@ -34,7 +34,7 @@ def tangents(
     incoming, outgoing = weighted_sums(tracks.parameters, before, after)
     incoming *= incoming_factor
     outgoing *= outgoing_factor
-    first, last = tracks.open
+    first, last = tracks.open_ends
     if ends == "3DS":
         skew = continuity * bias
         outgoing[:, first] = (slack * (1.0 + skew))[first] * after[:, first]
@@ -54,7 +54,7 @@ def natural_tangents(
     The tangents of inner keys are `incoming` and `outgoing` (d, K). The results have shape (d, m) for the m tracks that
     have ends. Two keys are joined by a line.
     """
-    first, last = tracks.open
+    first, last = tracks.open_ends
     has_two_keys = last - first == 1
     natural_outgoing = 1.5 * after[:, first] - 0.5 * incoming[:, first + 1]
     natural_incoming = 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1]

@@ -64,7 +64,7 @@ class VectorSpline(ComponentSpline):
         p0, p1, p2, p3 = (keys + weight * chords for weight in weights.b2)
         p0 -= weights.c0_at_start * chord_before
         p3 += weights.c3_at_end * chord_after
-        first, last = tracks.open
+        first, last = tracks.open_ends
         p0[:, first], p3[:, last - 1] = keys[:, first], keys[:, last]
         # The segment that begins at a last key holds the end of the segment before.
         held = np.where(tracks.looped, p3[:, np.maximum(tracks.last - 1, 0)], keys[:, tracks.last])

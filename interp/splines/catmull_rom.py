@@ -33,7 +33,7 @@ def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> F
     both_lengths = tracks.before + tracks.after
     share = np.divide(tracks.after, both_lengths, out=np.zeros_like(both_lengths), where=both_lengths > 0.0)
     result: Float64Array = slope_before * share + slope_after * (1.0 - share)
-    first, last = tracks.open
+    first, last = tracks.open_ends
     has_two_keys = last - first == 1
     line_first, line_last = slope_after[:, first], slope_before[:, last]
     result[:, first] = np.where(has_two_keys, line_first, 2.0 * line_first - result[:, first + 1])

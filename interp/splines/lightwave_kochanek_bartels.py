@@ -89,7 +89,7 @@ class KochanekBartelsSpline(ComponentSpline):
         p = tracks.columns
         before, after = tracks.chords(p)
         incoming, outgoing = _tangents(tracks, before, after)
-        first, last = tracks.open
+        first, last = tracks.open_ends
         outgoing[:, first], incoming[:, last] = natural_tangents(tracks, before, after, incoming, outgoing)
         return Cubics.of_tangents(tracks, p, incoming, outgoing)
 
@@ -129,7 +129,7 @@ class KochanekBartelsRotationSpline(OrientationSpline):
         incoming, outgoing = _tangents(tracks, *turns)
         controls_before = sphere.product(sphere.exp(-incoming / 3.0), q)
         controls_after = sphere.product(sphere.exp(outgoing / 3.0), q)
-        first, last = tracks.open
+        first, last = tracks.open_ends
         keys, no_tension = RotationKeys(tracks, q, before, after, None), np.ones_like(tracks.frames)
         ends = controls_at_ends(keys, controls_before, controls_after, slack=no_tension)
         controls_after[:, first], controls_before[:, last] = ends

@@ -53,7 +53,7 @@ class RotationSpline(OrientationSpline):
         end = tracks.segment_end
         after_start = _turned(q, leaving / 3.0)
         before_end = _turned(q[:, end], -arriving / 3.0)
-        first, last = tracks.open
+        first, last = tracks.open_ends
         has_two_keys = last - first == 1
         share = np.where(has_two_keys, 1.0 / 3.0, 2.0 / 3.0)
         from_next = np.where(has_two_keys, q[:, first + 1], _turned(q[:, first + 1], -arriving[:, first] / 2.0))
@@ -84,7 +84,7 @@ class BlendSpline(OrientationSpline):
     def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> Blend:
         q = signed_quaternions(splines, tracks)
         leaving, arriving = _key_velocities(tracks, q)
-        first, last = tracks.open
+        first, last = tracks.open_ends
         # The weight a + b u of the curve that is correct at the segment's end. It is u between inner keys, 1 in the
         # first segment, and 0 in the last segment. The first and last segments have one curve each.
         weight = np.zeros((2, q.shape[1]))
