@@ -39,12 +39,15 @@ def bake(
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
     progress: Progress | None = None,
+    keeps_handles: bool = False,
 ) -> Report:
     """Bake the TCB tracks of the datablocks (see `bake_many`). `prefixes` maps each datablock to its path prefixes.
 
-    If `progress` raises an exception, the bake is completed before the exception is raised again.
+    If `keeps_handles`, fitted handles stay on the keys after Restore and Remove. If `progress` raises an exception,
+    the bake is completed before the exception is raised again.
     """
-    return run_steps(bake_steps(datablocks, options, prefixes), progress, finishes=True)
+    steps = bake_steps(datablocks, options, prefixes, keeps_handles=keeps_handles)
+    return run_steps(steps, progress, finishes=True)
 
 
 def bake_steps(
@@ -52,6 +55,7 @@ def bake_steps(
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
     at_once: int | None = None,
+    keeps_handles: bool = False,
 ) -> Steps[Report]:
     """Bake step by step (see `bake`). Yield the number of finished tracks and the total number of tracks.
 
@@ -75,6 +79,9 @@ def bake_steps(
     count = max(1, at_once or len(jobs))
     for first in range(0, len(jobs), count):
         evaluated = _evaluated(jobs[first : first + count], report)
+        if keeps_handles:
+            for bake in [bake for job in evaluated for bake in job.tracks]:
+                bake.keep_handles()
         add_rows(evaluated)
         for start, end in _written_together(evaluated):
             for job, report_of_job in zip(evaluated[start:end], write_in_place(evaluated[start:end]), strict=True):

@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from ..errors import Finding
 from ..fcurves.channels import Channels
-from ..fcurves.keyframes import Float32Array
+from ..fcurves.keyframes import HANDLE, SIDES, Float32Array
 from ..store.frame_functions import FrameFunction
 from ..store.table.track_records import BakedChannel, Channel, Options, Settings, TrackState
 from ..store.tracks import Track
@@ -64,6 +66,22 @@ class TrackBake:
             worst.error_frame,
             any(baked.is_approximate for baked in baked_by_plan),
         )
+
+    def keep_handles(self) -> None:
+        """Make the fitted handles the animator's own, so that Restore and Remove keep them.
+
+        Handles of keys with other values on the curves do not fit the animator's values.
+        """
+        own_keys = dict(self.own)
+        for handle_keys in [keys for keys in self.baked.handle_keys if keys.values_on_curves is None]:
+            for index, *handles in zip(handle_keys.components, handle_keys.left, handle_keys.right, strict=True):
+                keys = own_keys[index].keys.copy()
+                for side, places in zip(SIDES, handles, strict=True):
+                    is_fitted = ~np.isnan(places).any(axis=1)
+                    getattr(keys, side)[is_fitted] = places[is_fitted]
+                    getattr(keys, f"{side}_type")[is_fitted] = HANDLE["FREE"]
+                own_keys[index] = own_keys[index].with_(keys=keys)
+        self.own = own_keys
 
     @property
     def may_keep_records(self) -> bool:

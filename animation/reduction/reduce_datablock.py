@@ -15,7 +15,6 @@ import numpy as np
 from ...interp.fitting.reduction import part_of_steps
 from ..bake.pipeline import bake
 from ..datablocks import name_of
-from ..edit.apply_and_remove import apply
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import Float64Array
@@ -217,15 +216,14 @@ class DatablockReduction:
         if not self._are_fewer(self._new_keys):
             return self._minimal()
         self._motion.sample_between_frames()
-        copy, new_keys, refused, _ = self._written(self._new_keys, self._factor)
+        copy, new_keys, refused, played = self._written(self._new_keys, self._factor)
         if not self._are_fewer(new_keys):
             self.discard_copy()
             return self._minimal()
-        self._keep_handles(copy, new_keys)
         self._notes += refused
         plain = [keys.sampled.track for keys in new_keys if keys.settings is None and len(keys.rows) > 1]
         self._notes += [track.finding("REDUCE_PLAIN") for track in plain]
-        result = self._result(copy, new_keys)
+        result = self._result(copy, new_keys, played)
         self._notes += self._copy.keep_original()
         return result
 
@@ -278,19 +276,12 @@ class DatablockReduction:
         paths = _tcb_paths(new_keys)
         if not paths:
             return []
-        return bake([self._datablock], Options(output="HANDLES"), {self._datablock: paths}).refused
+        options = Options(output="HANDLES")
+        return bake([self._datablock], options, {self._datablock: paths}, keeps_handles=True).refused
 
-    def _keep_handles(self, copy: Channels, new_keys: Sequence[NewKeys]) -> None:
-        """Keep the handles that play the motion on restored keys and on keys without TCB."""
-        paths = _tcb_paths(new_keys)
-        if paths:
-            apply(self._datablock, paths)
-            self._play(copy, new_keys)
-
-    def _result(self, copy: Channels, new_keys: Sequence[NewKeys]) -> Reduction:
+    def _result(self, copy: Channels, new_keys: Sequence[NewKeys], played: Played) -> Reduction:
         """Measure the motion that the copy plays."""
         request, motion = self._request, self._motion
-        played = motion.played()
         deviation, still = motion.deviation(played, request.still)
         between = motion.deviation_between_frames(played.values, request.error)
         unfiltered = motion.deviation_from_unfiltered(played)

@@ -136,7 +136,6 @@ def sample_track(
 
     `joins` states, for each end of the range, whether a track has keys beyond that end.
     """
-    frame_list = frames.tolist()
     raw, slopes = np.empty((len(frames), len(track.rest))), np.zeros((2, len(track.rest)))
     for index, still in enumerate(track.rest):
         fcurve = track.channels.get(index)
@@ -144,7 +143,7 @@ def sample_track(
         if fcurve is None:
             continue
         if plays(fcurve):
-            raw[:, index] = [fcurve.evaluate(frame) for frame in frame_list]
+            raw[:, index] = _values(fcurve, frames)
         slopes[:, index] = slopes_outside(fcurve, frames)
     if not np.isfinite(raw).all():
         raise track.error("PLAYED_NOT_FINITE")
@@ -156,6 +155,15 @@ def sample_track(
     slopes[np.array(joined)] = np.nan
     ends = velocities_beside(track, frames, raw, values, joins)
     return SampledTrack(track, raw, values, slopes, stays, joined, ends, key_frames, channel_keys)
+
+
+def _values(fcurve: bpy.types.FCurve, frames: Float64Array) -> Float64Array | list[float]:
+    """Return the F-curve's values at the frames."""
+    keys = read_coordinates(fcurve).reshape(-1, 2)
+    if not fcurve.modifiers and np.array_equal(keys[:, 0], frames):
+        # Reading is ten times as fast as evaluating.
+        return keys[:, 1].astype(np.float64)
+    return [fcurve.evaluate(frame) for frame in frames.tolist()]
 
 
 def _keys_among(track: Track, frames: Float64Array) -> tuple[Float64Array, int]:

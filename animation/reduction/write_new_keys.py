@@ -162,9 +162,9 @@ def write(copy: Channels, new_keys: Sequence[NewKeys], frames: Float64Array) -> 
         has_all_channels = track.is_rotation and len(keys.rows) > 1
         for index in range(keys.values.shape[1]) if has_all_channels else track.channels:
             fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
-            before = read(fcurve)
+            before = read(fcurve) if any(keys.sampled.joined) else None
             _key(fcurve, keys, index, frames, slopes[:, index])
-            if any(keys.sampled.joined):
+            if before is not None:
                 write_keys(fcurve, join_keys(fcurve, read(fcurve), before, frames))
 
 

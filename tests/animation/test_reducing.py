@@ -694,10 +694,10 @@ def test_a_write_that_fails_changes_nothing(animation, ball, monkeypatch):
     original, actions = ball.animation_data.action, list(bpy.data.actions)
     before, kept = action_bits(original), original.use_fake_user
 
-    def fails(*_given):
+    def fails(*_given, **_options):
         raise animation.AnimationError(animation.Finding("QUOTED", "Ball", arguments=("the disk is full",)))
 
-    monkeypatch.setattr(search, "apply", fails)
+    monkeypatch.setattr(search, "bake", fails)
     with pytest.raises(animation.AnimationError, match="the disk is full"):
         animation.reduce(ball, error=0.01)
     assert ball.animation_data.action is original

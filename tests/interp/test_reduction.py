@@ -372,6 +372,15 @@ def test_tension_and_bias_play_what_was_fitted() -> None:
         assert off <= 0.02 * (1.0 + 1e-6)
 
 
+def test_the_outer_segments_of_tcb_splines_are_within_the_error_too() -> None:
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        frames = np.arange(float(random.integers(40, 200)))
+        samples = np.sin(frames[:, np.newaxis] / random.uniform(5.0, 15.0, 3) + random.uniform(0.0, 6.0, 3))
+        (keys,) = reduce_tracks([SampledTracks(samples[np.newaxis], np.array([0.01]))], "TCB")
+        assert np.linalg.norm(keys.spline(0)(frames) - samples, axis=1).max() <= 0.01 * (1.0 + 1e-6)
+
+
 WAVES = np.random.default_rng(8).uniform((15.0, 0.0, 15.0, 0.0), (60.0, 6.0, 60.0, 6.0), (40, 4))
 
 

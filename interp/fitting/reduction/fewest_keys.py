@@ -6,15 +6,16 @@ Source: docs/formulas, "Fewest keys".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import fields
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .key_sets import KeySet, Samples
+from .tension_and_bias import end_velocities
 from .window_equations import played_values
 from .windows import refit
 
@@ -31,6 +32,8 @@ _GAIN = 0.97
 """A key is moved if at most this fraction of the error around it remains."""
 _ORDER = 4
 """The error of a cubic grows with this power of the length of its segment."""
+_HOPELESS = 2.5
+"""A change whose error exceeds this limit is not tried again after other changes near it. Errors rarely decrease."""
 _LONGEST = 2.0
 """The maximum factor by which a segment may grow if its error is less than allowed."""
 _SHARES = (0.0, 0.3, 0.6, 0.8, 0.95)
@@ -63,23 +66,20 @@ def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
     """
     keys = within(samples, first_keys(samples, _SPACING) if keys is None else keys)
     yield 0.4
-    keys = without_needless(samples, keys)
-    yield 0.7
     return improved(samples, keys)
 
 
 def improved(samples: Samples, keys: KeySet) -> KeySet:
     """Merge pairs of keys, move other keys, remove keys that are no longer needed, and return the result."""
-    keys = merge(samples, keys)
+    keys = thinned(samples, keys)
     move(samples, keys)
     return without_needless(samples, keys)
 
 
-def respaced(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolArray]) -> Steps:
+def respaced(samples: Samples, keys: KeySet) -> Steps:
     """Return keys with segments as long as their errors allow, with no more keys per track than before.
 
     In a smooth motion, no single key of many evenly spaced keys can be removed, although fewer keys would suffice.
-    `accept` returns a mask of the tracks that may use the new keys.
     """
     tracks = len(samples.values)
     for number, share in enumerate(_SHARES):
@@ -96,16 +96,10 @@ def respaced(samples: Samples, keys: KeySet, accept: Callable[[KeySet], BoolArra
             new_keys = yield from fewest_keys(samples, start)
             count = np.bincount(new_keys.track, minlength=tracks)
             is_running &= (count < count_before) & (count > 0)
-            if is_running.any():
-                is_running &= accept(_replaced(keys, new_keys, is_running))
-            keys = _replaced(keys, new_keys, is_running)
+            others = new_keys.take(is_running[new_keys.track])
+            keys = joined(keys.take(~is_running[keys.track]), others)[0]
         yield (number + 1) / len(_SHARES)
     return keys
-
-
-def _replaced(keys: KeySet, others: KeySet, is_other: BoolArray) -> KeySet:
-    """Return keys in which the keys of some tracks are replaced."""
-    return joined(keys.take(~is_other[keys.track]), others.take(is_other[others.track]))[0]
 
 
 def _stretched(rows: IndexArray, errors: Float64Array, share: float) -> IndexArray:
@@ -172,14 +166,14 @@ def _window_indices(
 ) -> tuple[IndexArray, BoolArray]:
     """Return the indices of the keys around given keys, and a mask of keys to fit, both of shape (n, m).
 
-    `around` contains the offsets of the keys of a window from its center.
+    `around` contains the offsets of the keys of a window from its center, shape (m,) or (n, m). The outer keys are not
+    fitted.
     """
     first, last = keys.bounds()
-    indices = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
-    reach = around.max() - 1
-    free = np.broadcast_to(np.abs(around) <= reach, indices.shape) & (indices == center[:, np.newaxis] + around)
-    free &= ~samples.held[keys.track[indices], keys.rows[indices]]
-    return indices, free
+    wanted = center[:, np.newaxis] + around
+    indices = np.clip(wanted, first[center, np.newaxis], last[center, np.newaxis])
+    is_inner = (around > around.min(axis=-1, keepdims=True)) & (around < around.max(axis=-1, keepdims=True))
+    return indices, is_inner & (indices == wanted) & ~samples.held[keys.track[indices], keys.rows[indices]]
 
 
 def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
@@ -240,6 +234,21 @@ def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArr
             keys.put(indices, fitted, free)
 
 
+def with_end_tangents(samples: Samples, keys: KeySet) -> KeySet:
+    """Update the velocities of the first and last keys with tension, and add keys where errors are then too large.
+
+    The tangent at an end depends on the velocity of the next key, which may have been fitted later.
+    """
+    while True:
+        ends = np.unique(keys.bounds())
+        indices, _ = _window_indices(samples, keys, ends, _AROUND)
+        keys.velocities[ends] = end_velocities(keys.windows(indices), samples.parts)
+        count = len(keys.rows)
+        keys = within(samples, keys, is_fitted=True)
+        if len(keys.rows) == count:
+            return keys
+
+
 def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
     """Fit some keys and their neighbors again, one key after another."""
     for center in centers.tolist():
@@ -257,58 +266,75 @@ def _inaccurate_segments(samples: Samples, keys: KeySet) -> IndexArray:
     return inaccurate
 
 
+class _Change(NamedTuple):
+    """A change that leaves one key fewer."""
+
+    around: tuple[int, ...]
+    """The offsets, from the changed key, of the keys in the window afterward."""
+    dropped: int
+    """The offset of the key that is dropped."""
+
+
+_REMOVAL = _Change((-2, -1, 1, 2), 0)
+_MERGE = _Change((-2, -1, 0, 2, 3), 1)
+"""The key moves halfway to the next key, which is dropped."""
+
+
+def thinned(samples: Samples, keys: KeySet) -> KeySet:
+    """Remove keys, and replace pairs of keys with one key halfway between, while the errors stay within the limits."""
+    if samples.smooth is None:
+        return _changed(samples, keys, (_REMOVAL, _MERGE))
+    # Among keys with tension and bias, a merged pair often prevents the removal of other keys.
+    return _changed(samples, without_needless(samples, keys), (_MERGE,))
+
+
 def without_needless(samples: Samples, keys: KeySet) -> KeySet:
     """Remove the keys that are not needed, starting with the least important."""
-    around = _AROUND[_AROUND != 0]
-    # The error without each key, and the fit of its neighbors. NaN marks errors to compute again.
-    errors = np.full(len(keys.rows), np.nan)
-    fits = keys.windows(np.zeros((len(errors), len(around)), dtype=np.intp))
+    return _changed(samples, keys, (_REMOVAL,))
+
+
+def _changed(samples: Samples, keys: KeySet, changes: tuple[_Change, ...]) -> KeySet:
+    """Make the changes with the smallest errors first, while the errors stay within the limits."""
+    dropped = np.array([change.dropped for change in changes])
+    apart = _APART + int(dropped.max())
+    # The error after each change around each key, shape (n, changes). NaN marks errors to compute again.
+    errors = np.full((len(keys.rows), len(changes)), np.nan)
     while True:
         first, last = keys.bounds()
         index = np.arange(len(keys.rows))
-        errors[(index == first) | (index == last) | samples.held[keys.track, keys.rows]] = np.inf
-        stale = np.flatnonzero(np.isnan(errors))
-        if len(stale):
-            indices, free = _window_indices(samples, keys, stale, around)
-            fitted, errors[stale] = refit(samples, keys.windows(indices), free)
-            fits.rows[stale], fits.values[stale] = fitted.rows, fitted.values
-            fits.velocities[stale] = fitted.velocities
-        removed = _independent(errors, _APART)
-        if not len(removed):
+        is_fixed = (index == first) | (index == last) | samples.held[keys.track, keys.rows]
+        errors[is_fixed[:, np.newaxis] | is_fixed[np.minimum(index[:, np.newaxis] + dropped, len(index) - 1)]] = np.inf
+        center, change = np.nonzero(np.isnan(errors))
+        if len(center):
+            _, windows, free = _windows_after(samples, keys, center, change, changes)
+            errors[center, change] = refit(samples, windows, free)[1]
+        center = _independent(errors.min(axis=1), apart)
+        if not len(center):
             return keys
-        indices, free = _window_indices(samples, keys, removed, around)
-        keys.put(indices, fits.take(removed), free)
-        changed = removed[:, np.newaxis] + np.arange(1 - _APART, _APART)
-        changed = changed[(changed >= first[removed, np.newaxis]) & (changed <= last[removed, np.newaxis])]
-        errors[changed] = np.nan
+        change = errors[center].argmin(axis=1)
+        indices, windows, free = _windows_after(samples, keys, center, change, changes)
+        keys.put(indices, refit(samples, windows, free)[0], free)
+        near = center[:, np.newaxis] + np.arange(1 - apart, apart)
+        is_near = np.zeros(len(keys.rows), dtype=np.bool_)
+        is_near[near[(near >= first[center, np.newaxis]) & (near <= last[center, np.newaxis])]] = True
+        errors[is_near[:, np.newaxis] & (errors <= _HOPELESS)] = np.nan
         stays = np.ones(len(keys.rows), dtype=np.bool_)
-        stays[removed] = False
-        keys, errors, fits = keys.take(stays), errors[stays], fits.take(stays)
+        stays[center + dropped[change]] = False
+        keys, errors = keys.take(stays), errors[stays]
 
 
-def merge(samples: Samples, keys: KeySet) -> KeySet:
-    """Replace neighboring pairs of keys with one key halfway between, if the error stays within the limits."""
-    around = np.array([-2, -1, 0, 2, 3])
-    while True:
-        first, last = keys.bounds()
-        center = np.arange(len(keys.rows))
-        held = samples.held[keys.track, keys.rows]
-        center = center[(center > first) & (center + 1 < last) & ~held & ~np.append(held[1:], True)]
-        indices = np.clip(center[:, np.newaxis] + around, first[center, np.newaxis], last[center, np.newaxis])
-        free = (np.abs(around - 0.5) < 2.0) & (indices == center[:, np.newaxis] + around) & ~held[indices]
-        windows = keys.windows(indices)
-        windows.rows[:, 2] = (keys.rows[center] + keys.rows[center + 1]) // 2
-        windows.values[:, 2] = samples.values_at(windows.track, windows.rows[:, 2])
-        errors = np.full(len(keys.rows), np.inf)
-        fitted, errors[center] = refit(samples, windows, free)
-        merged = _independent(errors, _APART + 1)
-        if not len(merged):
-            return keys
-        window = np.searchsorted(center, merged)
-        keys.put(indices[window], fitted.take(window), free[window])
-        stays = np.ones(len(keys.rows), dtype=np.bool_)
-        stays[merged + 1] = False
-        keys = keys.take(stays)
+def _windows_after(
+    samples: Samples, keys: KeySet, center: IndexArray, change: IndexArray, changes: tuple[_Change, ...]
+) -> tuple[IndexArray, KeySet, BoolArray]:
+    """Return the windows after changes around keys, with the indices of their keys, and a mask of the keys to fit."""
+    width = max(len(each.around) for each in changes)
+    around = np.array([np.pad(each.around, (0, width - len(each.around)), mode="edge") for each in changes])
+    indices, free = _window_indices(samples, keys, center, around[change])
+    windows = keys.windows(indices)
+    merged = np.flatnonzero(np.array([each is _MERGE for each in changes])[change])
+    windows.rows[merged, 2] = (keys.rows[center[merged]] + keys.rows[center[merged] + 1]) // 2
+    windows.values[merged, 2] = samples.values_at(windows.track[merged], windows.rows[merged, 2])
+    return indices, windows, free
 
 
 def _independent(errors: Float64Array, apart: int) -> IndexArray:

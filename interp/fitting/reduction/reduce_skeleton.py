@@ -12,20 +12,20 @@ import numpy as np
 
 from ...cubics import hermite_weights
 from ...keys import Float64Array
-from .fewest_keys import errors_of, fewest_keys, improved, part_of_steps, within, without_needless
+from .fewest_keys import errors_of, first_keys, improved, move, part_of_steps, thinned, within
 from .key_sets import KeySet, Method
 from .reduce_tracks import Reduced, SampledTracks, samples_of, split_keys
 from .skeleton import LOCATION, ROTATION, Skeleton
 
-_FIRST_SHARE = 0.6
+_SPACING = 50
+"""The maximum number of frames between the first keys."""
+_FIRST_SHARE = 0.7
 """The fraction of the error that one bone may cause when the search begins. The errors of several bones add up."""
 _FIRST_LIMIT = 1.5
 """The number of keys that a group may have before its pass, relative to its original keys. The pass then removes some
 of these keys."""
 _ROUNDS = 12
 """One less than the maximum number of keys added to a segment in which splines deviate."""
-_SWEEPS = 2
-"""The number of passes over all bones."""
 
 
 def reduce_skeleton(
@@ -54,18 +54,8 @@ def reduce_skeleton(
     reach = skeleton.distances_of_points()
     errors = yield from part_of_steps(_find_first_keys(skeleton, reach), 0.0, 0.3)
     _remove_useless_keys(skeleton, key_counts or {}, _FIRST_LIMIT)
-    if method == "HERMITE":
-        yield from part_of_steps(_sweeps(skeleton, _SWEEPS), 0.3, 0.7)
-    else:
-        skeleton.smooth = {
-            group: np.concatenate([skeleton.joints[number].played for number in numbers], axis=1)
-            for group, numbers in enumerate(skeleton.groups)
-        }
-        for batch in skeleton.batches():
-            samples = skeleton.samples(batch)
-            skeleton.set_keys(batch, within(samples, skeleton.keys_of(batch)), samples)
-            yield 0.4
-        yield from part_of_steps(_sweeps(skeleton, _SWEEPS), 0.4, 0.6)
+    sweeps = _sweeps(skeleton) if method == "HERMITE" else _sweeps_with_tension(skeleton)
+    yield from part_of_steps(sweeps, 0.3, 0.7)
     _remove_useless_keys(skeleton, key_counts or {}, 1.0)
     _add_keys(skeleton, errors)
     return _played_by_splines(skeleton, method, reach)
@@ -88,8 +78,9 @@ def _find_first_keys(skeleton: Skeleton, reach: Float64Array) -> Generator[float
             for part in _parts_of_joints(skeleton, reach, [skeleton.groups[group][index] for group in groups], animated)
         ]
         samples = samples_of(parts)
-        share = len(groups) / len(skeleton.groups)
-        keys = yield from part_of_steps(fewest_keys(samples), len(errors) / len(skeleton.groups), share)
+        keys = thinned(samples, within(samples, first_keys(samples, _SPACING)))
+        move(samples, keys)
+        yield (len(errors) + len(groups)) / len(skeleton.groups)
         errors_of_groups = errors_of(samples, keys)
         skeleton.set_keys(groups, keys, samples)
         errors |= dict(zip(groups, errors_of_groups, strict=True))
@@ -145,18 +136,39 @@ def _remove_useless_keys(skeleton: Skeleton, key_counts: Mapping[int, int], fact
             skeleton.remove_keys(group)
 
 
-def _sweeps(skeleton: Skeleton, count: int) -> Generator[float, None, None]:
-    """Remove and move keys of all groups, from the tips to the root and back.
+def _sweeps(skeleton: Skeleton) -> Generator[float, None, None]:
+    """Remove and move keys of all groups, from the tips to the root, then remove more from the root to the tips.
 
     Yield the fraction of the work that is done.
     """
-    done, batches = 0, skeleton.batches()
-    for sweep in range(count):
-        for batch in batches[::-1] if sweep % 2 == 0 else batches:
-            samples, keys = skeleton.samples(batch), skeleton.keys_of(batch)
-            skeleton.set_keys(batch, improved(samples, without_needless(samples, keys)), samples)
-            done += 1
-            yield done / (count * len(batches))
+    batches = skeleton.batches()
+    for done, batch in enumerate([*batches[::-1], *batches]):
+        samples = skeleton.samples(batch)
+        keys = thinned(samples, skeleton.keys_of(batch))
+        if done < len(batches):
+            move(samples, keys)
+        skeleton.set_keys(batch, keys, samples)
+        yield 0.5 * (done + 1) / len(batches)
+
+
+def _sweeps_with_tension(skeleton: Skeleton) -> Generator[float, None, None]:
+    """Add keys with tension and bias to all groups where needed, then remove and move keys, three times.
+
+    Yield the fraction of the work that is done.
+    """
+    skeleton.smooth = {
+        group: np.concatenate([skeleton.joints[number].played for number in numbers], axis=1)
+        for group, numbers in enumerate(skeleton.groups)
+    }
+    batches = skeleton.batches()
+    for batch in batches:
+        samples = skeleton.samples(batch)
+        skeleton.set_keys(batch, within(samples, skeleton.keys_of(batch)), samples)
+        yield 0.1
+    for done, batch in enumerate([*batches[::-1], *batches, *batches[::-1]]):
+        samples = skeleton.samples(batch)
+        skeleton.set_keys(batch, improved(samples, skeleton.keys_of(batch)), samples)
+        yield 0.1 + 0.3 * (done + 1) / len(batches)
 
 
 def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) -> dict[int, Reduced]:
@@ -173,7 +185,7 @@ def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) 
             for number, columns in skeleton.columns(group):
                 reduced[number] = split_keys(skeleton.keys[group], joints[number].parts(columns.start), 1.0, method)
                 joints[number].play(reduced[number].played(len(joints[number].rotation)))
-        skeleton.update_poses()
+        skeleton.update_poses(number for group in changed_groups for number in skeleton.groups[group])
         new_rows = _rows_to_add(skeleton, cubics, reach)
         if not new_rows:
             break

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arguments import checked_choice
-from ...key_batch import BoolArray, IndexArray
+from ...key_batch import IndexArray
 from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
-from .fewest_keys import errors_of, fewest_keys, improved, refit_around, respaced, within, without_needless
+from .fewest_keys import errors_of, fewest_keys, improved, refit_around, respaced, with_end_tangents, within
 from .key_sets import KeySet, Method, Samples
 from .tension_and_bias import chord_rates, solve_in_triangle
 from .window_equations import played_values
@@ -62,14 +62,21 @@ class SampledTracks:
         """Return the errors (n,) of values (n, d) at rows (n,) of tracks (n,), relative to the tolerance."""
         if self.is_rotation:
             values = values / np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
-        deviation = values - self.samples[track, row]
+        _, frames, dimension = self.samples.shape
+        index = track * frames + row
+        deviation = values - self.samples.reshape(-1, dimension).take(index, axis=0)
         distance = np.sqrt(np.einsum("ij,ij->i", deviation, deviation))
         if self.is_rotation:
             # The chord of two quaternions is 2 sin(angle / 4).
             distance = 4.0 * np.arcsin(np.minimum(0.5 * distance, 1.0))
-        allowed = self.tolerance[track] if self.tolerance.ndim == 1 else self.tolerance[track, row]
+        allowed = self.tolerance[track] if self.tolerance.ndim == 1 else self.tolerance.take(index)
         errors: Float64Array = distance / allowed
         return errors
+
+    def _of_track(self, track: int) -> SampledTracks:
+        """Return the part with only one of its tracks."""
+        ends = None if self.ends is None else self.ends[[track]]
+        return SampledTracks(self.samples[[track]], self.tolerance[[track]], self.is_rotation, ends)
 
     def scaled(self) -> tuple[SampledTracks, Float64Array]:
         """Return the part with samples scaled to about 1, and the original sizes (tracks, 1, 1)."""
@@ -185,8 +192,7 @@ def reduce_tracks(parts: Sequence[SampledTracks], method: Method = "HERMITE") ->
     -------
     list of Reduced
         Keys from the first to the last frame. F-curves with these values and slopes, and splines of values, are within
-        the tolerance. TCB splines of values can exceed the tolerance by a quarter between the outer two keys at each
-        end. Splines of rotations deviate from quaternion cubics at large turns.
+        the tolerance. Splines of rotations deviate from quaternion cubics at large turns.
 
     Raises
     ------
@@ -232,21 +238,20 @@ def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Gener
     scaled_parts, sizes = zip(*(part.scaled() for part in parts), strict=True)
     samples = samples_of(scaled_parts)
     keys = yield from fewest_keys(samples)
-    if samples.count > 2:
-
-        def accept(tried: KeySet) -> BoolArray:
-            return _has_accurate_splines(scaled_parts, samples, tried)
-
-        keys = yield from respaced(samples, keys, accept)
+    keys = yield from respaced(samples, keys)
     if method == "TCB":
         samples = replace(samples, smooth=played_values(samples, keys))
-        keys = without_needless(samples, within(samples, keys))
+        keys = within(samples, keys)
         yield 0.8
-        keys = improved(samples, keys)
+        keys = with_end_tangents(samples, improved(samples, keys))
     reduced_tracks = _split(scaled_parts, samples, keys, method)
+    if method == "HERMITE":
+        reduced_tracks = [
+            _with_accurate_splines(track_keys, [part._of_track(track) for part in scaled_parts])
+            for track, track_keys in enumerate(reduced_tracks)
+        ]
     return [
-        keys_of_track._with_sizes([size[track, 0] for size in sizes])
-        for track, keys_of_track in enumerate(reduced_tracks)
+        track_keys._with_sizes([size[track, 0] for size in sizes]) for track, track_keys in enumerate(reduced_tracks)
     ]
 
 
@@ -270,17 +275,23 @@ def _check(parts: Sequence[SampledTracks], method: str) -> None:
             )
 
 
-def _has_accurate_splines(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet) -> BoolArray:
-    """Return a mask of the tracks whose Hermite splines of rotations are also roughly within the tolerance."""
-    rows = np.arange(samples.count)
-    is_accurate = np.ones(len(samples.values), dtype=np.bool_)
+def _with_accurate_splines(keys: Reduced, parts: Sequence[SampledTracks]) -> Reduced:
+    """Return one track's keys, with more where Hermite splines of rotations are not roughly within the tolerance."""
+    rows = np.arange(parts[0].samples.shape[1])
     rotations = [number for number, part in enumerate(parts) if part.is_rotation]
-    for track, track_keys in enumerate(_split(parts, samples, keys, "HERMITE") if rotations else ()):
-        for number in rotations:
-            values = track_keys.spline(number)(rows.astype(np.float64))
-            errors = parts[number].errors(np.full(len(rows), track), rows, values)
-            is_accurate[track] &= errors.max() <= _SPLINE_LIMIT
-    return is_accurate
+    while rotations and len(keys.rows) > 1:
+        errors = np.maximum.reduce(
+            [
+                parts[number].errors(np.zeros_like(rows), rows, keys.spline(number)(rows.astype(np.float64)))
+                for number in rotations
+            ]
+        )
+        after = np.searchsorted(keys.rows[1:-1], np.flatnonzero(errors > _SPLINE_LIMIT), side="right")
+        middles = np.setdiff1d((keys.rows[after] + keys.rows[after + 1]) // 2, keys.rows)
+        if not len(middles):
+            break
+        keys = divided(keys, middles, parts)
+    return keys
 
 
 def samples_of(parts: Sequence[SampledTracks]) -> Samples:

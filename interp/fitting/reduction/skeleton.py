@@ -54,10 +54,13 @@ class Joint:
     ends: dict[str, Float64Array] = field(default_factory=dict)
     channels: dict[str, Float64Array] = field(init=False)
     """The motion that replaces location, rotation and scale."""
+    linear: Float64Array = field(init=False)
+    """The linear parts of the replacement motion, shape (frames, 3, 3)."""
 
     def __post_init__(self) -> None:
         self.rotation = unroll_signs(self.rotation)
         self.channels = {LOCATION: self.location, ROTATION: self.rotation, SCALE: self.scale}
+        self.linear = self._linear()
 
     @property
     def samples(self) -> Float64Array:
@@ -97,9 +100,10 @@ class Joint:
         """Replace the samples with values (frames, d)."""
         for name, columns in self.columns.items():
             self.channels[name] = values[:, columns]
+        self.linear = self._linear()
 
-    def linear(self) -> Float64Array:
-        """Return the linear parts of the replacement motion, shape (frames, 3, 3)."""
+    def _linear(self) -> Float64Array:
+        """Return the linear parts of the replacement motion."""
         rotation = self.channels[ROTATION]
         unit = rotation / np.sqrt(np.einsum("ij,ij->i", rotation, rotation))[:, np.newaxis]
         return to_matrix(unit) * self.channels[SCALE][:, np.newaxis]
@@ -129,7 +133,7 @@ class Link:
         The columns of the group's samples.
     center : ndarray, shape (3, frames)
         The original position of the joint.
-    held, wanted : ndarray of float32, shape (p, 3, frames)
+    held, wanted : ndarray of float32, shape (3, p, frames)
         The points in the axes of the joint, and their target positions relative to the center.
     weights : ndarray of float32, shape (p, frames)
         The weights of squared distances.
@@ -188,19 +192,18 @@ def _raise_to_errors(largest_squares: Float32Array, link: Link, row: IndexArray,
         for coordinate, center in zip(position, link.center, strict=True)
     ]
     lines = [[coordinate.astype(np.float32) for coordinate in line] for line in linear]
-    for held, wanted, weights in zip(link.held, link.wanted, link.weights, strict=True):
-        x, y, z = (coordinate.take(row) for coordinate in held)
-        squares = np.zeros(len(row), dtype=np.float32)
-        for line, start, target in zip(lines, offset, wanted, strict=True):
-            deviation = line[0] * x
-            deviation += line[1] * y
-            deviation += line[2] * z
-            deviation += start
-            deviation -= target.take(row)
-            deviation *= deviation
-            squares += deviation
-        squares *= weights.take(row)
-        np.maximum(largest_squares, squares, out=largest_squares)
+    x, y, z = link.held.take(row, axis=2)
+    squares = np.zeros(x.shape, dtype=np.float32)
+    for line, start, wanted in zip(lines, offset, link.wanted, strict=True):
+        deviation = line[0] * x
+        deviation += line[1] * y
+        deviation += line[2] * z
+        deviation += start
+        deviation -= wanted.take(row, axis=1)
+        deviation *= deviation
+        squares += deviation
+    squares *= link.weights.take(row, axis=1)
+    np.maximum(largest_squares, squares.max(axis=0, initial=0.0), out=largest_squares)
 
 
 def _matrices(q: Float64Array) -> _Linear:
@@ -263,8 +266,11 @@ class Skeleton:
         self.error = error
         self._owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
         self.under = self._points_under()
-        self._poses = self._compute_poses()
-        self.wanted = self._points()
+        self._poses: list[tuple[Float64Array, Float64Array]] = [(np.zeros(0), np.zeros(0))] * len(joints)
+        self._first_points = np.searchsorted(self._owner, np.arange(len(joints)))
+        self._points = np.empty((len(self._owner), len(joints[0].rotation), 3))
+        self.update_poses(range(len(joints)))
+        self.wanted = self._points.copy()
         self.limits = limits_while_still(np.full(self.wanted.shape[:2], error), self.wanted, still)
         """The maximum deviation of each point at each frame, shape (points, frames)."""
         if shares is not None:
@@ -342,30 +348,26 @@ class Skeleton:
         """Return the columns of all channels of a group, and whether they are rotations."""
         return [part for number, columns in self.columns(group) for part in self.joints[number].parts(columns.start)]
 
-    def _compute_poses(self) -> list[tuple[Float64Array, Float64Array]]:
-        """Return the linear parts (frames, 3, 3) and positions (frames, 3) of all joints."""
-        poses: list[tuple[Float64Array, Float64Array]] = []
-        for joint in self.joints:
+    def update_poses(self, numbers: Iterable[int]) -> None:
+        """Compute the poses and points of joints whose channels have changed, and of all joints below them."""
+        changed = set(numbers)
+        for number, joint in enumerate(self.joints):
+            if number not in changed and joint.parent not in changed:
+                continue
+            changed.add(number)
             rest, location = joint.offset[:3, :3], joint.channels[LOCATION]
-            linear, position = rest @ joint.linear(), location @ rest.T + joint.offset[:3, 3]
+            linear, position = rest @ joint.linear, location @ rest.T + joint.offset[:3, 3]
             if joint.parent >= 0:
-                parent_linear, parent_position = poses[joint.parent]
+                parent_linear, parent_position = self._poses[joint.parent]
                 position = (parent_linear @ position[..., np.newaxis])[..., 0] + parent_position
                 linear = parent_linear @ linear
-            poses.append((linear, position))
-        return poses
-
-    def _points(self) -> Float64Array:
-        """Return the positions of all points in the replacement motion, shape (points, frames, 3)."""
-        by_joint = [
-            (linear @ joint.points.T + position[..., np.newaxis]).transpose(2, 0, 1)
-            for joint, (linear, position) in zip(self.joints, self._poses, strict=True)
-        ]
-        return np.concatenate(by_joint)
+            self._poses[number] = linear, position
+            points = (linear @ joint.points.T + position[..., np.newaxis]).transpose(2, 0, 1)
+            self._points[self._first_points[number] :][: len(points)] = points
 
     def errors(self) -> Float64Array:
         """Return the deviation of each point relative to its limit, shape (points, frames)."""
-        errors: Float64Array = np.linalg.norm(self._points() - self.wanted, axis=2) / self.limits
+        errors: Float64Array = np.linalg.norm(self._points - self.wanted, axis=2) / self.limits
         return errors
 
     def distances_of_points(self) -> Float64Array:
@@ -382,11 +384,10 @@ class Skeleton:
         The other groups play their current keys. A point may deviate by more than its limit if it already does, but its
         deviation must not increase. If `is_strict`, no deviation may exceed its limit.
         """
-        points = self._points()
         limits = self.limits
         if not is_strict:
-            limits = np.maximum(limits, np.linalg.norm(points - self.wanted, axis=2))
-        links_of_groups = [self._links(group, points, limits) for group in groups]
+            limits = np.maximum(limits, np.linalg.norm(self._points - self.wanted, axis=2))
+        links_of_groups = [self._links(group, limits) for group in groups]
 
         def measure(track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
             errors = np.zeros(len(row))
@@ -401,7 +402,7 @@ class Skeleton:
         smooth = np.stack([self.smooth[group] for group in groups]) if self.smooth else None
         return Samples(np.stack(values), measure, self.parts(groups[0]), np.stack(ends), smooth)
 
-    def _links(self, group: int, points: Float64Array, limits: Float64Array) -> list[Link]:
+    def _links(self, group: int, limits: Float64Array) -> list[Link]:
         """Return the joints of a group as links, with the current positions of points and their limits."""
         numbers = self.groups[group]
         nearest = self._nearest(numbers)
@@ -412,7 +413,7 @@ class Skeleton:
             above, origin = self._transform_above(joint, numbers[parent] if parent >= 0 else None)
             own_points = np.flatnonzero((nearest[self._owner] == len(links)) & self._is_measured)
             linear, position = self._poses[number]
-            held = (np.linalg.inv(linear) @ (points[own_points] - position)[..., np.newaxis])[..., 0]
+            held = (np.linalg.inv(linear) @ (self._points[own_points] - position)[..., np.newaxis])[..., 0]
             wanted = self.wanted[own_points] - position
             weights = 1.0 / (limits[own_points] ** 2)
             links.append(
@@ -424,8 +425,8 @@ class Skeleton:
                     origin=np.ascontiguousarray(origin.T),
                     columns=columns,
                     center=np.ascontiguousarray(position.T),
-                    held=np.ascontiguousarray(held.transpose(0, 2, 1), dtype=np.float32),
-                    wanted=np.ascontiguousarray(wanted.transpose(0, 2, 1), dtype=np.float32),
+                    held=np.ascontiguousarray(held.transpose(2, 0, 1), dtype=np.float32),
+                    wanted=np.ascontiguousarray(wanted.transpose(2, 0, 1), dtype=np.float32),
                     weights=weights.astype(np.float32),
                 )
             )
@@ -466,18 +467,14 @@ class Skeleton:
             )
             for number, columns in self.columns(group):
                 self.joints[number].play(values[track][:, columns])
-        self.update_poses()
+        self.update_poses(number for group in groups for number in self.groups[group])
 
     def remove_keys(self, group: int) -> None:
         """Make the joints of a group play their samples, without keys."""
         del self.keys[group]
         for number in self.groups[group]:
             self.joints[number].play(self.joints[number].samples)
-        self.update_poses()
-
-    def update_poses(self) -> None:
-        """Compute the poses of all joints from their channels."""
-        self._poses = self._compute_poses()
+        self.update_poses(self.groups[group])
 
     def keys_of(self, groups: Sequence[int]) -> KeySet:
         """Return the keys of a batch's groups."""

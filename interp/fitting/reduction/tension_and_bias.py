@@ -43,8 +43,8 @@ def with_tension_and_bias(samples: Samples, windows: KeySet, sums: WindowSums) -
 
 def _with_weights(samples: Samples, windows: KeySet, sums: WindowSums) -> tuple[Float64Array, KeySet]:
     """Return the least-squares weights of both chords (n, c, parts, 2), and the windows with these weights."""
-    columns = sums.columns
-    count, width = len(windows.rows), len(columns)
+    columns = slice(1, -1)
+    count, width = len(windows.rows), windows.rows.shape[1] - 2
     velocities = windows.velocities.copy()
     chords = chord_rates(windows.rows, windows.values, windows.velocities, samples.parts)[:, columns]
     is_free = sums.free[:, columns]
@@ -138,6 +138,21 @@ def _clip_to_triangle(weights: Float64Array) -> Float64Array:
         total > _LARGEST_SUM, _LARGEST_SUM / np.maximum(total, _LARGEST_SUM), 1.0
     )
     return clipped
+
+
+def end_velocities(windows: KeySet, parts: list[tuple[slice, bool]]) -> Float64Array:
+    """Return the closest possible velocities (n, d) of the middle keys of windows, which are ends of tracks."""
+    middle = windows.rows.shape[1] // 2
+    velocities = windows.velocities[:, middle].copy()
+    # Only one of both chords is not 0.
+    chords = chord_rates(windows.rows, windows.values, windows.velocities, parts)[:, middle].sum(axis=1)
+    for part, _ in parts:
+        chord = chords[:, part]
+        square = np.einsum("nd,nd->n", chord, chord)
+        along = np.einsum("nd,nd->n", chord, velocities[:, part])
+        weight = np.divide(along, square, out=np.zeros_like(square), where=square > 0.0)
+        velocities[:, part] = np.clip(weight, 0.0, _LARGEST_SUM)[:, np.newaxis] * chord
+    return velocities
 
 
 def chord_rates(

@@ -87,10 +87,10 @@ class SegmentSamples:
 @lru_cache(maxsize=4096)
 def _weights(length: int) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return the weights (length + 1, 4) at a segment's samples, the same with halved ends, and their products."""
-    chord, leaving, arriving = hermite_weights(np.arange(length + 1) / length)
+    chord, leaving, arriving = hermite_weights(np.arange(length + 1) / max(length, 1))
     weights = np.stack([1.0 - chord, leaving * length, chord, arriving * length], axis=1)
     halved = weights.copy()
-    halved[[0, -1]] *= 0.5
+    halved[[0, -1]] *= 0.5 if length else 0.0
     return weights, halved, weights.T @ halved
 
 
@@ -100,6 +100,8 @@ def played_values(samples: Samples, keys: KeySet) -> Float64Array:
     segments = SegmentSamples.of(keys.rows[left], keys.rows[left + 1])
     points = [keys.values[left], keys.velocities[left], keys.values[left + 1], keys.velocities[left + 1]]
     values = np.empty_like(samples.values)
+    # Tracks of one frame have no segments.
+    values[keys.track, keys.rows] = keys.values
     values[keys.track[left][segments.segment], segments.row] = segments.played(np.stack(points, axis=1))
     return values
 
@@ -113,8 +115,6 @@ class WindowSums(NamedTuple):
 
     free: BoolArray
     """Mask of the keys to fit, shape (n, m)."""
-    columns: IndexArray
-    """The c keys of a window that are free in any window, shape (c,)."""
     squares: Float64Array
     """Sums of products of the weights of the four unknowns, shape (n, m - 1, 4, 4)."""
     products: Float64Array
@@ -133,22 +133,20 @@ def segment_ends(windows: KeySet) -> Float64Array:
 
 
 def normal_equations(sums: WindowSums, windows: KeySet) -> tuple[Float64Array, Float64Array]:
-    """Return the normal matrix (n, c, 2, c, 2) of keys' values and velocities, and the slope (n, c, 2, d)."""
-    columns, squares, residual_products = sums.columns, sums.squares, sums.residual_products(windows)
-    count, segments = squares.shape[:2]
-    matrix = np.zeros((count, len(columns), 2, len(columns), 2))
-    slope = np.zeros((count, len(columns), 2, residual_products.shape[3]))
-    for column, key in enumerate(columns.tolist()):
-        if key > 0:
-            matrix[:, column, :, column] += squares[:, key - 1, 2:, 2:]
-            slope[:, column] += residual_products[:, key - 1, 2:]
-        if key < segments:
-            matrix[:, column, :, column] += squares[:, key, :2, :2]
-            slope[:, column] += residual_products[:, key, :2]
-            if column + 1 < len(columns):
-                matrix[:, column, :, column + 1] = squares[:, key, :2, 2:]
-                matrix[:, column + 1, :, column] = squares[:, key, 2:, :2]
-    return matrix, slope
+    """Return the normal matrix (n, c, 2, c, 2) of the c inner keys' values and velocities, and the slope (n, c, 2, d).
+
+    The outer keys of windows are fixed.
+    """
+    count, segments = sums.squares.shape[:2]
+    residual_products = sums.residual_products(windows)
+    size = 2 * segments + 2
+    matrix, slope = np.zeros((count, size, size)), np.zeros((count, size, residual_products.shape[3]))
+    for segment in range(segments):
+        of_segment = slice(2 * segment, 2 * segment + 4)
+        matrix[:, of_segment, of_segment] += sums.squares[:, segment]
+        slope[:, of_segment] += residual_products[:, segment]
+    inner, keys = slice(2, size - 2), segments - 1
+    return matrix[:, inner, inner].reshape(count, keys, 2, keys, 2), slope[:, inner].reshape(count, keys, 2, -1)
 
 
 def solve_symmetric(matrix: Float64Array, right: Float64Array, is_fixed: BoolArray | None = None) -> Float64Array:
