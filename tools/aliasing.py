@@ -41,7 +41,7 @@ FRAME = 5
 """A frame between two keys."""
 LIGHTS = ((1.0, (1.0, 0.35, 0.08)), (0.55, (0.15, 0.6, 1.0)), (-1.0, (0.2, 1.0, 0.35)))
 """The position along the baton, and the color."""
-LOOKS = 50
+POINTS_PER_SIDE = 50
 """Number of orientations to compare on each side of the frame."""
 BAKES: dict[str, dict[str, Any]] = {
     "samples, step 1": {"step": 1.0},
@@ -68,12 +68,12 @@ def make_scene() -> Any:
     """Make a new file that contains the baton with its keys."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     baton: Any = shapes.link("Baton", None)
-    for at, colour in LIGHTS:
+    for position, color in LIGHTS:
         glow = shapes.material("Glow", (0.0, 0.0, 0.0), 0.5)
         tree: Any = glow.node_tree
         surface = tree.nodes["Principled BSDF"].inputs
-        surface["Emission Color"].default_value, surface["Emission Strength"].default_value = (*colour, 1.0), 12.0
-        shapes.add(f"Light {at}", shapes.sphere(Vector((at, 0, 0)), 0.06), glow).parent = baton
+        surface["Emission Color"].default_value, surface["Emission Strength"].default_value = (*color, 1.0), 12.0
+        shapes.add(f"Light {position}", shapes.sphere(Vector((position, 0, 0)), 0.06), glow).parent = baton
     for number, angles in enumerate(KEYS):
         baton.rotation_euler = [math.radians(angle) for angle in angles]
         baton.keyframe_insert("rotation_euler", frame=1 + KEYS_APART * number)
@@ -97,15 +97,15 @@ def set_up_render(scene: Any, size: int, samples: int) -> None:
         item.cycles.motion_steps = 7
 
 
-def seen(baton: Any) -> list[npt.NDArray[np.float64]]:
+def orientations_in_shutter(baton: Any) -> list[npt.NDArray[np.float64]]:
     """Return the baton's orientations while the shutter is open."""
     scene: Any = bpy.context.scene
-    turned = []
-    for place in range(-LOOKS, LOOKS + 1):
-        frame = FRAME + place / (2 * LOOKS)
+    orientations = []
+    for number in range(-POINTS_PER_SIDE, POINTS_PER_SIDE + 1):
+        frame = FRAME + number / (2 * POINTS_PER_SIDE)
         scene.frame_set(int(frame), subframe=frame % 1)
-        turned.append(reference.of_euler(baton.rotation_euler))
-    return turned
+        orientations.append(reference.of_euler(baton.rotation_euler))
+    return orientations
 
 
 def baked(options: dict[str, Any]) -> Any:
@@ -145,22 +145,24 @@ def stills(folder: Path) -> Picture:
     return np.stack(pictures)
 
 
-def off(picture: Picture, other: Picture) -> float:
+def difference(picture: Picture, other: Picture) -> float:
     """Return the root mean square of the difference, relative to the root mean square of the other picture."""
     return float(np.sqrt(((picture - other) ** 2).mean() / (other**2).mean()))
 
 
 def measure(folder: Path) -> None:
     """Print the table."""
-    turned = seen(baked(BAKES[EXACT]))
+    exact = orientations_in_shutter(baked(BAKES[EXACT]))
     average = stills(folder).mean(axis=0)
     print("| bake | maximum error while the shutter is open | picture |")
     print("|---|---:|---:|")
     for label, options in BAKES.items():
-        angles = map(reference.apart, seen(baked(options)), turned)
+        angles = map(reference.apart, orientations_in_shutter(baked(options)), exact)
         bpy.context.scene.frame_set(FRAME)  # type: ignore[union-attr]
         picture = rendered(folder, blurred=True)
-        print(f"| {label} | {math.degrees(max(angles)):.2g}° | {100 * off(picture, average):.1f} % |", flush=True)
+        print(
+            f"| {label} | {math.degrees(max(angles)):.2g}° | {100 * difference(picture, average):.1f} % |", flush=True
+        )
 
 
 def draw(folder: Path) -> None:
@@ -171,9 +173,9 @@ def draw(folder: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, views = plt.subplots(1, len(SHOWN), figsize=(11.4, 4.1), layout="constrained")
-    exact = seen(baked(BAKES[EXACT]))
+    exact = orientations_in_shutter(baked(BAKES[EXACT]))
     for axes, (title, label) in zip(views, SHOWN.items(), strict=True):
-        error = math.degrees(max(map(reference.apart, seen(baked(BAKES[label])), exact)))
+        error = math.degrees(max(map(reference.apart, orientations_in_shutter(baked(BAKES[label])), exact)))
         scene: Any = bpy.context.scene
         set_up_render(scene, 360, 512)
         scene.render.filepath = str(folder / "picture.png")
@@ -189,9 +191,9 @@ def draw(folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--picture", action="store_true", help="draw docs/figures/spin.png")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        (draw if given.picture else measure)(Path(folder))
+        (draw if options.picture else measure)(Path(folder))
     tcb.end_process(0)
 
 

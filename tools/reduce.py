@@ -15,25 +15,30 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.benchmarks.checkout import animation, module
+from tools.benchmarks.scenes import fcurves
 
-channels, joints = module("animation.fcurves.channels"), module("animation.reduction.armature_joints")
+joints = module("animation.reduction.armature_joints")
 
 _PER_MARGIN = 173.0
 """The approximate error in centimeters for a margin of 1, with which the search begins."""
-_NEAR = 0.9
+_LEAST_ERROR = 0.9
 """A margin is accepted if the largest error is between this fraction of the limit and the limit."""
-_CURVE_KEY = 6
-"""Numbers stored per Bezier key: the frame and value of the key and of both handles."""
+_BELOW_LIMIT = 0.97
+"""The search for the margin aims at this fraction of the limit."""
+_NUMBERS_PER_BEZIER_KEY = 6
+"""The frame and value of a Bezier key and of both handles."""
 
 
 def main() -> None:
@@ -41,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
     parser.add_argument("--height", type=float, default=170.0, help="height of the body in the first frame, in cm")
-    parser.add_argument("--error", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="centimetres")
+    parser.add_argument("--error", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="centimeters")
     parser.add_argument("--skip", type=int, default=1, help="frames to skip at the beginning")
     parser.add_argument("--tries", type=int, default=8, help="margins of Decimate to try for each error")
     parser.add_argument("--only", choices=("reduce", "decimate"))
@@ -50,75 +55,79 @@ def main() -> None:
     parser.add_argument(
         "--method", choices=("HERMITE", "TCB"), nargs="+", default=["HERMITE"], help="method of Reduce's keys"
     )
-    given = parser.parse_args()
-    for file in given.files:
-        given.file = file
-        for error in given.error:
-            ways: dict[str, Any] = {f"reduce {method}": partial(_reduce, method=method) for method in given.method}
-            for way, measure in (*ways.items(), ("decimate", _decimate)):
-                if given.only is None or way.startswith(given.only):
-                    head = {"file": given.file.stem, "way": way, "asked": error}
-                    print(json.dumps({**head, **measure(given, error)}), flush=True)
+    options = parser.parse_args()
+    for file in options.files:
+        load = partial(load_capture, file, options.height, options.skip)
+        for error in options.error:
+            ways: dict[str, Callable[[], dict[str, Any]]] = {
+                f"reduce {method}": partial(reduce, load, error, method, options.still, options.period)
+                for method in options.method
+            }
+            ways["decimate"] = partial(decimate, load, error, options.tries)
+            for way, measure in ways.items():
+                if options.only is None or way.startswith(options.only):
+                    print(json.dumps({"file": file.stem, "way": way, "asked": error, **measure()}), flush=True)
 
 
-def load(given: argparse.Namespace, mode: Any) -> tuple[Any, np.ndarray, float]:
-    """Return the armature in a new file without the skipped frames, all its frames, and the units per centimeter."""
+class Capture(NamedTuple):
+    """A motion capture in a new file."""
+
+    rig: Any
+    """The armature."""
+    frames: npt.NDArray[np.float64]
+    """All frames of the capture."""
+    unit: float
+    """The length of a centimeter in Blender's units."""
+
+
+Load = Callable[[Any], Capture]
+"""A function that loads the capture with rotations in the given mode of Blender's importer."""
+
+
+def load_capture(file: Path, height: float, skip: int, rotate_mode: Any) -> Capture:
+    """Load a capture without its first frames. `height` is the height of the body in centimeters."""
     bpy.ops.wm.read_factory_settings()
     bpy.ops.preferences.addon_enable(module="io_anim_bvh")
-    bpy.ops.import_anim.bvh(filepath=str(given.file), rotate_mode=mode)
+    bpy.ops.import_anim.bvh(filepath=str(file), rotate_mode=rotate_mode)
     rig: Any = bpy.context.object
-    for fcurve in _curves(rig):
+    for fcurve in fcurves(rig):
         points = fcurve.keyframe_points
         co = np.empty(2 * len(points), dtype=np.float32)
         points.foreach_get("co", co)
-        own = co.reshape(-1, 2)[given.skip :] if len(points) > 1 else co.reshape(-1, 2)
+        remaining = co[2 * skip :] if len(points) > 1 else co
         points.clear()
-        points.add(len(own))
-        points.foreach_set("co_ui", np.ascontiguousarray(own).ravel())
-        points.foreach_set("interpolation", np.ones(len(own), dtype=np.uint8))
+        points.add(len(remaining) // 2)
+        points.foreach_set("co_ui", remaining)
+        points.foreach_set("interpolation", np.ones(len(remaining) // 2, dtype=np.uint8))
         fcurve.update()
-    last = max(fcurve.range()[1] for fcurve in _curves(rig))
-    frames = np.arange(float(min(fcurve.range()[0] for fcurve in _curves(rig))), last + 1.0)
-    places = joints.point_positions(rig, frames[:1])
-    return rig, frames, float(np.ptp(places[:, 0, 2])) / given.height
+    first, last = (end(fcurve.range()[side] for fcurve in fcurves(rig)) for side, end in ((0, min), (1, max)))
+    frames = np.arange(float(first), last + 1.0)
+    first_positions = joints.point_positions(rig, frames[:1])[:, 0]
+    return Capture(rig, frames, float(np.ptp(first_positions[:, 2])) / height)
 
 
-def _curves(rig: Any) -> list[Any]:
-    return list(channels.channels_of(rig))
-
-
-def _joints(rig: Any) -> tuple[int, int]:
-    """Return the number of the bones' keys, counted once per frame, and the number of keys of all channels."""
-    at: set[tuple[str, float]] = set()
-    scalar = 0
-    for fcurve in _curves(rig):
-        frames = [point.co[0] for point in fcurve.keyframe_points]
-        scalar += len(frames)
-        at |= {(fcurve.data_path.rpartition(".")[0], frame) for frame in frames}
-    return len(at), scalar
-
-
-def _reduce(given: argparse.Namespace, error: float, method: Any) -> dict[str, Any]:
-    rig, frames, unit = load(given, "QUATERNION")
-    bones = len(rig.pose.bones)
-    still = None if given.still is None else given.still * unit
+def reduce(load: Load, error: float, method: Any, still: float | None, period: float | None) -> dict[str, Any]:
+    """Return the results of Reduce. Errors are in centimeters."""
+    rig, frames, unit = load("QUATERNION")
     start = time.process_time()
-    result = animation.reduce(rig, error=error * unit, still=still, period=given.period, method=method)
+    result = animation.reduce(
+        rig, error=error * unit, still=None if still is None else still * unit, period=period, method=method
+    )
     seconds = time.process_time() - start
-    keys, scalar = _joints(rig)
+    keys, scalar_keys = count_keys(rig)
     # A key stores its frame once, and a value and a velocity, or parameters, for each track.
     numbers = keys
-    for fcurve in _curves(rig):
-        own, is_rotation = len(fcurve.keyframe_points), "rotation" in fcurve.data_path
-        by_track = {"HERMITE": 3 if is_rotation else 0, "TCB": 3}[method]
-        numbers += own * (1 if is_rotation or method != "HERMITE" else 2)
-        numbers += by_track * own if fcurve.array_index == 0 else 0
+    for fcurve in fcurves(rig):
+        count, is_rotation = len(fcurve.keyframe_points), "rotation" in fcurve.data_path
+        numbers_per_track = {"HERMITE": 3 if is_rotation else 0, "TCB": 3}[method]
+        numbers += count * (1 if is_rotation or method != "HERMITE" else 2)
+        numbers += numbers_per_track * count if fcurve.array_index == 0 else 0
     return {
         "diamonds": keys,
-        "share": round(100.0 * keys / (bones * len(frames)), 2),
-        "scalar_keys": scalar,
+        "share": round(100.0 * keys / (len(rig.pose.bones) * len(frames)), 2),
+        "scalar_keys": scalar_keys,
         "numbers": numbers,
-        "numbers_in_handles": scalar * _CURVE_KEY,
+        "numbers_in_handles": scalar_keys * _NUMBERS_PER_BEZIER_KEY,
         "largest": result.error / unit,
         "mean": result.mean / unit,
         "still": result.still / unit,
@@ -128,28 +137,29 @@ def _reduce(given: argparse.Namespace, error: float, method: Any) -> dict[str, A
     }
 
 
-def _decimate(given: argparse.Namespace, error: float) -> dict[str, Any]:
+def decimate(load: Load, error: float, tries: int) -> dict[str, Any]:
+    """Return the results of Decimate with the margin whose largest error is closest to the limit, in centimeters."""
     margin = error / _PER_MARGIN
-    for _ in range(given.tries):
-        rig, frames, unit = load(given, "NATIVE")
-        bones = len(rig.pose.bones)
-        before = joints.point_positions(rig, frames)
+    for _ in range(tries):
+        rig, frames, unit = load("NATIVE")
+        original_positions = joints.point_positions(rig, frames)
         start = time.process_time()
         _run_decimate(margin)
         seconds = time.process_time() - start
-        off = np.linalg.norm(joints.point_positions(rig, frames) - before, axis=2) / unit
-        keys, scalar = _joints(rig)
-        if _NEAR * error <= off.max() <= error:
+        errors = np.linalg.norm(joints.point_positions(rig, frames) - original_positions, axis=2) / unit
+        largest = float(errors.max())
+        if _LEAST_ERROR * error <= largest <= error:
             break
-        margin *= 0.97 * error / float(off.max())
+        margin *= _BELOW_LIMIT * error / largest
+    keys, scalar_keys = count_keys(rig)
     return {
         "margin": margin,
         "diamonds": keys,
-        "share": round(100.0 * keys / (bones * len(frames)), 2),
-        "scalar_keys": scalar,
-        "numbers": scalar * _CURVE_KEY,
-        "largest": float(off.max()),
-        "mean": float(off.mean()),
+        "share": round(100.0 * keys / (len(rig.pose.bones) * len(frames)), 2),
+        "scalar_keys": scalar_keys,
+        "numbers": scalar_keys * _NUMBERS_PER_BEZIER_KEY,
+        "largest": largest,
+        "mean": float(errors.mean()),
         "seconds": round(seconds, 2),
     }
 
@@ -160,13 +170,24 @@ def _run_decimate(margin: float) -> None:
     bpy.ops.pose.select_all(action="SELECT")
     manager: Any = bpy.context.window_manager
     window = manager.windows[0]
-    area: Any = max(window.screen.areas, key=lambda each: each.width * each.height)
+    area: Any = max(window.screen.areas, key=lambda area: area.width * area.height)
     area.type = "GRAPH_EDITOR"
-    region = next(each for each in area.regions if each.type == "WINDOW")
+    region = next(region for region in area.regions if region.type == "WINDOW")
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.graph.select_all(action="SELECT")
         bpy.ops.graph.decimate(mode="ERROR", remove_error_margin=margin)
     bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def count_keys(rig: Any) -> tuple[int, int]:
+    """Return the number of the bones' keys, counted once per frame, and the number of keys of all channels."""
+    keys: set[tuple[str, float]] = set()
+    scalar_keys = 0
+    for fcurve in fcurves(rig):
+        frames = [point.co[0] for point in fcurve.keyframe_points]
+        scalar_keys += len(frames)
+        keys |= {(fcurve.data_path.rpartition(".")[0], frame) for frame in frames}
+    return len(keys), scalar_keys
 
 
 if __name__ == "__main__":

@@ -13,12 +13,10 @@ keys than the search only where the search finds segments of more than 100 frame
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +26,13 @@ from scipy.signal import savgol_filter
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from interp.fitting.reduction import SampledTracks, reduce_tracks
+from tools.benchmarks.checkout import module
+from tools.reduce import Capture, joints, load_capture
 from tools.tcb import end_process
+
+channels, find_tracks, sampled_track = (
+    module(f"animation.{name}") for name in ("fcurves.channels", "store.find_tracks", "reduction.sampled_track")
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,6 +42,8 @@ _REACHES = (1, 2, 4)
 """Frames on each side of parabolas from which a key may also choose."""
 _LONGEST = 100
 """The length in frames of the longest segment that is tried."""
+_HOPELESS = 10.0
+"""If all curves of a segment deviate by this multiple of the angle, longer segments are not tried."""
 
 
 def main() -> None:
@@ -49,96 +55,93 @@ def main() -> None:
     parser.add_argument("--skip", type=int, default=1, help="frames to skip at the beginning")
     parser.add_argument("--bones", type=int, default=8, help="the most bones of each file, evenly chosen")
     parser.add_argument("--frames", type=int, default=400, help="the most frames of each file")
-    given = parser.parse_args()
-    for file in given.files:
-        given.file = file
-        samples, limits = tracks_of(given)
+    options = parser.parse_args()
+    for file in options.files:
+        capture = load_capture(file, options.height, options.skip, "QUATERNION")
+        samples, limits = rotations_of(capture, options.frames, options.bones, options.error)
         start = time.process_time()
-        found = [len(keys.rows) for keys in reduce_tracks([SampledTracks(samples, limits, is_rotation=True)])]
+        reduced_tracks = reduce_tracks([SampledTracks(samples, limits, is_rotation=True)])
         seconds = time.process_time() - start
-        values, slopes = _choices(samples, limits)
-        least = [fewest(*each) for each in zip(samples, limits.tolist(), values, slopes, strict=True)]
-        print(
-            json.dumps(
-                {
-                    "file": given.file.stem,
-                    "tracks": len(samples),
-                    "frames": samples.shape[1],
-                    "search": sum(found),
-                    "optimum": sum(least),
-                    "gap": round(sum(found) / sum(least) - 1.0, 3),
-                    "seconds": round(seconds, 2),
-                }
-            ),
-            flush=True,
-        )
+        search = sum(len(keys.rows) for keys in reduced_tracks)
+        choices = choices_of_keys(samples, limits)
+        optimum = sum(map(fewest_keys, samples, limits.tolist(), *choices))
+        row = {"file": file.stem, "tracks": len(samples), "frames": samples.shape[1]}
+        row |= {"search": search, "optimum": optimum, "gap": round(search / optimum - 1.0, 3)}
+        print(json.dumps(row | {"seconds": round(seconds, 2)}), flush=True)
 
 
-def tracks_of(given: Any) -> tuple[Floats, Floats]:
-    """Return the bones' quaternions (tracks, frames, 4), and the allowed angle of each bone."""
-    reduce = importlib.import_module("tools.reduce")
-    rig, frames, unit = reduce.load(given, "QUATERNION")
-    tracks = importlib.import_module(f"{reduce.animation.__name__}.store.find_tracks")
-    sampled_track = importlib.import_module(f"{reduce.animation.__name__}.reduction.sampled_track")
-    frames = frames[: given.frames]
-    animated_tracks = tracks.find_tracks(rig, reduce.channels.channels_of(rig))
-    every = [sampled_track.sample_track(track, frames) for track in animated_tracks]
-    places = reduce.joints.point_positions(rig, frames[:1])[:, 0]
-    turning = [dense for dense in every if dense.track.is_rotation and not dense.is_still]
-    chosen = [turning[at] for at in np.unique(np.linspace(0, len(turning) - 1, given.bones).round().astype(int))]
+def rotations_of(capture: Capture, frame_count: int, bone_count: int, error: float) -> tuple[Floats, Floats]:
+    """Return quaternions of bones (tracks, frames, 4), and the angle of each bone for an error in centimeters."""
+    rig, length = capture.rig, error * capture.unit
+    frames = capture.frames[:frame_count]
+    tracks = find_tracks.find_tracks(rig, channels.channels_of(rig))
+    sampled = [sampled_track.sample_track(track, frames) for track in tracks]
+    moving = [samples for samples in sampled if samples.track.is_rotation and not samples.is_still]
+    rows = np.unique(np.linspace(0, len(moving) - 1, bone_count).round().astype(int))
+    chosen = [moving[row] for row in rows]
+    positions = joints.point_positions(rig, frames[:1])[:, 0]
     limits = []
-    for dense in chosen:
-        bone = rig.path_resolve(dense.owner.removesuffix("."))
-        numbers = [rig.pose.bones.find(each.name) for each in (bone, *bone.children_recursive)]
-        points = places[np.concatenate([[2 * number, 2 * number + 1] for number in numbers])]
-        reach = np.linalg.norm(points - places[2 * numbers[0]], axis=1).max()
-        limits.append(given.error * unit / max(reach, given.error * unit))
-    return np.stack([dense.values for dense in chosen]), np.array(limits)
+    for samples in chosen:
+        bone = rig.path_resolve(samples.owner.removesuffix("."))
+        numbers = [rig.pose.bones.find(child.name) for child in (bone, *bone.children_recursive)]
+        # Each bone has a point at its head and one at its tail.
+        points = positions[np.concatenate([[2 * number, 2 * number + 1] for number in numbers])]
+        farthest = np.linalg.norm(points - positions[2 * numbers[0]], axis=1).max()
+        limits.append(length / max(farthest, length))
+    return np.stack([samples.values for samples in chosen]), np.array(limits)
 
 
-def fewest(samples: Floats, limit: float, values: Floats, slopes: Floats) -> int:
-    """Return the fewest keys of a track (frames, 4) within an angle in radians, from choices (choices, frames, 4)."""
-    count, states = len(samples), len(values)
-    least = np.full((count, states), np.inf)
-    least[0] = 1.0
-    for end in range(1, count):
-        for begin in range(end - 1, max(end - _LONGEST, 0) - 1, -1):
-            length = end - begin
-            if not np.isfinite(least[begin]).any() or least[begin].min() + 1.0 >= least[end].max():
-                continue
-            u = np.arange(length + 1)[:, np.newaxis] / length
-            first = (1.0 - u) ** 2 * (
-                (1.0 + 2.0 * u) * values[:, np.newaxis, begin] + u * length * slopes[:, np.newaxis, begin]
-            )
-            last = u**2 * (
-                (3.0 - 2.0 * u) * values[:, np.newaxis, end] - (1.0 - u) * length * slopes[:, np.newaxis, end]
-            )
-            curve = first[:, np.newaxis] + last[np.newaxis]
-            curve /= np.linalg.norm(curve, axis=3, keepdims=True)
-            chord = np.linalg.norm(curve - samples[begin : end + 1], axis=3)
-            able = 4.0 * np.arcsin(np.minimum(0.5 * chord.max(axis=2), 1.0)) <= limit * (1.0 + 1e-6)
-            if not able.any() and length > 1 and chord.min() > 10.0 * limit:
-                break
-            reached = np.where(able, least[begin][:, np.newaxis] + 1.0, np.inf).min(axis=0)
-            np.minimum(least[end], reached, out=least[end])
-        # Neighboring frames can always be joined.
-        np.minimum(least[end], least[end - 1].min() + 1.0, out=least[end])
-    return int(least[-1].min())
-
-
-def _choices(samples: Floats, limits: Floats) -> tuple[Floats, Floats]:
+def choices_of_keys(samples: Floats, limits: Floats) -> tuple[Floats, Floats]:
     """Return the values and slopes (tracks, choices, frames, 4) that keys may have."""
     frames = np.arange(samples.shape[1])
     values, slopes = [], []
     for factor in _FACTORS:
-        found = reduce_tracks([SampledTracks(samples, factor * limits, is_rotation=True)])
-        curves = [CubicHermiteSpline(keys.rows, keys.values[0], keys.slopes[0]) for keys in found]
+        reduced_tracks = reduce_tracks([SampledTracks(samples, factor * limits, is_rotation=True)])
+        curves = [CubicHermiteSpline(keys.rows, keys.values[0], keys.slopes[0]) for keys in reduced_tracks]
         values.append(np.stack([curve(frames) for curve in curves]))
         slopes.append(np.stack([curve(frames, 1) for curve in curves]))
     for reach in _REACHES:
         values.append(savgol_filter(samples, 2 * reach + 1, 2, axis=1))
         slopes.append(savgol_filter(samples, 2 * reach + 1, 2, deriv=1, axis=1))
     return np.stack(values, axis=1), np.stack(slopes, axis=1)
+
+
+def fewest_keys(samples: Floats, limit: float, values: Floats, slopes: Floats) -> int:
+    """Return the fewest keys of a track (frames, 4) within an angle in radians, from choices (choices, frames, 4)."""
+    count, states = len(samples), len(values)
+    # The fewest keys up to a key at each frame with each choice, shape (frames, choices).
+    fewest = np.full((count, states), np.inf)
+    fewest[0] = 1.0
+    for end in range(1, count):
+        for begin in range(end - 1, max(end - _LONGEST, 0) - 1, -1):
+            length = end - begin
+            if not np.isfinite(fewest[begin]).any() or fewest[begin].min() + 1.0 >= fewest[end].max():
+                continue
+            curves = _segments(values[:, [begin, end]], slopes[:, [begin, end]], length)
+            chords = np.linalg.norm(curves - samples[begin : end + 1], axis=3)
+            angles = 4.0 * np.arcsin(np.minimum(0.5 * chords.max(axis=2), 1.0))
+            is_within = angles <= limit * (1.0 + 1e-6)
+            if not is_within.any() and length > 1 and chords.min() > _HOPELESS * limit:
+                break
+            keys = np.where(is_within, fewest[begin][:, np.newaxis] + 1.0, np.inf).min(axis=0)
+            np.minimum(fewest[end], keys, out=fewest[end])
+        # Neighboring frames can always be joined.
+        np.minimum(fewest[end], fewest[end - 1].min() + 1.0, out=fewest[end])
+    return int(fewest[-1].min())
+
+
+def _segments(values: Floats, slopes: Floats, length: int) -> Floats:
+    """Return the unit quaternions of all segments, shape (start choices, end choices, length + 1, 4).
+
+    The values and slopes of the choices at both ends have the shape (choices, 2, 4).
+    """
+    u = np.arange(length + 1)[:, np.newaxis] / length
+    (start, end), (leaving, arriving) = (ends[:, :, np.newaxis].swapaxes(0, 1) for ends in (values, slopes))
+    from_start = (1.0 - u) ** 2 * ((1.0 + 2.0 * u) * start + u * length * leaving)
+    from_end = u**2 * ((3.0 - 2.0 * u) * end - (1.0 - u) * length * arriving)
+    curves: Floats = from_start[:, np.newaxis] + from_end[np.newaxis]
+    curves /= np.linalg.norm(curves, axis=3, keepdims=True)
+    return curves
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 
 Each importer of this Blender imports FBX files. The motion is compared at eighths of the segments between the file's
 keys. For FBX, the reference is the evaluation of the PyPI package `ufbx`. For glTF, it is the formula of the
-specification, which is implemented here independently. Prints one row per file and importer. Deviations are fractions
+specification, as implemented in tools/gltf_reader.py. Prints one row per file and importer. Deviations are fractions
 of the range of a property, or degrees. Each import runs in a separate process. The script needs Blender as a Python
 module.
 """
@@ -13,9 +13,7 @@ module.
 from __future__ import annotations
 
 import argparse
-import base64
 import json
-import struct
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -31,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interp.rotations import angle_between
 from tools import tcb
 from tools.benchmarks.checkout import module
+from tools.gltf_reader import GltfReader
 from tools.tables import number
 
 items, match, matched_actions, matching, restoring = (
@@ -76,83 +75,6 @@ def ufbx_reader(path: Path, file: Any) -> Reader:
         return np.array([[getattr(vector, component) for component in components] for vector in vectors])
 
     return evaluate
-
-
-class Gltf:
-    """A second reader of glTF, written from the specification, without sparse accessors and only for floats."""
-
-    def __init__(self, path: Path) -> None:
-        data = path.read_bytes()
-        self.binary = b""
-        if data[:4] == b"glTF":
-            (length,) = struct.unpack_from("<I", data, 12)
-            self.binary = data[28 + length :]
-            data = data[20 : 20 + length]
-        self.json = json.loads(data)
-        self.folder = path.parent
-
-    def numbers(self, index: int) -> Float64Array:
-        """Return the rows of an accessor."""
-        accessor = self.json["accessors"][index]
-        if "sparse" in accessor or accessor["componentType"] != 5126:
-            raise ValueError("this accessor is not compared")
-        view = self.json["bufferViews"][accessor["bufferView"]]
-        uri = self.json["buffers"][view["buffer"]].get("uri")
-        if uri is None:
-            content = self.binary
-        elif uri.startswith("data:"):
-            content = base64.b64decode(uri.partition(",")[2])
-        else:
-            content = (self.folder / uri).read_bytes()
-        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[accessor["type"]]
-        start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
-        values = np.frombuffer(content, "<f4", accessor["count"] * width, start)
-        return values.reshape(-1, width).astype(np.float64)
-
-    def evaluate(self, take: int, node: int, name: str, times: Float64Array) -> Float64Array | None:
-        """Return values at successive times, or None if the take does not animate the property."""
-        animation = self.json["animations"][take]
-        for channel in animation["channels"]:
-            if (channel["target"].get("node"), channel["target"]["path"]) == (node, name):
-                sampler = animation["samplers"][channel["sampler"]]
-                keys, values = self.numbers(sampler["input"])[:, 0], self.numbers(sampler["output"])
-                is_rotation = name == "rotation"
-                result = interpolated(sampler.get("interpolation", "LINEAR"), is_rotation, keys, values, times)
-                if is_rotation:
-                    result = np.roll(result, 1, axis=1) / np.linalg.norm(result, axis=1, keepdims=True)
-                return result
-        return None
-
-
-def interpolated(
-    mode: str, is_rotation: bool, keys: Float64Array, values: Float64Array, times: Float64Array
-) -> Float64Array:
-    """Interpolate as the specification of glTF describes. The values at both ends are held."""
-    # Cubic splines have a tangent before and after each value.
-    points = values[1::3] if mode == "CUBICSPLINE" else values
-    rows = np.searchsorted(keys, times, side="right") - 1
-    if mode == "STEP" or len(keys) == 1:
-        return points[np.clip(rows, 0, len(keys) - 1)]
-    rows = np.clip(rows, 0, len(keys) - 2)
-    length = np.diff(keys)[rows, np.newaxis]
-    s = np.clip((times - keys[rows])[:, np.newaxis] / length, 0.0, 1.0)
-    start, end = points[rows], points[rows + 1]
-    if mode == "CUBICSPLINE":
-        leaving, arriving = length * values[2::3][rows], length * values[::3][rows + 1]
-        return (
-            (2 * s**3 - 3 * s**2 + 1) * start
-            + (s**3 - 2 * s**2 + s) * leaving
-            + (-2 * s**3 + 3 * s**2) * end
-            + (s**3 - s**2) * arriving
-        )
-    if not is_rotation:
-        return start + s * (end - start)
-    dot = (start * end).sum(axis=1, keepdims=True)
-    half_turns = np.arccos(np.minimum(np.abs(dot), 1.0)) / np.pi
-    # sin(s a) / sin(a), also for an angle of 0
-    of_start, of_end = (share * np.sinc(share * half_turns) / np.sinc(half_turns) for share in (1.0 - s, s))
-    turned: Float64Array = of_start * start + np.copysign(of_end, dot) * end
-    return turned
 
 
 class Comparison(NamedTuple):
@@ -249,15 +171,15 @@ def are_at_steps(track: Any, times: Float64Array) -> npt.NDArray[np.bool_]:
     return mask
 
 
-def deviations(compared: Collection[Comparison]) -> list[tuple[Comparison, float]]:
+def deviations_of(properties: Collection[Comparison]) -> list[tuple[Comparison, float]]:
     """Return the deviations of the properties that have F-curves."""
-    return [(comparison, comparison.deviation()) for comparison in compared if comparison.fcurves]
+    return [(comparison, comparison.deviation()) for comparison in properties if comparison.fcurves]
 
 
-def largest(found: Collection[tuple[Comparison, float]]) -> list[str]:
+def largest(deviations: Collection[tuple[Comparison, float]]) -> list[str]:
     """Return the largest deviations of values and of rotations."""
-    values = [size for comparison, size in found if comparison.range is not None]
-    angles = [size for comparison, size in found if comparison.range is None]
+    values = [size for comparison, size in deviations if comparison.range is not None]
+    angles = [size for comparison, size in deviations if comparison.range is None]
     return [number(max(sizes)) if sizes else "" for sizes in (values, angles)]
 
 
@@ -275,14 +197,14 @@ def measure(path: Path, importer: str, exact: bool) -> list[object]:
         return []
     matcher = matching.Matcher(file, list(items.items_of(bpy.data.objects)))
     matched = list(matched_actions.matched_actions(matcher, restoring.Report()))
-    reader = Gltf(path).evaluate if importer == "glTF" else ufbx_reader(path, file)
-    compared = list(comparisons(file, matched, reader))
-    before = deviations(compared)
+    reader = GltfReader(path).evaluate if importer == "glTF" else ufbx_reader(path, file)
+    compared_properties = list(comparisons(file, matched, reader))
+    before = deviations_of(compared_properties)
     if not before:
         misfits = [match.misfit for action in matched for match in action.matches if match.misfit]
         raise ValueError(summary(misfits) or "nothing to compare")
     report = restoring.restore_curves(path, list(bpy.data.objects), exact=exact)
-    after = deviations(compared)
+    after = deviations_of(compared_properties)
     reported = {(entry["datablock"], entry["track"]): entry["error"] for entry in report.handles if is_fitted(entry)}
     fitted = [(comparison, size) for comparison, size in after if comparison.track in reported]
     exactly_restored = [(comparison, size) for comparison, size in after if comparison.track not in reported]
@@ -333,19 +255,19 @@ def main() -> int:
     parser.add_argument("--exact", action="store_true", help="restore with as many more keys as the tolerance needs")
     parser.add_argument("--seconds", type=float, default=120.0, help="time limit of a file")
     parser.add_argument("--one", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one:
+    options = parser.parse_args()
+    if options.one:
         try:
-            cells = measure(given.files[0], given.one, given.exact)
+            cells = measure(options.files[0], options.one, options.exact)
         except Exception as error:
             cells = fault_row(str(error))
         print(f"\n{json.dumps(cells)}")
         return 0
     print(" | ".join(HEADS))
-    for path in given.files:
+    for path in options.files:
         for importer in IMPORTERS:
             if importer.startswith("FBX") == (path.suffix.lower() == ".fbx"):
-                cells = row_of(path, importer, ["--exact"] if given.exact else [], given.seconds)
+                cells = row_of(path, importer, ["--exact"] if options.exact else [], options.seconds)
                 if cells:
                     print(" | ".join(map(str, [path.name, importer, *cells])), flush=True)
     return 0

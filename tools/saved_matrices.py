@@ -33,7 +33,12 @@ from tools.benchmarks.checkout import animation, package
 from tools.scene_matrices import angles_between
 from tools.tables import number, table
 
-WAYS = ("DE_CASTELJAU", "SQUAD")
+ALGORITHMS = ("DE_CASTELJAU", "SQUAD")
+"""The rotation algorithms of 3D Studio 4 and of 3ds Max."""
+HEADS = (
+    *("file", "saved at", "turning", "3D Studio 4: median", "largest", "3ds Max: median", "largest"),
+    *("moving", "places, 3D Studio 4", "places, 3ds Max", "others"),
+)
 TICKS = 160
 """The unit of the saved frame in files of 3ds Max."""
 MOST_PARTS = 64
@@ -55,7 +60,7 @@ class Saved:
 
     matrix: Float64Array
     """The matrix, shape (4, 4)."""
-    turned: bool
+    is_rotating: bool
     """True if the frame is between two rotation keys, rather than between position or scale keys."""
 
 
@@ -89,41 +94,48 @@ def is_between(track: three_ds.Track | None, frame: float) -> bool:
     )
 
 
-def off(found: Float64Array, saved: Float64Array) -> tuple[float, float]:
-    """Return the difference in axes, in degrees, and in origins, relative to the distance from the world's origin."""
-    place = np.linalg.norm(found[:3, 3] - saved[:3, 3]) / max(1.0, float(np.linalg.norm(saved[:3, 3])))
-    return float(angles_between(found[np.newaxis], saved[np.newaxis])[0]), float(place)
-
-
 def compare(path: Path) -> tuple[str, ...]:
     """Return the row of a file."""
     scene = three_ds.read(path.read_bytes())
     frame = saved_at(scene)
     if np.isnan(frame):
-        return (path.name, *[""] * 9)
-    saved, others = saved_matrices(scene, frame)
-    turned = [each.turned for each in saved.values()]
-    counts = f"{sum(turned)}", f"{len(turned)}", f"{others}"
-    errors = [errors_of(path, frame, saved, way) for way in WAYS if saved]
-    angles = [(np.median(each[turned, 0]), each[turned, 0].max()) for each in errors if any(turned)]
-    turns = [number(float(angle)) for pair in angles for angle in pair] or [""] * 4
-    places = [number(float(np.median(each[:, 1]))) for each in errors] or [""] * 2
-    return (path.name, f"{frame:g}", counts[0], *turns, counts[1], *places, counts[2])
+        return (path.name, *[""] * (len(HEADS) - 1))
+    saved, other_count = saved_matrices(scene, frame)
+    are_rotating = [mesh.is_rotating for mesh in saved.values()]
+    angles, locations = [""] * 4, [""] * 2
+    if saved:
+        errors = [errors_of(path, frame, saved, algorithm) for algorithm in ALGORITHMS]
+        locations = [number(float(np.median(location_errors))) for _, location_errors in errors]
+        if any(are_rotating):
+            rotating = [angle_errors[are_rotating] for angle_errors, _ in errors]
+            angles = [number(float(figure)) for each in rotating for figure in (np.median(each), each.max())]
+    counts = str(sum(are_rotating)), str(len(saved)), str(other_count)
+    return (path.name, f"{frame:g}", counts[0], *angles, counts[1], *locations, counts[2])
 
 
-def errors_of(path: Path, frame: float, saved: Mapping[str, Saved], way: str) -> Float64Array:
-    """Import the file with the given construction, and return the errors of axes and origins, shape (meshes, 2)."""
+def errors_of(
+    path: Path, frame: float, saved: Mapping[str, Saved], algorithm: str
+) -> tuple[Float64Array, Float64Array]:
+    """Import the file with a rotation algorithm, and return the errors of the meshes, shape (meshes,).
+
+    The first errors are of axes, in degrees. The second errors are of origins, relative to the distance from the
+    world's origin.
+    """
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     operators: Any = bpy.ops
-    operators.import_anim.tcb_3ds(filepath=str(path), output="NONE", between=way)
+    operators.import_anim.tcb_3ds(filepath=str(path), output="NONE", between=algorithm)
     objects: Any = bpy.data.objects
-    for each in objects:
-        if each.animation_data is not None and each.animation_data.action is not None:
+    for item in objects:
+        if item.animation_data is not None and item.animation_data.action is not None:
             # Ensure that there is a sample at the frame.
-            animation.bake(each, step=1.0 / Fraction(frame).limit_denominator(MOST_PARTS).denominator)
+            animation.bake(item, step=1.0 / Fraction(frame).limit_denominator(MOST_PARTS).denominator)
     scene: Any = bpy.context.scene
     scene.frame_set(int(frame), subframe=frame % 1)
-    return np.array([off(np.array(objects[name].matrix_world), each.matrix) for name, each in saved.items()])
+    played = np.array([objects[name].matrix_world for name in saved])
+    expected = np.array([mesh.matrix for mesh in saved.values()])
+    distances = np.maximum(1.0, np.linalg.norm(expected[:, :3, 3], axis=1))
+    origin_errors = np.linalg.norm(played[:, :3, 3] - expected[:, :3, 3], axis=1) / distances
+    return angles_between(played, expected), origin_errors
 
 
 def main() -> None:
@@ -131,17 +143,7 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path)
     files = parser.parse_args().files
     package.register()
-    heads: tuple[str, ...] = (
-        "file",
-        "saved at",
-        "turning",
-        "3D Studio 4: median",
-        "largest",
-        "3ds Max: median",
-        "largest",
-    )
-    heads += ("moving", "places, 3D Studio 4", "places, 3ds Max", "others")
-    print(table(heads, [compare(path) for path in files]))
+    print(table(HEADS, [compare(path) for path in files]))
     tcb.end_process(0)
 
 

@@ -83,20 +83,20 @@ def pages() -> dict[str, str]:
     """Return the texts of all pages by file name."""
     modules = {name: importlib.import_module(f"interp.splines.{name}") for name in TITLES}
     rows = [
-        f"| [{name}]({module}.md#{anchor(name)}) | {_properties(cls)} | {_first_line(cls)} |"
-        for module, each in modules.items()
-        for name, cls in splines_of(module, each).items()
+        f"| [{name}]({module_name}.md#{anchor(name)}) | {_properties(cls)} | {_first_line(cls)} |"
+        for module_name, module in modules.items()
+        for name, cls in splines_of(module_name, module).items()
     ]
-    made = {"README.md": INDEX + "\n".join(rows) + "\n"}
-    return made | {f"{name}.md": page(name, module) for name, module in modules.items()}
+    index = {"README.md": INDEX + "\n".join(rows) + "\n"}
+    return index | {f"{name}.md": page(name, module) for name, module in modules.items()}
 
 
 def page(name: str, module: ModuleType) -> str:
     """Return the text of a module's page."""
     classes = splines_of(name, module)
-    texts = [inspect.getdoc(each) or "" for each in (module, *classes.values())]
-    cited = dict.fromkeys(
-        each for text in texts for found in CITED.findall(text) for each in re.findall('"(.*?)"', found)
+    docstrings = [inspect.getdoc(item) or "" for item in (module, *classes.values())]
+    headings = dict.fromkeys(
+        heading for text in docstrings for cited in CITED.findall(text) for heading in re.findall('"(.*?)"', cited)
     )
     parts = [
         f"# {TITLES[name]}\n\n{GENERATED}\n",
@@ -105,7 +105,7 @@ def page(name: str, module: ModuleType) -> str:
         f"![The splines of this page and their velocities]({name}.png)\n\n{CAPTION}\n",
         "## Formulas\n",
         "[Notation](../formulas/README.md#notation) defines the common symbols.\n",
-        *map(_formulas, cited),
+        *map(_formulas, headings),
         "## Accuracy\n",
         *_accuracy(name, classes),
         "## Classes\n",
@@ -117,13 +117,13 @@ def page(name: str, module: ModuleType) -> str:
 
 def _properties(cls: Any) -> str:
     """Return the cells of a class: track, smoothness, keys per side, and whether it meets the keys."""
-    spline = cls(Keys([0.0, 10.0, 20.0], [[1.0] * (4 if _of(cls) == "rotations" else 1)] * 3))
-    continuity, support = importlib.import_module("tests.interp.references").smoothness(cls)
-    per_side = "all" if support is None else str(support)
-    return f"{_of(cls)} | {continuity} | {per_side} | {'yes' if spline.interpolating else 'no'}"
+    spline = cls(Keys([0.0, 10.0, 20.0], [[1.0] * (4 if _track_kind(cls) == "rotations" else 1)] * 3))
+    continuity, keys_per_side = importlib.import_module("tests.interp.references").smoothness(cls)
+    keys_text = "all" if keys_per_side is None else str(keys_per_side)
+    return f"{_track_kind(cls)} | {continuity} | {keys_text} | {'yes' if spline.interpolating else 'no'}"
 
 
-def _of(cls: type) -> str:
+def _track_kind(cls: type) -> str:
     return "rotations" if issubclass(cls, OrientationSpline) else "values"
 
 
@@ -170,11 +170,11 @@ def _measured(classes: dict[str, Any]) -> Iterator[str]:
     """Yield the rows of docs/measurements/methods.md of these classes."""
     names = {cls: title for title, cls in classes.items()}
     for line in (ROOT / "docs" / "measurements" / "methods.md").read_text(encoding="utf-8").splitlines():
-        found = re.match(r"\| \*\*.*?\*\* `(\w+)` \| (values|rotations) \|", line)
-        cls = getattr(METHODS[found[1]], found[2]) if found else None
+        row = re.match(r"\| \*\*.*?\*\* `(\w+)` \| (values|rotations) \|", line)
+        cls = getattr(METHODS[row[1]], row[2]) if row else None
         if cls in names:
-            against, off = line.strip("| ").split(" | ")[-2:]
-            yield f"| `{names[cls]}` | {against} | {off} |"
+            reference, error = line.strip("| ").split(" | ")[-2:]
+            yield f"| `{names[cls]}` | {reference} | {error} |"
 
 
 # Pictures
@@ -197,10 +197,10 @@ def draw(name: str, path: Path) -> None:
         layout="constrained",
     )
     for (above, below), (title, cls) in zip(axes.T, classes.items(), strict=True):
-        spline = cls(rotation_keys() if _of(cls) == "rotations" else value_keys())
+        spline = cls(rotation_keys() if _track_kind(cls) == "rotations" else value_keys())
         at = np.linspace(spline.keys.frames[0], spline.keys.frames[-1], 500)
         above.set_title(title.split(".")[1], fontsize=9)
-        if _of(cls) == "rotations":
+        if _track_kind(cls) == "rotations":
             above.set(xlim=(-1.04, 1.04), ylim=(-1.04, 1.04), aspect="equal")
             above.axis("off")
             draw_tip(above, spline)
@@ -213,9 +213,9 @@ def draw(name: str, path: Path) -> None:
         below.plot(at, velocity, color=CURVE, lw=1.2)
         below.set_xticks(spline.keys.frames, [])
         below.grid(axis="x", color="#dde2e7")
-        for each in (above, below):
-            each.tick_params(labelsize=7)
-            each.spines[:].set_color("#ccd3da")
+        for panel in (above, below):
+            panel.tick_params(labelsize=7)
+            panel.spines[:].set_color("#ccd3da")
     figure.savefig(path, dpi=70)
     plt.close(figure)
 
@@ -224,12 +224,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
     parser.add_argument("--pictures", action="store_true", help="also draw the figures")
-    given = parser.parse_args()
-    given.folder.mkdir(exist_ok=True)
+    options = parser.parse_args()
+    options.folder.mkdir(exist_ok=True)
     for name, text in pages().items():
-        (given.folder / name).write_text(text, encoding="utf-8")
-    for name in TITLES if given.pictures else ():
-        draw(name, given.folder / f"{name}.png")
+        (options.folder / name).write_text(text, encoding="utf-8")
+    for name in TITLES if options.pictures else ():
+        draw(name, options.folder / f"{name}.png")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +34,13 @@ from tools.tables import number, table
 
 Float64Array = npt.NDArray[np.float64]
 MANY = 100_000
-SWINGING = "LAGRANGE"
-"""This method does not support 1,000 keys."""
+"""The number of samples of one track."""
+FEW_KEYS = {"LAGRANGE": 10}
+"""The most keys of methods that oscillate with many keys."""
+HEADS = (
+    *("keys", "of", "spline", "construct, µs", "first sample, µs", "one sample, µs", "over scipy's"),
+    *("one derivative, µs", "100,000 samples, ms", "over scipy's", "100,000 derivatives, ms", "over scipy's"),
+)
 FROM_KEYS = {
     ("rotations", "scipy Slerp"): False,
     ("rotations", "scipy RotationSpline"): True,
@@ -47,14 +52,106 @@ FROM_KEYS = {
 
 
 @dataclass
-class Peer:
-    """The functions of a library to create a spline, and to evaluate it (frame or frames, derivative)."""
+class Candidate:
+    """A spline to time, of this package or of another library."""
 
     name: str
     make: Callable[[], Any]
-    call: Callable[[Any, Any, int], object]
+    """Construct the spline."""
+    evaluate: Callable[[Any, Any, int], object]
+    """Evaluate a spline at a frame or at frames, with the order of the derivative."""
     derivatives: int = 1
-    many: bool = True
+    """The highest order of derivatives that can be evaluated."""
+    takes_many_frames: bool = True
+
+
+class Times(NamedTuple):
+    """Seconds, or NaN for calls that a library does not support."""
+
+    construction: float
+    first_sample: float
+    sample: float
+    samples: float
+    derivative: float
+    derivatives: float
+
+
+def candidates_of_libraries(
+    frames: Float64Array, q: Float64Array, values: Float64Array
+) -> Iterator[tuple[str, Candidate]]:
+    """Yield the splines of values ("values") and rotations ("rotations") of other libraries."""
+    from scipy.interpolate import CubicHermiteSpline, CubicSpline
+    from scipy.spatial.transform import Rotation, RotationSpline, Slerp
+
+    def call(spline: Any, at: Any, nu: int) -> object:
+        return spline(at, nu)
+
+    orientations = Rotation.from_quat(q[:, [1, 2, 3, 0]])
+    yield "values", Candidate("scipy CubicHermiteSpline", lambda: CubicHermiteSpline(frames, values, values), call)
+    yield "rotations", Candidate("scipy Slerp", lambda: Slerp(frames, orientations), lambda s, at, _: s(at), 0)
+    yield "values", Candidate("scipy CubicSpline", lambda: CubicSpline(frames, values), call)
+    yield "rotations", Candidate("scipy RotationSpline", lambda: RotationSpline(frames, orientations), call)
+    if importlib.util.find_spec("splines") and len(frames) <= 1000:
+        import splines
+        from splines.quaternion import KochanekBartels, UnitQuaternion
+
+        def evaluate(spline: Any, at: Any, nu: int) -> object:
+            return spline.evaluate(at, nu)
+
+        name, grid = "`splines` KochanekBartels", list(frames)
+        units = [UnitQuaternion.from_unit_xyzw(quaternion[[1, 2, 3, 0]]) for quaternion in q]
+        yield "values", Candidate(name, lambda: splines.KochanekBartels(values, grid), evaluate)
+        yield (
+            "rotations",
+            Candidate(name, lambda: KochanekBartels(units, grid), evaluate, derivatives=0, takes_many_frames=False),
+        )
+    if importlib.util.find_spec("quaternion"):
+        import quaternion
+
+        array = quaternion.as_quat_array(q)
+
+        def squad(_: Any, at: Any, nu: int) -> object:
+            return quaternion.squad(array, frames, np.atleast_1d(at))
+
+        yield "rotations", Candidate("numpy-quaternion squad", lambda: None, squad, derivatives=0)
+
+
+def candidates_of_methods(
+    frames: Float64Array, q: Float64Array, values: Float64Array
+) -> Iterator[tuple[str, Candidate]]:
+    """Yield the splines of all methods."""
+    classes = [
+        (method.name, kind, getattr(method, kind)) for method in METHODS.values() for kind in ("values", "rotations")
+    ]
+    classes += [("CUBIC, not-a-knot", "values", VectorSpline)]
+    classes += [("LIGHTWAVE", "values", LightWaveSpline), ("KOCHANEK_BARTELS", "values", KochanekBartelsSpline)]
+    classes += [("KOCHANEK_BARTELS", "rotations", KochanekBartelsRotationSpline)]
+    for name, kind, spline_class in classes:
+        if spline_class is not None and len(frames) <= FEW_KEYS.get(name, len(frames)):
+            keys = Keys(frames, q if kind == "rotations" else values)
+            construct = partial(construct_from_checked_keys, spline_class, keys)
+            yield kind, Candidate(name, construct, lambda spline, at, nu: spline(at, nu))
+
+
+def construct_from_checked_keys(spline_class: Callable[[Keys], Any], keys: Keys) -> object:
+    """Return the spline from keys that are checked again, as keys of a caller are."""
+    return spline_class(Keys(keys.frames, keys.values))
+
+
+def times_of(candidate: Candidate, frame: float, frames: Float64Array) -> Times:
+    """Return the times of a candidate for one frame and for many frames."""
+    first_samples = []
+    for _ in range(3):
+        spline = candidate.make()
+        start = time.perf_counter()
+        candidate.evaluate(spline, frame, 0)
+        first_samples.append(time.perf_counter() - start)
+    seconds = []
+    for nu in range(2):
+        is_supported = nu <= candidate.derivatives
+        for at, is_timed in ((frame, is_supported), (frames, is_supported and candidate.takes_many_frames)):
+            seconds.append(least(partial(candidate.evaluate, spline, at, nu)) if is_timed else np.nan)
+    return Times(least(candidate.make), min(first_samples), *seconds)
 
 
 def least(run: Callable[[], object], seconds: float = 0.05) -> float:
@@ -66,101 +163,32 @@ def least(run: Callable[[], object], seconds: float = 0.05) -> float:
     return min(times)
 
 
-def libraries(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterator[tuple[str, Peer]]:
-    """Yield the splines of values ("values") and rotations ("rotations") of other libraries."""
-    from scipy.interpolate import CubicHermiteSpline, CubicSpline
-    from scipy.spatial.transform import Rotation, RotationSpline, Slerp
-
-    def called(spline: Any, at: Any, nu: int) -> object:
-        return spline(at, nu)
-
-    orientations = Rotation.from_quat(q[:, [1, 2, 3, 0]])
-    yield "values", Peer("scipy CubicHermiteSpline", lambda: CubicHermiteSpline(frames, values, values), called)
-    yield "rotations", Peer("scipy Slerp", lambda: Slerp(frames, orientations), lambda s, at, _: s(at), 0)
-    yield "values", Peer("scipy CubicSpline", lambda: CubicSpline(frames, values), called)
-    yield "rotations", Peer("scipy RotationSpline", lambda: RotationSpline(frames, orientations), called)
-    if importlib.util.find_spec("splines") and len(frames) <= 1000:
-        import splines
-        from splines.quaternion import KochanekBartels, UnitQuaternion
-
-        units = [UnitQuaternion.from_unit_xyzw(each[[1, 2, 3, 0]]) for each in q]
-        evaluated = lambda s, at, nu: s.evaluate(at, nu)  # noqa: E731
-        grid = list(frames)
-        yield "values", Peer("`splines` KochanekBartels", lambda: splines.KochanekBartels(values, grid), evaluated)
-        yield (
-            "rotations",
-            Peer("`splines` KochanekBartels", lambda: KochanekBartels(units, grid), evaluated, 0, many=False),
-        )
-    if importlib.util.find_spec("quaternion"):
-        import quaternion
-
-        array = quaternion.as_quat_array(q)
-        squad = lambda _, at, nu: quaternion.squad(array, frames, np.atleast_1d(at))  # noqa: E731
-        yield "rotations", Peer("numpy-quaternion squad", lambda: None, squad, 0)
-
-
-def methods(frames: Float64Array, q: Float64Array, values: Float64Array) -> Iterator[tuple[str, Peer]]:
-    """Yield the splines of all methods."""
-    made = [
-        (method.name, kind, getattr(method, kind)) for method in METHODS.values() for kind in ("values", "rotations")
-    ]
-    made += [("CUBIC, not-a-knot", "values", VectorSpline)]
-    made += [("LIGHTWAVE", "values", LightWaveSpline), ("KOCHANEK_BARTELS", "values", KochanekBartelsSpline)]
-    made += [("KOCHANEK_BARTELS", "rotations", KochanekBartelsRotationSpline)]
-    for name, kind, cls in made:
-        if cls is not None and (name != SWINGING or len(frames) <= 10):
-            own = q if kind == "rotations" else values
-            yield kind, Peer(name, partial(made_of, cls, Keys(frames, own)), lambda spline, at, nu: spline(at, nu))
-
-
-def made_of(cls: Callable[[Keys], Any], keys: Keys) -> object:
-    """Return the spline from newly checked keys."""
-    return cls(Keys(keys.frames, keys.values))
-
-
-def timed(peer: Peer, at: float, many: Float64Array) -> list[float]:
-    """Return the seconds for construction, first sample, one sample and many samples, and the same for derivatives."""
-    firsts = []
-    for _ in range(3):
-        spline = peer.make()
-        start = time.perf_counter()
-        peer.call(spline, at, 0)
-        firsts.append(time.perf_counter() - start)
-    times = [least(peer.make), min(firsts)]
-    for nu in range(2):
-        has_one = nu <= peer.derivatives
-        times.append(least(partial(peer.call, spline, at, nu)) if has_one else np.nan)
-        times.append(least(partial(peer.call, spline, many, nu)) if has_one and peer.many else np.nan)
-    return times
-
-
-def rows(count: int) -> Iterator[str]:
-    """Yield the rows of the table for a number of keys."""
-    generator = np.random.default_rng(count)
-    frames = np.cumsum(generator.uniform(1.0, 5.0, count))
-    q = rotations.from_rotation_vector(generator.normal(size=(count, 3)) * 0.3)
-    values = np.exp(generator.normal(size=(count, 3)) * 0.4)
-    at, many = float(frames[count // 2] + 0.3), np.sort(generator.uniform(frames[0], frames[-1], MANY))
-    peers = [*libraries(frames, q, values), *methods(frames, q, values)]
-    found = [(kind, peer, timed(peer, at, many)) for kind, peer in peers]
-    of = {(kind, peer.name): times for kind, peer, times in found}
-    for kind, peer, (made, first, one, all_, one_rate, all_rates) in found:
-        base = of[kind, "scipy CubicHermiteSpline" if kind == "values" else "scipy Slerp"][2]
-        many_base = of[kind, f"scipy {'CubicHermite' if kind == 'values' else 'Rotation'}Spline"]
-        spline_all, spline_rates = many_base[3], many_base[5]
+def rows_of_one_track(key_count: int) -> Iterator[list[str]]:
+    """Yield the rows of the table of one track with this number of keys."""
+    generator = np.random.default_rng(key_count)
+    key_frames = np.cumsum(generator.uniform(1.0, 5.0, key_count))
+    q = rotations.from_rotation_vector(generator.normal(size=(key_count, 3)) * 0.3)
+    values = np.exp(generator.normal(size=(key_count, 3)) * 0.4)
+    frame = float(key_frames[key_count // 2] + 0.3)
+    frames = np.sort(generator.uniform(key_frames[0], key_frames[-1], MANY))
+    candidates = [*candidates_of_libraries(key_frames, q, values), *candidates_of_methods(key_frames, q, values)]
+    times = {(kind, candidate.name): times_of(candidate, frame, frames) for kind, candidate in candidates}
+    for (kind, name), own in times.items():
+        one_by_scipy = times[kind, "scipy CubicHermiteSpline" if kind == "values" else "scipy Slerp"]
+        many_by_scipy = times[kind, f"scipy {'CubicHermite' if kind == 'values' else 'Rotation'}Spline"]
         figures = [
-            (made * 1e6, ",.0f"),
-            (first * 1e6, ",.0f"),
-            (one * 1e6, ",.1f"),
-            (one / base, ".2f"),
-            (one_rate * 1e6, ",.1f"),
-            (all_ * 1e3, ",.2f"),
-            (all_ / spline_all, ".2f"),
-            (all_rates * 1e3, ",.2f"),
-            (all_rates / spline_rates, ".2f"),
+            (own.construction * 1e6, ",.0f"),
+            (own.first_sample * 1e6, ",.0f"),
+            (own.sample * 1e6, ",.1f"),
+            (own.sample / one_by_scipy.sample, ".2f"),
+            (own.derivative * 1e6, ",.1f"),
+            (own.samples * 1e3, ",.2f"),
+            (own.samples / many_by_scipy.samples, ".2f"),
+            (own.derivatives * 1e3, ",.2f"),
+            (own.derivatives / many_by_scipy.derivatives, ".2f"),
         ]
         cells = ["" if np.isnan(figure) else format(figure, form) for figure, form in figures]
-        yield f"| {count:,} | {kind} | {peer.name} | {' | '.join(cells)} |"
+        yield [f"{key_count:,}", kind, name, *cells]
 
 
 @dataclass
@@ -191,42 +219,46 @@ def many_tracks(tracks: int, keys: int, samples: int, rounds: int) -> str:
 
 
 def works_of_interp(key_frames: Sequence[Float64Array], q: Float64Array, frames: Float64Array) -> list[Work]:
+    """Return the calls of this package."""
+
     def make() -> list[tcb.RotationSpline]:
         return [tcb.RotationSpline(Keys(*pair)) for pair in zip(key_frames, q, strict=True)]
 
-    made = make()
+    splines = make()
     eased = [tcb.RotationSpline(Keys(*pair, 0.2, 0.3, -0.4, 0.3, 0.4)) for pair in zip(key_frames, q, strict=True)]
     vectors = [tcb.VectorSpline(Keys(own_frames, own[:, 1:])) for own_frames, own in zip(key_frames, q, strict=True)]
     total = len(q) * len(frames)
     return [
         Work("TCB rotation, from keys", total, lambda: evaluate_many(make(), frames)),
         Work("TCB rotation, with parameters and ease", total, lambda: evaluate_many(eased, frames)),
-        Work("TCB rotation, one track per call", total, lambda: [spline(frames) for spline in made]),
+        Work("TCB rotation, one track per call", total, lambda: [spline(frames) for spline in splines]),
         Work("TCB vector of 3 components", total, lambda: evaluate_many(vectors, frames)),
     ]
 
 
 def works_of_libraries(key_frames: Sequence[Float64Array], q: Float64Array, frames: Float64Array) -> Iterator[Work]:
-    of_tracks = [
-        {(kind, peer.name): peer for kind, peer in libraries(own_frames, own, own[:, 1:])}
+    """Yield the calls of other libraries, whose splines are evaluated between their keys."""
+    candidates_by_track = [
+        {(kind, candidate.name): candidate for kind, candidate in candidates_of_libraries(own_frames, own, own[:, 1:])}
         for own_frames, own in zip(key_frames, q, strict=True)
     ]
-    inside = [np.clip(frames, own_frames[0], own_frames[-1]) for own_frames in key_frames]
-    for name, from_keys in FROM_KEYS.items():
-        if name not in of_tracks[0]:
+    frames_inside = [np.clip(frames, own_frames[0], own_frames[-1]) for own_frames in key_frames]
+    for (kind, name), from_keys in FROM_KEYS.items():
+        if (kind, name) not in candidates_by_track[0]:
             continue
-        calls = [(peers[name], at) for peers, at in zip(of_tracks, inside, strict=True)]
-        if not calls[0][0].many:
-            calls = [(peer, at[::10]) for peer, at in calls[:1]]
-        made = [None if from_keys else peer.make() for peer, _ in calls]
-        title = f"{name[1]}, {'from keys' if from_keys else 'evaluation'}"
-        yield Work(title, sum(len(at) for _, at in calls), partial(evaluate_each, calls, made))
+        candidates = [by_name[kind, name] for by_name in candidates_by_track]
+        calls = list(zip(candidates, frames_inside, strict=True))
+        if not candidates[0].takes_many_frames:
+            calls = [(candidate, at[::10]) for candidate, at in calls[:1]]
+        splines = [None if from_keys else candidate.make() for candidate, _ in calls]
+        title = f"{name}, {'from keys' if from_keys else 'evaluation'}"
+        yield Work(title, sum(len(at) for _, at in calls), partial(evaluate_each, calls, splines))
 
 
-def evaluate_each(calls: Sequence[tuple[Peer, Float64Array]], made: Sequence[Any]) -> None:
+def evaluate_each(calls: Sequence[tuple[Candidate, Float64Array]], splines: Sequence[Any]) -> None:
     """Evaluate a library's splines of all tracks. Construct the splines that are None."""
-    for (peer, at), spline in zip(calls, made, strict=True):
-        peer.call(peer.make() if spline is None else spline, at, 0)
+    for (candidate, frames), spline in zip(calls, splines, strict=True):
+        candidate.evaluate(candidate.make() if spline is None else spline, frames, 0)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -237,11 +269,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     print(many_tracks(options.tracks, options.keys, options.samples, options.rounds))
-    print(
-        "\n| keys | of | spline | construct, µs | first sample, µs | one sample, µs | over scipy's | one derivative, µs"
-        " | 100,000 samples, ms | over scipy's | 100,000 derivatives, ms | over scipy's |"
-    )
-    print("| ---: | --- | --- |" + " ---: |" * 9)
-    for count in options.one:
-        for row in rows(count):
-            print(row, flush=True)
+    print(f"\n| {' | '.join(HEADS)} |\n| ---: | --- | --- |{' ---: |' * 9}")
+    for key_count in options.one:
+        for row in rows_of_one_track(key_count):
+            print(f"| {' | '.join(row)} |", flush=True)
