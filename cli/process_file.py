@@ -23,7 +23,7 @@ from .verbs.edit import apply, bake, enable, free, reduce, remove, restore, rest
 from .verbs.info import list_tracks
 from .verbs.rotations import process_rotations
 from .verbs.tables import export_keys, import_keys, write_all_velocities
-from .verbs.three_ds import export_file, import_file, open_scene
+from .verbs.three_ds import export_file, import_file, open_empty_scene
 from .versions import Version
 from .workers import Answer
 
@@ -79,7 +79,7 @@ def _process(job: Job, file: File, outcome: Outcome) -> None:
     if target is not None:
         check_target(target, job.makes_folder)
     if job.verb == "import":
-        source = open_scene(file.source)
+        source = open_empty_scene(file.source)
     else:
         source = open_file(file.source, outcome.report, writes=target is not None and job.suffix == ".blend")
     if target is not None:

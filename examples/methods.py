@@ -49,8 +49,8 @@ def value_keys() -> Keys:
 
 def rotation_keys() -> Keys:
     """Return keys of rotations that every method accepts."""
-    towards = np.sqrt(1.0 - (TIPS**2).sum(axis=1))
-    tips = np.column_stack([TIPS, towards]) @ _VIEW
+    toward_viewer = np.sqrt(1.0 - (TIPS**2).sum(axis=1))
+    tips = np.column_stack([TIPS, toward_viewer]) @ _VIEW
     sides = rotations.unit_vectors(np.cross(_VIEW[1], tips))[0]
     matrices = np.stack([tips, sides, np.cross(tips, sides)], axis=-1)
     return Keys(TURN_FRAMES, rotations.from_matrix(matrices))
@@ -100,41 +100,40 @@ def picture(path: Path) -> Path:
 
 
 def _draw_values(axes: Axes, method: Method) -> None:
+    """Draw the values of a method, with the keys and dots at equal time intervals."""
     axes.set(xlim=(FRAMES[0] - 2.0, FRAMES[-1] + 2.0), ylim=(-1.2, 6.6), xticks=[], yticks=[])
     axes.spines[:].set_color("#ccd3da")
     if method.values is None:
         axes.text(0.5, 0.5, "rotations only", transform=axes.transAxes, ha="center", color="#8a949e", fontsize=9)
         return
     spline = method.values(value_keys())
-    at, dots = np.linspace(FRAMES[0], FRAMES[-1], 500), np.arange(FRAMES[0], FRAMES[-1] + 1.0, DOT_EVERY)
+    frames, dots = np.linspace(FRAMES[0], FRAMES[-1], 500), np.arange(FRAMES[0], FRAMES[-1] + 1.0, DOT_EVERY)
     axes.axhline(0.0, color="#dde2e7", lw=0.8)
-    axes.plot(at, spline(at)[:, 0], color=CURVE, lw=1.6)
+    axes.plot(frames, spline(frames)[:, 0], color=CURVE, lw=1.6)
     axes.plot(dots, spline(dots)[:, 0], ".", color=CURVE, ms=3.5)
     axes.plot(FRAMES, VALUES, "o", mfc="none", mec=KEY, ms=5.5)
 
 
-def _draw_turns(axes: Axes, method: Method, keys: Keys, colour: str = CURVE) -> None:
+def _draw_turns(axes: Axes, method: Method, keys: Keys, color: str = CURVE) -> None:
     axes.set(xlim=(-1.04, 1.04), ylim=(-1.04, 1.04), xticks=[], yticks=[], aspect="equal")
     axes.axis("off")
     if method.rotations is None:
         axes.text(0.0, 0.0, "values only", ha="center", color="#8a949e", fontsize=9)
         return
-    draw_tip(axes, method.rotations(keys), colour)
+    draw_tip(axes, method.rotations(keys), color)
 
 
-def draw_tip(axes: Axes, spline: Spline, colour: str = CURVE) -> None:
+def draw_tip(axes: Axes, spline: Spline, color: str = CURVE) -> None:
     """Draw the path of the tip of an axis that a rotation spline turns, on a ball."""
     axes.add_patch(plt.Circle((0.0, 0.0), 1.0, color=BALL))
     first, last = spline.keys.frames[[0, -1]]
-    way, dots = (
-        _tip(spline(np.linspace(first, last, 700))),
-        _tip(spline(np.arange(first, last + 1.0, DOT_EVERY))),
-    )
-    near = way[2] >= 0.0
-    for side, ink, width in ((~near, FAR, 1.0), (near, colour, 1.7)):
-        axes.plot(*np.where(side, way[:2], np.nan), color=ink, lw=width)
-    for side, ink in ((dots[2] < 0.0, FAR), (dots[2] >= 0.0, colour)):
-        axes.plot(*dots[:2, side], ".", color=ink, ms=4.0)
+    path = _tip(spline(np.linspace(first, last, 700)))
+    dots = _tip(spline(np.arange(first, last + 1.0, DOT_EVERY)))
+    is_near, dot_is_near = path[2] >= 0.0, dots[2] >= 0.0
+    for on_side, side_color, width in ((~is_near, FAR, 1.0), (is_near, color, 1.7)):
+        axes.plot(*np.where(on_side, path[:2], np.nan), color=side_color, lw=width)
+    for on_side, side_color in ((~dot_is_near, FAR), (dot_is_near, color)):
+        axes.plot(*dots[:2, on_side], ".", color=side_color, ms=4.0)
     axes.plot(*_tip(spline.keys.values)[:2], "o", mfc="none", mec=KEY, ms=5.5, clip_on=False)
 
 
@@ -145,19 +144,20 @@ def _tip(q: Array) -> Array:
 
 
 def _draw_pace(axes: Axes, methods: list[Method]) -> None:
-    at = np.linspace(DIAGONAL_FRAMES[0], DIAGONAL_FRAMES[-1], 401)
-    even = []
+    """Draw the angular speed of each method, and list methods with constant speed together."""
+    frames = np.linspace(DIAGONAL_FRAMES[0], DIAGONAL_FRAMES[-1], 401)
+    even_methods = []
     for method in methods:
         if method.rotations is None:
             continue
-        pace = np.degrees(np.linalg.norm(method.rotations(diagonal_keys())(at, 1), axis=1))
+        pace = np.degrees(np.linalg.norm(method.rotations(diagonal_keys())(frames, 1), axis=1))
         if np.ptp(pace) < 1e-6:
-            even.append(method.label)
+            even_methods.append(method.label)
         else:
             wrong = method.name == "ROLL_PITCH_YAW"
-            axes.plot(at, pace, color=WRONG if wrong else None, lw=2.4 if wrong else 1.3, label=method.label)
-    pace = np.full_like(at, 240.0 / np.ptp(DIAGONAL_FRAMES))
-    axes.plot(at, pace, color=CURVE, lw=2.0, label="\n".join(["evenly:", *even]))
+            axes.plot(frames, pace, color=WRONG if wrong else None, lw=2.4 if wrong else 1.3, label=method.label)
+    pace = np.full_like(frames, 240.0 / np.ptp(DIAGONAL_FRAMES))
+    axes.plot(frames, pace, color=CURVE, lw=2.0, label="\n".join(["evenly:", *even_methods]))
     axes.set(title="Angular speed", xlabel="frame", ylabel="degrees per frame", xlim=(0.0, 100.0), ylim=(0.0, 7.0))
     axes.set_xticks(DIAGONAL_FRAMES)
     axes.spines[["top", "right"]].set_visible(False)

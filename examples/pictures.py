@@ -21,40 +21,12 @@ RIBBON = ((0.02, 0.45, 0.8), (0.55, 0.08, 0.6), (1.0, 0.3, 0.02))
 _BELOW = Vector((0.0, 0.0, -0.07))
 """An offset that prevents the ribbon from intersecting the wings."""
 PLANE_GHOSTS = (4, 11, 18, 25, 31, 36, 41, 46, 52, 58, 63, 68, 73, 78, 83, 88, 93, 98, 103, 108)
+# fmt: off
 BALL_GHOSTS = (
-    1,
-    4,
-    7,
-    9,
-    11,
-    13,
-    16,
-    20,
-    24,
-    27,
-    29,
-    31,
-    33,
-    36,
-    40,
-    44,
-    47,
-    49,
-    51,
-    53,
-    56,
-    60,
-    64,
-    67,
-    69,
-    71,
-    74,
-    79,
-    84,
-    87,
-    92,
-    97,
+    1, 4, 7, 9, 11, 13, 16, 20, 24, 27, 29, 31, 33, 36, 40, 44,
+    47, 49, 51, 53, 56, 60, 64, 67, 69, 71, 74, 79, 84, 87, 92, 97,
 )
+# fmt: on
 """Frames whose poses the picture shows, closer together in fast motion and at each bounce."""
 STILL_FRAME = 112
 
@@ -134,8 +106,8 @@ def _ribbon(name: str, places: Sequence[Matrix]) -> bpy.types.Object:
     for channel, stops in enumerate(zip(*RIBBON, strict=True)):
         shades[:, channel] = np.interp(way, range(len(RIBBON)), stops)
     mesh: Any = ribbon.data
-    colours = mesh.color_attributes.new("Way", "FLOAT_COLOR", "POINT")
-    colours.data.foreach_set("color", shades.repeat(2, axis=0).ravel())
+    colors = mesh.color_attributes.new("Way", "FLOAT_COLOR", "POINT")
+    colors.data.foreach_set("color", shades.repeat(2, axis=0).ravel())
     return ribbon
 
 
@@ -151,11 +123,11 @@ def _film() -> bpy.types.Material:
     return film
 
 
-def _line(name: str, points: Sequence[Vector], radius: float, colour: Sequence[float]) -> bpy.types.Object:
+def _line(name: str, points: Sequence[Vector], radius: float, color: Sequence[float]) -> bpy.types.Object:
     data: Any = bpy.data.curves.new(name, "CURVE")
     data.dimensions, data.bevel_depth = "3D", radius
     spline = data.splines.new("POLY")
     spline.points.add(len(points) - 1)
     spline.points.foreach_set("co", [number for point in points for number in (point.x, point.y, point.z, 1.0)])
-    data.materials.append(material(name, colour, 0.5))
+    data.materials.append(material(name, color, 0.5))
     return link(name, data)

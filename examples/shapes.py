@@ -35,12 +35,12 @@ def link(name: str, data: bpy.types.ID | None) -> bpy.types.Object:
     return item
 
 
-def material(name: str, colour: Sequence[float], roughness: float, metallic: float = 0.0) -> bpy.types.Material:
+def material(name: str, color: Sequence[float], roughness: float, metallic: float = 0.0) -> bpy.types.Material:
     result = bpy.data.materials.new(name)
     use_nodes(result)
     nodes: Any = result.node_tree
     surface = nodes.nodes["Principled BSDF"].inputs
-    surface["Base Color"].default_value = (*colour, 1.0)
+    surface["Base Color"].default_value = (*color, 1.0)
     surface["Roughness"].default_value = roughness
     surface["Metallic"].default_value = metallic
     return result
@@ -65,9 +65,9 @@ def paper_plane() -> bmesh.types.BMesh:
     return shape
 
 
-def sphere(centre: Vector, radius: float) -> bmesh.types.BMesh:
+def sphere(center: Vector, radius: float) -> bmesh.types.BMesh:
     shape = bmesh.new()
-    bmesh.ops.create_uvsphere(shape, u_segments=32, v_segments=18, radius=radius, matrix=Matrix.Translation(centre))
+    bmesh.ops.create_uvsphere(shape, u_segments=32, v_segments=18, radius=radius, matrix=Matrix.Translation(center))
     return shape
 
 
@@ -92,9 +92,9 @@ def backdrop() -> bmesh.types.BMesh:
     return shape
 
 
-def box(centre: Sequence[float], size: Sequence[float]) -> bmesh.types.BMesh:
+def box(center: Sequence[float], size: Sequence[float]) -> bmesh.types.BMesh:
     shape = bmesh.new()
-    bmesh.ops.create_cube(shape, size=1.0, matrix=Matrix.LocRotScale(Vector(centre), None, Vector(size)))
+    bmesh.ops.create_cube(shape, size=1.0, matrix=Matrix.LocRotScale(Vector(center), None, Vector(size)))
     bmesh.ops.bevel(shape, geom=shape.edges[:], offset=0.04, segments=2, affect="EDGES", profile=0.5)
     return shape
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -17,6 +18,14 @@ PROPERTY = "3ds"
 _CONVERSION = "3ds_conversion"
 PROPERTIES = (PROPERTY, _CONVERSION)
 """Names of the custom properties for the state."""
+
+
+class ImportedState(NamedTuple):
+    """The file state of an imported datablock."""
+
+    node: three_ds.Node
+    conversion: Conversion
+    rotation_options: RotationOptions
 
 
 class DamagedStateError(Exception):
@@ -40,8 +49,8 @@ def conversion_text(conversion: Conversion, rotation_options: RotationOptions) -
     return json.dumps(values)
 
 
-def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, RotationOptions] | None:
-    """Return the datablock's node, its conversion and its rotation_options, or None if it was not imported.
+def recall(datablock: bpy.types.ID) -> ImportedState | None:
+    """Return the stored state of a datablock, or None if it was not imported.
 
     Raises
     ------
@@ -57,6 +66,6 @@ def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, Rotation
         values["axes"] = np.array(values["axes"], dtype=np.float64).reshape(3, 3)
         (node,) = three_ds.read(content).nodes
         rotation_options = RotationOptions(*values.pop("choices"))
-        return node, Conversion(**values), rotation_options
+        return ImportedState(node, Conversion(**values), rotation_options)
     except (three_ds.ThreeDSError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedStateError from error

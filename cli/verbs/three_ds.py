@@ -28,8 +28,8 @@ from ..outcome import Outcome
 from ..versions import version_of
 
 
-def open_scene(path: Path) -> Source:
-    """Create an empty scene for the import. Raises AnimationError."""
+def open_empty_scene(path: Path) -> Source:
+    """Open an empty scene for the import of the file. Raises AnimationError."""
     version = version_of(path)
     if version is None:
         raise unusable("FILE_GONE")

@@ -18,12 +18,9 @@ def find_source(node: ExportNode, conversion: Conversion) -> None:
     except DamagedStateError:
         node.add_note("IMPORT_STATE_DAMAGED")
         return
-    if state is None:
+    if state is None or state.node.kind != node.kind or not state.conversion.is_like(conversion):
         return
-    source, import_conversion, rotation_options = state
-    if source.kind != node.kind or not import_conversion.is_like(conversion):
-        return
-    planned = PlannedObject(node_name(source), source, None, "", node.space(import_conversion))
+    planned = PlannedObject(node_name(state.node), state.node, None, "", node.space(state.conversion))
     # The import has already reported its notes.
-    add_keys(planned, source.tracks, rotation_options, drop_note)
-    node.source, node.planned = source, planned
+    add_keys(planned, state.node.tracks, state.rotation_options, drop_note)
+    node.source, node.planned = state.node, planned

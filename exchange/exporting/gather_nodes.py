@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gather the nodes of a file: objects with names, instances and targets, and the ambient light.
-
-The file contains each mesh once, and an instance name for each of its objects. Dummies have an instance name too.
-"""
+"""Gather the nodes of a file: objects, their targets, and the ambient light."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys from samples, and turns from the keys of Blender's rotations."""
+"""Samples of tracks, and keys from samples."""
 
 from __future__ import annotations
 

@@ -118,3 +118,12 @@ def test_a_key_that_already_has_the_settings_is_not_counted_as_changed(animation
     assert animation.key_set(item, "location", 10, **given).changed_keys == 1
     assert animation.key_set(item, "location", 10, **given).changed_keys == 0
     assert animation.key_set(item, "location", 10, bias=-0.5).changed_keys == 1
+
+
+def test_a_datablock_with_nothing_to_do_is_refused_only_if_no_track_was_processed(animation) -> None:
+    plain, baked = child(), child()
+    animation.bake(baked)
+    assert [error.code for error in animation.restore_many([plain]).refused] == ["NOTHING_PLAYED"]
+    report = animation.restore_many([plain, baked])
+    assert report.tracks > 0
+    assert report.refused == []
