@@ -56,11 +56,11 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
         # A track that handles cannot play is still enabled. Its note describes the solution.
         report.notes += [*played.notes, *played.refused]
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
-        warn_of_changes(self, report)
+        _warn_of_changes(self, report)
         return status
 
 
-def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
+def _warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
     """Report the largest change to the motion, and warn if it is visible."""
     places = "; ".join(map(str, report.farthest_off))
     if report.looks_changed:
@@ -108,7 +108,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         with closing(Progress(context.window_manager)) as progress:
             report = bake_many(selected, options, keep_look=self.keep_look, progress=progress)
         status = finish(self, report, rpt_("Baked {:s}", report.counts))
-        warn_of_changes(self, report)
+        _warn_of_changes(self, report)
         return status
 
 

@@ -36,7 +36,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if selected_objects(context):
+        if _selected_objects(context):
             return True
         cls.poll_message_set("Select the objects to check")
         return False
@@ -44,7 +44,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         frame_range = (self.frame_start, self.frame_end) if self.use_range else None
         try:
-            checks = check_many(selected_objects(context), frame_range, context.scene)
+            checks = check_many(_selected_objects(context), frame_range, context.scene)
         except ValueError as error:
             return refuse(self, error)
         rows = map(_row_of, checks.violations)
@@ -76,7 +76,7 @@ def _row_of(violation: Violation) -> dict[str, Any]:
     }
 
 
-def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
+def _selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
     """Return the selected objects, or in Pose Mode the posed armatures."""
     if context.mode == "POSE":
         return list(context.objects_in_mode)

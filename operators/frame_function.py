@@ -19,7 +19,7 @@ from ..ui.option_properties import property_of
 from ..ui.redraw import redraw_editors
 from ..ui.scene import action_frame, defaults_of
 
-LEVEL_ITEMS = (
+_LEVEL_ITEMS = (
     ("TRACK", "Track", "Track shown in the sidebar"),
     ("OBJECT", "Object", "All tracks of the object or object data that owns this track"),
     ("SCENE", "Scene", "All tracks of the scene's objects and their data"),
@@ -34,7 +34,7 @@ class _FrameFunctionBase:
     level: EnumProperty(
         name="For",
         description="Motion to retime",
-        items=LEVEL_ITEMS,
+        items=_LEVEL_ITEMS,
         translation_context=contexts.id_action,
     )
 

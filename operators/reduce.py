@@ -39,7 +39,7 @@ class _ReduceBase(ReduceOptions, WithData, InSteps):
 
     work: ClassVar[Any]
     """Static function that takes the paths and the requested reduction of each datablock, and returns Steps."""
-    own_options: ClassVar[tuple[str, ...]] = ("use_data",)
+    more_options: ClassVar[tuple[str, ...]] = ("use_data",)
     """Properties that are not in the Reduce panel."""
 
     @classmethod
@@ -48,7 +48,7 @@ class _ReduceBase(ReduceOptions, WithData, InSteps):
         return any_selected(fcurves) or poll_selection(cls, context)
 
     def draw(self: Any, context: bpy.types.Context) -> None:
-        draw_properties(layout_of(self), self, (*self.used_options(context), *self.own_options))
+        draw_properties(layout_of(self), self, (*self.used_options(context), *self.more_options))
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         self._is_by_hand = True
@@ -93,7 +93,7 @@ class TCB_OT_reduce(_ReduceBase, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    own_options = ("use_data", "live")
+    more_options = ("use_data", "live")
     hint = n_("Reducing. Esc: cancel without changes")
     cancelled = n_("Reduce canceled. Nothing was changed")
 

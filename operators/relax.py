@@ -31,7 +31,7 @@ from ..ui.scene import defaults_of
 from .on_selection import poll_active
 from .progress import Progress
 
-CONDITION_ITEMS = [
+_CONDITION_ITEMS = [
     ("ABOVE", "Above a Plane", "Keep the point on or above the XY plane of an object or the world"),
     ("AT", "At a Point", "Keep the point attached to a point on another object or bone"),
     ("LIMITS", "Rotation Limits", "Keep the local rotation of the object or bone, as Euler angles, within limits"),
@@ -48,7 +48,7 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
     condition: EnumProperty(
         name="Condition",
         description="Condition to satisfy at every frame",
-        items=CONDITION_ITEMS,
+        items=_CONDITION_ITEMS,
         translation_context=contexts.id_action,
     )
     point: FloatVectorProperty(

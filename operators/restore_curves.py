@@ -20,7 +20,7 @@ from ..ui.option_properties import property_of
 from .files import path_of
 from .progress import Progress
 
-OBJECT_ITEMS = (
+_OBJECT_ITEMS = (
     ("ALL", "All Objects", "All scene objects whose names are in the file"),
     ("SELECTED", "Selected Objects", "Selected objects, including the objects of the last import"),
 )
@@ -35,7 +35,7 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
 
     filter_glob: StringProperty(default="*.fbx;*.glb;*.gltf", options={"HIDDEN"})
 
-    objects: EnumProperty(name="Objects", description="Objects whose curves are restored", items=OBJECT_ITEMS)
+    objects: EnumProperty(name="Objects", description="Objects whose curves are restored", items=_OBJECT_ITEMS)
     use_exact: property_of(RESTORE_CURVES["exact"])
     value_tolerance: property_of(RESTORE_CURVES["value_tolerance"])
     rotation_tolerance: property_of(RESTORE_CURVES["rotation_tolerance"])

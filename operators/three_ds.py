@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from ..formats import three_ds
 
 
-TARGET_ITEMS = (
+_TARGET_ITEMS = (
     ("CREATE", "New Objects", "Create the file's meshes, cameras, lights and hierarchy"),
     ("MATCH", "Existing Objects", "Animate scene objects with matching names"),
 )
 
 
-class FileTiming:
+class _FileTiming:
     """Options to convert between file frames and scene frames."""
 
     timing: property_of(IMPORT["timing"])
@@ -44,7 +44,7 @@ class FileTiming:
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
-class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
     """Import scenes from 3D Studio files, with their keys and TCB parameters"""
 
     bl_idname = "import_anim.tcb_3ds"
@@ -56,7 +56,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"HIDDEN", "SKIP_SAVE"})
     directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
 
-    target: EnumProperty(name="Animate", description="Objects to animate", items=TARGET_ITEMS)
+    target: EnumProperty(name="Animate", description="Objects to animate", items=_TARGET_ITEMS)
     global_scale: property_of(IMPORT["global_scale"])
     frame_start: property_of(IMPORT["frame_start"])
     use_scene_range: BoolProperty(
@@ -86,7 +86,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         return cast(Status, self.invoke_popup(context))
 
     def draw(self, _context: bpy.types.Context) -> None:
-        draw_options(
+        _draw_options(
             self.layout,
             self,
             ("target",),
@@ -140,7 +140,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ImportHelp
         _select(context, report.objects)
         if shows_objects:
             _frame_selected(context)
-        report_exchange(self, report)
+        _report_exchange(self, report)
         redraw_editors()
         return {"FINISHED"}
 
@@ -182,13 +182,13 @@ def _frame_selected(context: bpy.types.Context) -> None:
                 bpy.ops.view3d.view_selected()
 
 
-def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[str]) -> None:
+def _draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[str]) -> None:
     """Draw each group of properties in its own column."""
     for names in groups:
         draw_properties(layout.column(), operator, names)
 
 
-def report_exchange(operator: bpy.types.Operator, report: ExchangeReport) -> None:
+def _report_exchange(operator: bpy.types.Operator, report: ExchangeReport) -> None:
     """Report the result and the notes, and keep the notes for the message line."""
     for line in report.summary():
         operator.report({"INFO"}, str(line))
@@ -200,7 +200,7 @@ def report_exchange(operator: bpy.types.Operator, report: ExchangeReport) -> Non
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
-class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+class EXPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
     """Export objects with their keys and TCB parameters to a 3D Studio file"""
 
     bl_idname = "export_anim.tcb_3ds"
@@ -218,7 +218,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
     cancelled = n_("Export canceled. No file was written")
 
     def draw(self, _context: bpy.types.Context) -> None:
-        draw_options(
+        _draw_options(
             self.layout,
             self,
             ("use_selection",),
@@ -255,5 +255,5 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, FileTiming, bpy.types.Operator, ExportHelp
             write_file(path_of(self.filepath), three_ds.write(file_scene))
         except (OSError, three_ds.ThreeDSError) as error:
             return self._fail(context, error)
-        report_exchange(self, report)
+        _report_exchange(self, report)
         return {"FINISHED"}

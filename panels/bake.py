@@ -23,19 +23,19 @@ class BakePanel:
         redraw.begin()
         settings = sidebar_settings(context)
         column = self.layout.column(align=True)
-        baked, tcb = sidebar_tracks.baked_and_tcb_counts(context)
+        baked_count, tcb_count = sidebar_tracks.baked_and_tcb_counts(context)
         # Only the operator examines the actions of strips.
         if sidebar_tracks.in_strips_only(context) and selection.has_tracks(context, "BAKED"):
-            baked, tcb = 1, 1
+            baked_count, tcb_count = 1, 1
         row = column.row(align=True)
-        if baked and baked == tcb:
+        if baked_count and baked_count == tcb_count:
             row.operator("tcb.free", icon="UNLOCKED", depress=True)
             settings.copy_to(row.operator("tcb.bake", text="", icon="FILE_REFRESH"))
         else:
             settings.copy_to(row.operator("tcb.bake", icon="LOCKED"))
             # Always visible, so that the layout does not shift under the mouse.
             free = row.row(align=True)
-            free.enabled = bool(baked)
+            free.enabled = bool(baked_count)
             free.operator("tcb.free", text="", icon="UNLOCKED")
         row = column.row(align=True)
         row.prop(settings, "output", text="")

@@ -31,8 +31,53 @@ from ..ui.sliders.frame_field import reason_not_moved
 from ..ui.track_text import settings_error, track_label
 from .widgets import draw_text
 
+_MAX_MESSAGES = 12
+"""Maximum number of listed messages."""
+_UNITS = 20
+"""Width of the message list, in button heights."""
+
+
+class TCB_PT_messages(bpy.types.Panel):
+    """Messages about recent edits, with buttons that solve problems"""
+
+    bl_idname = "TCB_PT_messages"
+    bl_label = "Messages"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_ui_units_x = _UNITS
+
+    def draw(self, context: bpy.types.Context) -> None:
+        redraw.begin()
+        layout = layout_of(self)
+        messages = messages_in_tab(context)
+        for message in messages[:_MAX_MESSAGES]:
+            column = layout.column(align=True)
+            draw_text(column, context, message.text, message.icon, _UNITS)
+            note_seen(message.notes)
+            _draw_button(column, message.button)
+        remaining = len(messages) - _MAX_MESSAGES
+        if remaining > 0:
+            text = counted(remaining, n_("… and {:d} more message"), n_("… and {:d} more messages"))
+            layout.label(text=text, translate=False)
+        elif not messages:
+            layout.label(text="No messages")
+        layout.operator("tcb.messages_dismiss", icon="X")
+
+
 Button = Literal["", "FREE", "DISCARD", "SHORTEST", "WHOLE"]
 """The solution that a message offers, or "" for none."""
+
+
+def _draw_button(layout: bpy.types.UILayout, button: Button) -> None:
+    match button:
+        case "FREE":
+            layout.operator("tcb.free", icon="UNLOCKED")
+        case "DISCARD":
+            layout.operator("tcb.free", text="Free Bake, Discard Edits", icon="TRASH").discard_edits = True
+        case "SHORTEST":
+            layout.operator("tcb.turns_shortest", icon="LOOP_BACK")
+        case "WHOLE":
+            layout.operator("tcb.key_whole", icon="KEY_HLT")
 
 
 class Message(NamedTuple):
@@ -98,9 +143,9 @@ def _messages_of_last_operator() -> Iterator[Message]:
 
 
 def _messages_about_bakes(context: bpy.types.Context) -> Iterator[Message]:
-    baked, tcb = sidebar_tracks.baked_and_tcb_counts(context)
-    if 0 < baked < tcb:
-        yield Message(iface_("{:,} of {:,} tracks are baked. Bake TCB bakes the others", baked, tcb))
+    baked_count, tcb_count = sidebar_tracks.baked_and_tcb_counts(context)
+    if 0 < baked_count < tcb_count:
+        yield Message(iface_("{:,} of {:,} tracks are baked. Bake TCB bakes the others", baked_count, tcb_count))
     mixed_states = _state_beside_plain(context)
     if mixed_states:
         yield Message(mixed_states)
@@ -166,53 +211,8 @@ def _short_text(note: Finding) -> str:
 
 def _how_to_edit_baked(context: bpy.types.Context) -> list[Message]:
     """Return the message that is shown if all TCB tracks are baked and there is no other message."""
-    baked, tcb = sidebar_tracks.baked_and_tcb_counts(context)
-    if not baked or baked < tcb:
+    baked_count, tcb_count = sidebar_tracks.baked_and_tcb_counts(context)
+    if not baked_count or baked_count < tcb_count:
         return []
     text = iface_("Baked: edit in the TCB tab, or Free Bake")
     return [Message(text, short=iface_("Baked: edit here, or Free Bake"), button="FREE")]
-
-
-_MAX_MESSAGES = 12
-"""Maximum number of listed messages."""
-_UNITS = 20
-"""Width of the message list, in button heights."""
-
-
-class TCB_PT_messages(bpy.types.Panel):
-    """Messages about recent edits, with buttons that solve problems"""
-
-    bl_idname = "TCB_PT_messages"
-    bl_label = "Messages"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "HEADER"
-    bl_ui_units_x = _UNITS
-
-    def draw(self, context: bpy.types.Context) -> None:
-        redraw.begin()
-        layout = layout_of(self)
-        messages = messages_in_tab(context)
-        for message in messages[:_MAX_MESSAGES]:
-            column = layout.column(align=True)
-            draw_text(column, context, message.text, message.icon, _UNITS)
-            note_seen(message.notes)
-            _draw_button(column, message.button)
-        remaining = len(messages) - _MAX_MESSAGES
-        if remaining > 0:
-            text = counted(remaining, n_("… and {:d} more message"), n_("… and {:d} more messages"))
-            layout.label(text=text, translate=False)
-        elif not messages:
-            layout.label(text="No messages")
-        layout.operator("tcb.messages_dismiss", icon="X")
-
-
-def _draw_button(layout: bpy.types.UILayout, button: Button) -> None:
-    match button:
-        case "FREE":
-            layout.operator("tcb.free", icon="UNLOCKED")
-        case "DISCARD":
-            layout.operator("tcb.free", text="Free Bake, Discard Edits", icon="TRASH").discard_edits = True
-        case "SHORTEST":
-            layout.operator("tcb.turns_shortest", icon="LOOP_BACK")
-        case "WHOLE":
-            layout.operator("tcb.key_whole", icon="KEY_HLT")

@@ -24,13 +24,13 @@ from ...interp.fitting.tcb_from_tangents import tangents_of
 from ...interp.splines import tcb
 from .bitmap import Bitmap, Color, Points
 
-POSITIONS = ((-1.0, 0.0), (0.0, 1.0), (1.0, 0.0))
+_POSITIONS = ((-1.0, 0.0), (0.0, 1.0), (1.0, 0.0))
 """Positions of the previous key, the key and the next key."""
-TIME_STEPS = 10
+_TIME_STEPS = 10
 """Number of time steps, and therefore of dots, between keys."""
 _FRAMES = (0.0, 1.0, 2.0)
-_KEY = np.array(POSITIONS[1])
-_CHORDS = np.subtract(POSITIONS[1], POSITIONS[0]), np.subtract(POSITIONS[2], POSITIONS[1])
+_KEY = np.array(_POSITIONS[1])
+_CHORDS = np.subtract(_POSITIONS[1], _POSITIONS[0]), np.subtract(_POSITIONS[2], _POSITIONS[1])
 """Vectors from the previous key to the key, and from the key to the next key."""
 _SEGMENTS_PER_STEP = 4
 """Number of line segments between dots."""
@@ -50,17 +50,17 @@ def curve(parameters: Mapping[str, float], sides: Sides = (SPLINE, SPLINE)) -> t
     """
     first = 0 if sides[0] == SPLINE else 1
     last = 2 if sides[1] == SPLINE else 1
-    keys = Keys(_FRAMES, POSITIONS, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
-    rows = slice(1 if is_played_by_blender(sides[0]) else 0, 2 if is_played_by_blender(sides[1]) else 3)
+    keys = Keys(_FRAMES, _POSITIONS, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
+    rows = slice(1 if _is_played_by_blender(sides[0]) else 0, 2 if _is_played_by_blender(sides[1]) else 3)
     spline = tcb.VectorSpline(Keys(keys.frames[rows], keys.values[rows], *keys.parameters[:, rows]))
-    steps = TIME_STEPS * (last - first)
+    steps = _TIME_STEPS * (last - first)
     line, dots = (
         spline(np.linspace(_FRAMES[first], _FRAMES[last], count + 1)) for count in (_SEGMENTS_PER_STEP * steps, steps)
     )
     return line, dots
 
 
-def is_played_by_blender(side: int) -> bool:
+def _is_played_by_blender(side: int) -> bool:
     """Return whether Blender plays another interpolation on this side of the key."""
     return side not in (SPLINE, NOTHING)
 
@@ -155,7 +155,7 @@ def render(
 
 
 def _key_pixels(size: int) -> list[Points]:
-    return [pixels_of(np.array(position), size) for position in POSITIONS]
+    return [pixels_of(np.array(position), size) for position in _POSITIONS]
 
 
 def _faded(color: Color, opacity: float) -> Color:
@@ -167,12 +167,12 @@ def _draw_other_segments(bitmap: Bitmap, ink: Color, sides: Sides) -> None:
     unit = bitmap.size / _SIZE_OF_UNIT
     before, key, after = _key_pixels(bitmap.size)
     for left, right, side in ((before, key, sides[0]), (key, after, sides[1])):
-        if not is_played_by_blender(side):
+        if not _is_played_by_blender(side):
             continue
         points = [left, np.array([right[0], left[1]]), right] if side == _CONSTANT else [left, right]
         bitmap.line(np.array(points), _LINE_WIDTH * unit, _faded(ink, _LINE_OPACITY))
         if side in (_CONSTANT, _LINEAR):
-            dots = np.linspace(points[0], points[1], TIME_STEPS + 1)
+            dots = np.linspace(points[0], points[1], _TIME_STEPS + 1)
             bitmap.dots(dots[1:-1], _DOT_RADIUS * unit, ink)
 
 

@@ -163,7 +163,7 @@ def rows_apart(positions: npt.NDArray[np.float64], distance: float) -> list[int]
 def on_change(_settings: Any, context: bpy.types.Context) -> None:
     """Redraw after a change to a setting. Clear the paths if they are off."""
     path_cache.state.has_failed = False
-    if not shown_paths.is_shown(context):
+    if not shown_paths.are_turned_on(context):
         hover(None)
         path_cache.clear()
     path_cache.redraw_viewports()

@@ -98,7 +98,7 @@ class TCB_PT_paths(bpy.types.Panel):
         settings = scene.tcb_paths
         row = layout.row()
         row.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = shown_paths.TOOL
-        layout.active = shown_paths.is_shown(context)
+        layout.active = shown_paths.are_turned_on(context)
         axis_settings = ("axis", "length") if settings.point == "AXIS" else ()
         draw_properties(layout, settings, ("point", *axis_settings, "space"))
         if settings.space == "CAMERA" and not cameras_of(scene):
@@ -112,7 +112,7 @@ class TCB_PT_paths(bpy.types.Panel):
         draw_properties(layout, settings, ("by_speed", "around"))
         if settings.around:
             draw_properties(layout.column(align=True), settings, ("before", "after"))
-        note = shown_paths.status(context) if shown_paths.is_shown(context) else ""
+        note = shown_paths.status(context) if shown_paths.are_turned_on(context) else ""
         if note:
             layout.label(text=note, icon="INFO", translate=False)
 

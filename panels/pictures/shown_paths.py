@@ -31,8 +31,9 @@ def drawn_paths(context: bpy.types.Context) -> list[DrawnPath]:
     for request, (obj, bone) in shown_objects(context).items():
         cached = path_cache.state.paths.get(request)
         if cached is not None:
+            _, trace = request
             path = cached.path if frame_range is None else cached.path.within(*frame_range)
-            drawn.append(DrawnPath(obj, bone, request[1], path, None if path.views is None else camera_to_world))
+            drawn.append(DrawnPath(obj, bone, trace, path, None if path.views is None else camera_to_world))
     return drawn
 
 
@@ -51,16 +52,12 @@ def shown_objects(context: bpy.types.Context) -> dict[Request, tuple[Any, str]]:
 
 
 def draws_paths(context: bpy.types.Context) -> bool:
+    """Return whether the viewport draws overlays, and paths are turned on or the tool that edits paths is active."""
     space: Any = context.space_data
-    return is_on(context) and bool(space.overlay.show_overlays)
+    return bool(space.overlay.show_overlays) and (are_turned_on(context) or is_tool_active(context))
 
 
-def is_on(context: bpy.types.Context) -> bool:
-    """Return whether paths are visible, that is, whether they are on or the tool that edits paths is active."""
-    return is_shown(context) or is_tool_active(context)
-
-
-def is_shown(context: bpy.types.Context) -> bool:
+def are_turned_on(context: bpy.types.Context) -> bool:
     """Return whether paths are turned on in the tab."""
     manager: Any = context.window_manager
     return bool(manager.tcb_show_paths)

@@ -131,7 +131,8 @@ class _Field(NamedTuple):
         if len(numbers):
             event = last_event(context)
             drag = drag_of(context, self.drag_type, chosen_keys(context))
-            drag.set(self.name, self.slider, keys, numbers, value, event, relative or event.alt)
+            drag.begin(self.name, self.slider, keys, numbers)
+            drag.set(self.name, value, event, relative or event.alt)
 
 
 def _vector_property(fields: Sequence[_Field], **declared: Any) -> Any:

@@ -94,8 +94,9 @@ def forget() -> None:
 
 
 class _Start(NamedTuple):
-    """State of a slider before the drag."""
+    """A slider and its state before the drag."""
 
+    slider: SharedSlider
     displayed: float
     keys: Sequence[TrackKeys]
     numbers: Numbers
@@ -142,27 +143,17 @@ class SliderDrag:
         numbers_by_track = split_by_track(*self.numbers[name])
         return next((numbers for dragged, numbers in numbers_by_track if _track_of(dragged) == _track_of(keys)), None)
 
-    def set(
-        self,
-        name: str,
-        slider: SharedSlider,
-        keys: Sequence[TrackKeys],
-        numbers: Numbers,
-        value: float,
-        event: LastEvent,
-        relative: bool,
-    ) -> None:
-        """Set the value with this name on the keys, after the slider was set to `value` during the event.
+    def begin(self, name: str, slider: SharedSlider, keys: Sequence[TrackKeys], numbers: Numbers) -> None:
+        """Record a slider and the current values of its keys, unless it is already dragged."""
+        if name not in self._starts:
+            self._starts[name] = _Start(slider, slider.shown(numbers), keys, numbers)
 
-        `numbers`: current values of the keys.
-        """
-        continues_drag = name in self._starts
-        if not continues_drag:
-            self._starts[name] = _Start(slider.shown(numbers), keys, numbers)
+    def set(self, name: str, value: float, event: LastEvent, relative: bool) -> None:
+        """Set the values of a recorded slider's keys, after the slider was set to `value` during the event."""
         start = self._starts[name]
-        is_drag = continues_drag or event.presses or event.takes_back
+        is_drag = name in self.numbers or event.presses or event.takes_back
         is_reset = is_drag and abs(value - start.displayed) <= _SAME
-        after = start.numbers if is_reset else slider.changed(start.numbers, start.displayed, value, relative)
+        after = start.numbers if is_reset else start.slider.changed(start.numbers, start.displayed, value, relative)
         self.numbers[name] = start.keys, after
         is_held = self.drag.is_shown and not event.releases and (event.is_modifier or event.takes_back)
         if is_drag and self._is_at_start():
