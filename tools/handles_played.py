@@ -58,10 +58,10 @@ def thin_out(points: Any, every: int) -> None:
     """Keep the first key, and every `every`-th key after it."""
     co = np.empty(2 * len(points), dtype=np.float32)
     points.foreach_get("co", co)
-    kept = co.reshape(-1, 2)[::every]
+    remaining = co.reshape(-1, 2)[::every]
     points.clear()
-    points.add(len(kept))
-    points.foreach_set("co", kept.ravel())
+    points.add(len(remaining))
+    points.foreach_set("co", remaining.ravel())
 
 
 def tracks_of(datablocks: Collection[bpy.types.ID]) -> Iterator[Any]:
@@ -99,14 +99,14 @@ def compare(path: Path, every: int) -> tuple[str, ...]:
     names = {(entry["datablock"], entry["track"]) for entry in report.handles}
     by_handles = played(datablocks, names)
     animation.bake_many(datablocks, animation.Options(step=STEP))
-    errors: dict[bool, list[Float64Array]] = {False: [], True: []}
+    errors: dict[str, list[Float64Array]] = {"values": [], "degrees": []}
     for approximate, exact in zip(by_handles, played(datablocks, names), strict=True):
         is_rotation = exact.track.is_rotation
-        errors[is_rotation].append(error_of(approximate.values, exact.values, is_rotation))
+        errors["degrees" if is_rotation else "values"].append(error_of(approximate.values, exact.values, is_rotation))
     approximate_count = sum(entry["approximate"] for entry in report.handles)
     cells = [
-        number(float(np.quantile(np.concatenate(by_track), quantile))) if by_track else ""
-        for by_track in errors.values()
+        number(float(np.quantile(np.concatenate(errors_of_tracks), quantile))) if errors_of_tracks else ""
+        for errors_of_tracks in errors.values()
         for quantile in QUANTILES.values()
     ]
     return (path.name, str(len(names)), str(report.keys), str(approximate_count), *cells)
@@ -116,11 +116,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--every", type=int, default=10, help="keep one in so many keys of a .bvh file (default: 10)")
-    given = parser.parse_args()
+    options = parser.parse_args()
     package.register()
     errors = [f"{kind}: {name}" for kind in ("values", "degrees") for name in QUANTILES]
     heads = ("file", "tracks", "keys", "approximate", *errors)
-    print(table(heads, [compare(path, given.every) for path in given.files]))
+    print(table(heads, [compare(path, options.every) for path in options.files]))
     tcb.end_process(0)
 
 

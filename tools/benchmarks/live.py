@@ -13,6 +13,7 @@ and checks it for the first time. All times are processor times of one thread, i
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import tempfile
 import time
@@ -25,7 +26,7 @@ import bpy
 
 from tools.benchmarks.character import KEYS, character, own_frames, plain_character, read_places
 from tools.benchmarks.checkout import animation, module
-from tools.benchmarks.scenes import fcurves
+from tools.benchmarks.scenes import PATHS, fcurves
 from tools.benchmarks.timing import milliseconds_of, watched
 
 baking, live = module("animation.bake.pipeline"), module("animation.live.update")
@@ -52,65 +53,64 @@ def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
     while True:
         bone, row = dice.choice(bones), dice.randrange(1, KEYS - 1)
         prefix = "pose.bones" if edit.endswith("all bones") else f'pose.bones["{bone.name}"].'
-        names = [dice.choice(("location", "rotation_quaternion", "scale"))]
-        if not edit.startswith("one"):
-            names = ["location", "rotation_quaternion", "scale"]
-        chosen = [
+        names = [dice.choice([*PATHS])] if edit.startswith("one") else [*PATHS]
+        edited_curves = [
             fcurve
             for fcurve in fcurves(rig)
             if fcurve.data_path.startswith(prefix) and any(name in fcurve.data_path for name in names)
         ]
-        place = frames[row] + dice.uniform(-3.0, 3.0)
-        for fcurve in chosen:
-            points = fcurve.keyframe_points
-            own = [point for point in points if point.type != "GENERATED"][row]
-            own.co_ui.x = place
+        frame = frames[row] + dice.uniform(-3.0, 3.0)
+        for fcurve in edited_curves:
+            own_points = [point for point in fcurve.keyframe_points if point.type != "GENERATED"]
+            own_points[row].co_ui.x = frame
             fcurve.update()
         yield
 
 
-def measure(count: int, path: Path) -> dict[str, dict[str, float]]:
-    """Return the milliseconds of the parts of each edit, and of a full bake."""
+def measure(count: int, path: Path) -> tuple[dict[str, dict[str, float]], float]:
+    """Return the milliseconds of the parts of an update by edit, and the milliseconds of a full bake."""
     rig = character(path)
     action = rig.animation_data.action
     animation.bake(rig, output="HANDLES")
-    result = {"": {"whole bake": milliseconds_of(lambda: animation.bake(rig, output="HANDLES"))}}
+    full_bake = milliseconds_of(lambda: animation.bake(rig, output="HANDLES"))
     watches: dict[tuple[int, int], Any] = {}
     live.refresh_all(watches, action, live_options)
+    result = {}
     # Edit the column first, because all tracks are still keyed at the same frames afterward.
     for edit, tracks in reversed(EDITS.items()):
-        looks = []
-        for _, _move in zip(range(count), moves(rig, edit, random.Random(edit)), strict=False):
-            look = {"co": read_places(rig)}
+        updates = []
+        for _ in itertools.islice(moves(rig, edit, random.Random(edit)), count):
+            update = {"co": read_places(rig)}
             with watched(STAGES) as seconds:
                 report = live.refresh(watches, action, live_options)
             assert report.tracks == tracks, report
-            look |= {name: 1000.0 * each for name, each in seconds.items()}
-            look["reading"] = look["all"] - sum(look[name] for name in STAGES)
-            look["all / co"] = look["all"] / look["co"]
-            looks.append(look)
-        result[edit] = {name: median(look[name] for look in looks) for name in looks[0]}
-    return result
+            update |= {stage: 1000.0 * duration for stage, duration in seconds.items()}
+            update["reading"] = update["all"] - sum(update[stage] for stage in STAGES)
+            update["all / co"] = update["all"] / update["co"]
+            updates.append(update)
+        result[edit] = {name: median(update[name] for update in updates) for name in updates[0]}
+    return result, full_bake
 
 
 def measure_enable(rounds: int, path: Path) -> dict[str, float]:
     """Return the medians of milliseconds."""
-    every = []
+    times = []
     for _ in range(rounds):
         rig = plain_character(path, KEYS)
-        reading = read_places(rig)
+        co = read_places(rig)
         start = time.thread_time()
         enabled = animation.enable_many({rig: None})
         fitted = time.thread_time()
         baked = animation.bake(rig, output="HANDLES")
         played = time.thread_time()
-        looked = live.refresh_all({}, rig.animation_data.action, live_options)
+        checked = live.refresh_all({}, rig.animation_data.action, live_options)
         end = time.thread_time()
-        assert not looked.tracks, looked
+        assert not checked.tracks, checked
         assert enabled.looks_kept == enabled.tracks == baked.tracks == EDITS["a column of all bones"], enabled
-        stages = {"keep the look": fitted - start, "handles": played - fitted, "first look": end - played}
-        every.append({name: 1000.0 * each for name, each in (stages | {"all": end - start}).items()} | {"co": reading})
-    return {name: median(each[name] for each in every) for name in every[0]}
+        seconds = {"parameters": fitted - start, "handles": played - fitted, "first check": end - played}
+        seconds["all"] = end - start
+        times.append({stage: 1000.0 * duration for stage, duration in seconds.items()} | {"co": co})
+    return {stage: median(round_times[stage] for round_times in times) for stage in times[0]}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -121,9 +121,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "character.blend"
-        result = measure(options.moves, path)
+        result, full_bake = measure(options.moves, path)
         enable = measure_enable(options.enables, path)
-    print(f"Blender {bpy.app.version_string}; milliseconds, medians; a whole bake {result['']['whole bake']:.0f}")
+    print(f"Blender {bpy.app.version_string}; milliseconds, medians; a full bake {full_bake:.0f}")
     print(f"{'':24}" + "".join(f"{name:>12}" for name in COLUMNS))
     for edit in EDITS:
         print(f"{edit:24}" + "".join(f"{result[edit][name]:12.1f}" for name in COLUMNS))
