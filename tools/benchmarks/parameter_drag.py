@@ -51,15 +51,15 @@ def update() -> None:
     view_layer.update()
 
 
-def without_handlers(do: Callable[[], object]) -> None:
+def without_handlers(function: Callable[[], object]) -> None:
     """Call a function with the handlers of the extension disabled."""
-    handled: Any = bpy.app.handlers.depsgraph_update_post
-    kept = list(handled)
-    handled.clear()
+    handlers: Any = bpy.app.handlers.depsgraph_update_post
+    own_handlers = list(handlers)
+    handlers.clear()
     try:
-        do()
+        function()
     finally:
-        handled.extend(kept)
+        handlers.extend(own_handlers)
 
 
 def evaluated_by_blender(rig: Any) -> float:
@@ -120,12 +120,12 @@ class Operator:
         self._drag.finish(self._given(number))
 
 
-def measured(rig: Any, make: Callable[[], Any], count: int) -> dict[str, float]:
+def times_of_drags(rig: Any, begin: Callable[[], Any], count: int) -> dict[str, float]:
     """Drag twice: cancel with Esc the first time, and release the mouse button the second time."""
     steps, blender, reads = [], [], []
     result: dict[str, float] = {}
     for end in ("Esc", "released"):
-        drag = make()
+        drag = begin()
         for number in range(count + 1):
             step = milliseconds_of(partial(drag.to, 0.5 * (number + 1) / count))
             evaluation = milliseconds_of(update)
@@ -184,6 +184,6 @@ def run(options: argparse.Namespace) -> None:
     }
     print(f"Blender {bpy.app.version_string}, {len(fcurves(rig))} channels of {len(frames)} keys; milliseconds")
     print(f"{'':36}" + "".join(f"{name:>16}" for name in COLUMNS))
-    for what, make in cases.items():
-        found = measured(rig, make, options.steps)
-        print(f"{what:36}" + "".join(f"{found[name]:16.1f}" for name in COLUMNS))
+    for title, begin in cases.items():
+        times = times_of_drags(rig, begin, options.steps)
+        print(f"{title:36}" + "".join(f"{times[name]:16.1f}" for name in COLUMNS))

@@ -32,7 +32,7 @@ updates, overlay = module("ui.live.updates"), module("panels.pictures.overlay")
 
 BONES, CHAIN = 100, 10
 DRAGGED, FRAME = "b45", 401
-WHAT = ("location", "tip", "tangent")
+DRAGGED_PARTS = ("location", "tip", "tangent")
 
 
 def character() -> Any:
@@ -66,12 +66,12 @@ def character() -> Any:
     return rig
 
 
-def drag(rig: Any, what: str, steps: int) -> dict[str, float]:
+def drag(rig: Any, part: str, steps: int) -> dict[str, float]:
     """Return the median milliseconds of the start of a drag, of a step, and of Live's comparison after the drag."""
-    rig.pose.bones[DRAGGED].lock_location = (what == "tip",) * 3
-    followed = points.Followed("ORIGIN" if what == "location" else "TAIL", "Z", 1.0)
+    rig.pose.bones[DRAGGED].lock_location = (part == "tip",) * 3
+    followed = points.Followed("ORIGIN" if part == "location" else "TAIL", "Z", 1.0)
     spot = points.Spot(bpy.context.scene, rig, DRAGGED, followed, FRAME)
-    step, held = begin(spot, what)
+    step, held = begin(spot, part)
     before = recorded(spot)
     times = [milliseconds_of(partial(step, number / steps)) for number in range(steps)]
     looks = []
@@ -90,16 +90,16 @@ def recorded(spot: Any) -> Any:
     return canceled_changes.record_tracks((spot.item, track) for track in moving)
 
 
-def begin(spot: Any, what: str) -> tuple[Callable[[float], object], float]:
+def begin(spot: Any, part: str) -> tuple[Callable[[float], object], float]:
     """Return a function that drags by a fraction of a distance, and the milliseconds of the start of the drag."""
     start = time.process_time()
     recorded(spot)
-    if what == "tangent":
+    if part == "tangent":
         tangent = tangents.DraggedTangent(spot, "handle_right", np.ones(3), 20, {})
-        return lambda part: tangent.drag_to(np.ones(3) * (1 + part)), 1000.0 * (time.process_time() - start)
+        return lambda fraction: tangent.drag_to(np.ones(3) * (1 + fraction)), 1000.0 * (time.process_time() - start)
     key = movable.movable_point(spot)
     place = key.position()
-    return lambda part: key.move_to(place + 0.4 * part), 1000.0 * (time.process_time() - start)
+    return lambda fraction: key.move_to(place + 0.4 * fraction), 1000.0 * (time.process_time() - start)
 
 
 def look_at(rig: Any) -> Callable[[], object]:
@@ -144,8 +144,8 @@ def run(options: argparse.Namespace) -> None:
     rig = character()
     co = median(read_places(rig) for _ in range(11))
     print(f"Blender {bpy.app.version_string}; co: {co:.2f} ms")
-    for what in WHAT:
-        times = drag(rig, what, options.steps)
-        print(f"{what:9}", "  ".join(f"{name} {ms:.1f} ms, {ms / co:.1f} x co" for name, ms in times.items()))
+    for part in DRAGGED_PARTS:
+        times = drag(rig, part, options.steps)
+        print(f"{part:9}", "  ".join(f"{name} {ms:.1f} ms, {ms / co:.1f} x co" for name, ms in times.items()))
     whole, reached = paths(rig)
     print(f"paths {whole:.0f} ms, reached {reached:.0f} ms, {whole / reached:.1f} to 1")

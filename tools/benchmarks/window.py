@@ -93,72 +93,6 @@ def steps():
     yield 0.01
     return time.process_time()
 """
-
-
-class Times(NamedTuple):
-    """Milliseconds from a mouse movement to the last resulting redraw."""
-
-    clock: float
-    processor: float
-
-
-def moved(gui: Any, count: int, dx: int = 4) -> list[Times]:
-    """Move the mouse this number of times, and return the times of the movements that are drawn."""
-    times = []
-    for _ in range(count):
-        processor = gui.run(_COUNT)
-        start = time.time()
-        gui.xdotool("mousemove_relative", "--", dx, 0)
-        last = (0.0, 0.0)
-        while (now := time.time()) < start + _WAIT and not (last[0] and now > last[0] + _STILL):
-            time.sleep(0.05)
-            last = gui.run(_LAST)
-        if last[0] > start:
-            times.append(Times(1000.0 * (last[0] - start), 1000.0 * (last[1] - processor)))
-    return times
-
-
-def hold(gui: Any, at: tuple[int, int]) -> None:
-    x, y = at
-    # Rows are 20 pixels high.
-    for row in (y, y + 6, y - 6):
-        for each in (x - 62, x - 58, x - 55):
-            gui.xdotool("mousemove", each, row)
-            time.sleep(0.3)
-        gui.xdotool("mousedown", 1)
-        time.sleep(0.5)
-        if moved(gui, 6):
-            return
-        gui.xdotool("mouseup", 1)
-        time.sleep(1.0)
-    raise SystemExit("bench.py window: the slider does not move")
-
-
-def slider(gui: Any, category: str, button: str, moves: int) -> list[Times]:
-    gui.open_sidebar("VIEW_3D", category)
-    # With one bone, the sidebar is drawn faster than the pointer moves across it.
-    gui.run(_SELECT.format(which="['Bone 45']"))
-    x, y = place(gui.buttons("VIEW_3D", timeout=300), button)
-    gui.run(_SELECT.format(which="rig.pose.bones.keys()"))
-    time.sleep(2.0)
-    hold(gui, (x, y))
-    times = moved(gui, moves)
-    gui.xdotool("mouseup", 1)
-    time.sleep(2.0)
-    return times
-
-
-def in_dope_sheet(gui: Any, keys: str, centre: tuple[int, int], moves: int) -> list[Times]:
-    gui.key("a", at=centre)
-    gui.key(keys, at=centre)
-    time.sleep(1.0)
-    moved(gui, 2)
-    times = moved(gui, moves)
-    gui.xdotool("key", "Escape")
-    time.sleep(2.0)
-    return times
-
-
 _DOPE_SHEET = """
 def steps():
     a = area('VIEW_3D')
@@ -170,6 +104,13 @@ def steps():
     yield from drawn()
     return (r.x + r.width // 2, win().height - (r.y + r.height // 2))
 """
+
+
+class Times(NamedTuple):
+    """Milliseconds from a mouse movement to the last resulting redraw."""
+
+    clock: float
+    processor: float
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -185,19 +126,80 @@ def run(options: argparse.Namespace) -> None:
         print(f"Enable: {gui.run(_ENABLE, timeout=300):.2f} s of processor time")
         gui.run(_STAMPS)
         time.sleep(3.0)
-        own = slider(gui, "TCB", "tcb.tension", options.moves)
-        print_beside("slider", own, slider(gui, "Item", "location", options.moves))
-        centre = gui.run(_DOPE_SHEET)
-        own = in_dope_sheet(gui, "shift+alt+t", centre, options.moves)
-        print_beside("Dope Sheet", own, in_dope_sheet(gui, "g", centre, options.moves))
+        own = drag_slider(gui, "TCB", "tcb.tension", options.moves)
+        print_beside("slider", own, drag_slider(gui, "Item", "location", options.moves))
+        center = gui.run(_DOPE_SHEET)
+        own = drag_in_dope_sheet(gui, "shift+alt+t", center, options.moves)
+        print_beside("Dope Sheet", own, drag_in_dope_sheet(gui, "g", center, options.moves))
 
 
-def print_beside(what: str, own: list[Times], blenders: list[Times]) -> None:
+def drag_slider(gui: Any, category: str, button: str, moves: int) -> list[Times]:
+    """Drag a slider of the sidebar, and return the times of the movements."""
+    gui.open_sidebar("VIEW_3D", category)
+    # With one bone, the sidebar is drawn faster than the pointer moves across it.
+    gui.run(_SELECT.format(which="['Bone 45']"))
+    x, y = place(gui.buttons("VIEW_3D", timeout=300), button)
+    gui.run(_SELECT.format(which="rig.pose.bones.keys()"))
+    time.sleep(2.0)
+    hold(gui, (x, y))
+    times = times_of_moves(gui, moves)
+    gui.xdotool("mouseup", 1)
+    time.sleep(2.0)
+    return times
+
+
+def hold(gui: Any, label: tuple[int, int]) -> None:
+    """Press the mouse button on the slider beside its label, at the first point where the slider moves."""
+    x, y = label
+    # Rows are 20 pixels high.
+    for row in (y, y + 6, y - 6):
+        for column in (x - 62, x - 58, x - 55):
+            gui.xdotool("mousemove", column, row)
+            time.sleep(0.3)
+        gui.xdotool("mousedown", 1)
+        time.sleep(0.5)
+        if times_of_moves(gui, 6):
+            return
+        gui.xdotool("mouseup", 1)
+        time.sleep(1.0)
+    raise SystemExit("bench.py window: the slider does not move")
+
+
+def drag_in_dope_sheet(gui: Any, keys: str, center: tuple[int, int], moves: int) -> list[Times]:
+    """Start a drag of all keys with a shortcut, and return the times of the movements."""
+    gui.key("a", at=center)
+    gui.key(keys, at=center)
+    time.sleep(1.0)
+    times_of_moves(gui, 2)
+    times = times_of_moves(gui, moves)
+    gui.xdotool("key", "Escape")
+    time.sleep(2.0)
+    return times
+
+
+def times_of_moves(gui: Any, count: int, dx: int = 4) -> list[Times]:
+    """Move the mouse this number of times, and return the times of the movements that are drawn."""
+    times = []
+    for _ in range(count):
+        processor = gui.run(_COUNT)
+        start = time.time()
+        gui.xdotool("mousemove_relative", "--", dx, 0)
+        last = (0.0, 0.0)
+        while (now := time.time()) < start + _WAIT and not (last[0] and now > last[0] + _STILL):
+            time.sleep(0.05)
+            last = gui.run(_LAST)
+        if last[0] > start:
+            times.append(Times(1000.0 * (last[0] - start), 1000.0 * (last[1] - processor)))
+    return times
+
+
+def print_beside(drag: str, own: list[Times], blenders: list[Times]) -> None:
+    """Print the times of a drag beside the times of Blender's drag."""
     for kind in Times._fields:
         ours, others = ([getattr(each, kind) for each in times] for times in (own, blenders))
         one, other = statistics.median(ours), statistics.median(others)
         print(
-            f"{what}, {kind}: {one:.0f} ms (slowest {max(ours):.0f}, {len(ours)} of the moves redrawn),"
+            f"{drag}, {kind}: {one:.0f} ms (slowest {max(ours):.0f}, {len(ours)} of the moves redrawn),"
             f" Blender's own {other:.0f} ms ({len(others)}), ratio {one / other:.1f}",
             flush=True,
         )
