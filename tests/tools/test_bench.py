@@ -31,3 +31,14 @@ def test_splines_of_many_tracks_are_compared_with_those_of_scipy() -> None:
     options = ("--tracks=2", "--keys=4", "--samples=50", "--rounds=1", "--one")
     printed = run("tools/bench.py", "package_speed", *options)
     assert all(f"| {name}" in printed for name in ("TCB rotation, from keys", "scipy Slerp, evaluation"))
+
+
+def test_each_verb_is_compared_with_a_direct_write() -> None:
+    if pytest.importorskip("bpy").app.version < (5, 0):
+        pytest.skip("the direct write and Blender's part use calls of Blender 5")
+    printed = run("tools/bench.py", "verbs", "1", "--rounds=1")
+    rows = [[cell.strip() for cell in line.split("|")] for line in printed.splitlines() if line.startswith("| ")]
+    times = {verb: float(ratio) for _, verb, _, ratio, _ in rows[2:]}
+    assert times.pop("direct write") == 1.0
+    assert len(times) == 7
+    assert min(times.values()) > 0.0
