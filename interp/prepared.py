@@ -87,9 +87,13 @@ class Prepared:
             segment -= self._is_end[segment] & (frames == self.tracks.frames[segment])
         if extrapolate:
             segment -= self._is_continued[segment]
-        blocks = [slice(start, start + BLOCK) for start in range(0, max(len(frames), 1), BLOCK)]
-        results = [self._evaluate_block(frames[block], segment[block], nu, extrapolate) for block in blocks]
-        values = np.ascontiguousarray(np.concatenate(results, axis=1).T)
+        # The first block shows the number of components.
+        first_block = self._evaluate_block(frames[:BLOCK], segment[:BLOCK], nu, extrapolate)
+        values = np.empty((len(frames), len(first_block)))
+        values[:BLOCK] = first_block.T
+        for start in range(BLOCK, len(frames), BLOCK):
+            block = slice(start, start + BLOCK)
+            values[block] = self._evaluate_block(frames[block], segment[block], nu, extrapolate).T
         return [values[start:end] for start, end in pairwise(bounds)]
 
     def evaluate_one(self, frame: float, nu: int, extrapolate: bool) -> Float64Array:
