@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read and write files that contain keys, with only the standard library and NumPy.
+"""Read and write files that contain keys, and read presets, with only the standard library and NumPy.
 
 Messages are translatable, as in `interp`.
 

@@ -16,8 +16,8 @@ from .interp import Float64Array
 def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> Curve | None:
     """Return the curve that equals an offset plus the weighted sum of curves at all times.
 
-    If there is no such curve, return None. Weighted segments add up to a segment only if they are from the same curve,
-    and steps only if all segments are steps.
+    If there is no such curve, return None. Curves with handles that are not at thirds cannot be added, because
+    their times are different cubics. During a step, only other steps can be added.
     """
     pairs = [(float(weight), curve) for weight, curve in zip(np.asarray(weights), curves, strict=True)]
     terms = [(weight, curve) for weight, curve in pairs if weight != 0.0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes and takes in the files of other programs, and the limits beyond which numbers count as damage."""
+"""The nodes, takes and tracks that are read from the files of other programs, and checks for damage."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class Node:
 class Take:
     """A take, stack or animation. `motions` contains the motion of each node that it moves.
 
-    `layers` contains each layer as a separate take, as importers create them. The list is empty unless there are
-    several layers.
+    `layers` contains each layer as a separate take, because importers create an action for each. It is empty unless
+    there are several layers.
     """
 
     name: str
@@ -78,8 +78,8 @@ class Take:
 class NodeMotion:
     """The motion of a node in a take. Properties without motion are None.
 
-    `pivot` is the translation of the point about which the node rotates, if this is not its origin. An importer may
-    make this point the origin.
+    `pivot` is the track of the point about which the node rotates, if rotations or scales move the origin. An importer
+    may make this point the origin.
     """
 
     translation: Track | None = None
@@ -116,8 +116,8 @@ class Track:
     euler : EulerCurves, or None
         The keyed angles, or None if the file does not key angles.
     shared : ndarray of bool, shape (n,), or None
-        Mask of the times at which all varying curves have a key or no more keys, so that an importer knows the whole
-        pose. If None, all times are shared.
+        Mask of the times at which each varying curve has a key, or all its keys are earlier or later. An importer
+        knows the whole pose there. If None, all times are shared.
     """
 
     times: Float64Array
@@ -129,7 +129,7 @@ class Track:
 
     @property
     def shared_times(self) -> Float64Array:
-        """Return the times at which all curves have keys or, if there are none, all times."""
+        """Return the times in the `shared` mask or, if there are none, all times."""
         times = self.times if self.shared is None else self.times[self.shared]
         return times if len(times) else self.times
 

@@ -30,7 +30,7 @@ def draw_reason(
 
     `refusal`: reason why the keys cannot be edited, or an empty string.
     """
-    cause = played.obstacles[0].cause if played.obstacles and not refusal else ""
+    cause = played.obstacle.cause if played.obstacle is not None and not refusal else ""
     row = layout.split(factor=_REASON_FACTORS[cause]) if cause in _REASON_FACTORS else layout.row()
     text = refusal or _parameters_text(played, tracks)
     icon: Any = "LOCKED" if refusal else "INFO" if text else "BLANK1"
@@ -46,13 +46,12 @@ def draw_reason(
 
 def _parameters_text(played: PlayedParameters, tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
     """Return the reason why sliders have no effect, a note that a slider enables TCB, or an empty string."""
-    obstacle = played.obstacles[0] if played.obstacles else None
     owners_of_off_tracks = [datablock for datablock, track in tracks if state(track) == "TCB"]
-    if owners_of_off_tracks and (obstacle is None or obstacle.cause == "END"):
+    if owners_of_off_tracks and (played.obstacle is None or played.obstacle.cause == "END"):
         has_live = any(map(is_live, selection.actions_of(owners_of_off_tracks[:1])))
         return iface_("Off: bake to play") if has_live else iface_("Off: turn on Live or bake")
-    if obstacle is not None:
-        return _obstacle_text(obstacle, played.names)
+    if played.obstacle is not None:
+        return _obstacle_text(played.obstacle, played.names)
     return "" if any(track.enabled for _, track in tracks) else iface_("Moving a slider enables TCB")
 
 

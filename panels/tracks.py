@@ -8,9 +8,11 @@ from typing import Any
 import bpy
 
 from ..animation.checks.key_info import ShownKey
-from ..animation.checks.track_state import has_animated_bones
 from ..animation.datablocks import name_of
+from ..animation.errors import AnimationError
 from ..animation.fcurves.action_refusals import layered_refusals
+from ..animation.fcurves.channels import channels_of
+from ..animation.store.paths import BONES
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import selection, sidebar_tracks
@@ -43,7 +45,7 @@ def _draw_tracks(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     """Draw the tracks of the active object or bone, or the reason why there are none."""
     tracks = shown_states(context)
     lost, unused = sidebar_tracks.lost_tracks(context), sidebar_tracks.unused_tracks(context)
-    has_bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
+    has_bones = context.mode != "POSE" and context.object is not None and _has_animated_bones(context.object)
     if not (tracks or has_bones or lost or unused):
         _draw_reason_for_no_tracks(layout, context)
         return
@@ -62,6 +64,14 @@ def _draw_tracks(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
         row.prop(bone or context.object, "rotation_mode", text="")
     if has_bones:
         layout.label(text="For bones, use Pose Mode", icon="BONE_DATA")
+
+
+def _has_animated_bones(armature: bpy.types.Object) -> bool:
+    try:
+        return any(fcurve.data_path.startswith(BONES) for fcurve in channels_of(armature))
+    except AnimationError:
+        # Without an F-curve, `_draw_reason_for_no_tracks` shows the reason.
+        return False
 
 
 def _draw_list(

@@ -7,13 +7,8 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError
-from ..animation.checks.played_parameters import (
-    PlayedParameters,
-    Sides,
-    interpolations_beside,
-    interpolations_in_common,
-    played_parameters,
-)
+from ..animation.checks.key_sides import Sides, interpolations_beside, interpolations_in_common
+from ..animation.checks.played_parameters import PlayedParameters, played_parameters
 from ..animation.edit.track_keys import TrackKeys, uses_velocities
 from ..animation.fcurves.frames import SAME_FRAME
 from ..animation.store.own_arrays import OwnKeys
@@ -76,7 +71,7 @@ def _velocities_before_drag(context: bpy.types.Context) -> list[tuple[TrackKeys,
 
 @once_a_drag
 def chosen_played(context: bpy.types.Context) -> PlayedParameters:
-    """Return the parameters that affect the motion at the chosen keys, and the reasons why other parameters do not."""
+    """Return the parameters that affect the motion at the chosen keys, and a reason why others do not."""
     return played_parameters(chosen_keys(context))
 
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..animation import AnimationError, find_track, of_object
-from ..animation.checks.track_state import has_plain_tracks
 from ..animation.datablocks import animation_data
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.store.action_and_strips import editable_sets
+from ..animation.store.find_tracks import tracks_among
 from ..animation.store.frame_function_paths import track_of
 from ..animation.store.paths import bone_path
 from ..animation.store.table.custom_property import Table, has_baked_tracks, read_table
@@ -153,7 +153,26 @@ def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
 def is_all_tcb(context: bpy.types.Context) -> bool:
     """Return whether all tracks in use in the selection are TCB."""
     selected = selected_datablocks(context, use_data=True)
-    return not any(has_plain_tracks(datablock, prefixes) for datablock, prefixes in selected.items())
+    return not any(_has_plain_tracks(datablock, path_starts(prefixes)) for datablock, prefixes in selected.items())
+
+
+def _has_plain_tracks(datablock: bpy.types.ID, starts: str | tuple[str, ...]) -> bool:
+    """Return whether any track in use whose path starts with one of the given strings is not TCB."""
+    try:
+        channel_sets = editable_sets(datablock).sets
+    except AnimationError:
+        # The operator that makes tracks TCB reports the reason.
+        return False
+    for channels in channel_sets:
+        known = read_table(channels.action).identity_of
+        others = [
+            fcurve
+            for fcurve in channels
+            if (channels.slot_handle, fcurve.data_path) not in known and fcurve.data_path.startswith(starts)
+        ]
+        if any(track.in_use and not track.enabled for track in tracks_among(datablock, channels, others)):
+            return True
+    return False
 
 
 class BakedSelection(NamedTuple):

@@ -9,11 +9,12 @@ import bpy
 
 from ..animation import AnimationError, of_object
 from ..animation.checks.key_info import ShownKey, key_near
-from ..animation.checks.track_state import lost_tracks_of, tracks_of
 from ..animation.datablocks import animation_data, name_of
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.edited_outside import edited_outside
-from ..animation.store.paths import bone_path
+from ..animation.store.find_tracks import find_tracks, tracks_shown
+from ..animation.store.find_tracks import lost_tracks as find_lost_tracks
+from ..animation.store.paths import BONES, bone_path
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track
 from ..animation.translation import rpt_
@@ -73,13 +74,13 @@ def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
 
 @redraw.once
 def _all_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    return _found_by(tracks_of, context)
+    return _found_by(_tracks_of, context)
 
 
 @redraw.once
 def lost_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
     """Return the baked tracks of the active bone or object whose F-curves were deleted."""
-    return _found_by(lost_tracks_of, context)
+    return _found_by(_lost_tracks_of, context)
 
 
 def _found_by(
@@ -93,6 +94,30 @@ def _found_by(
         bone = active_bone(context)
         return [(bone.id_data, track) for track in tracks_in(bone.id_data, bone_path(bone))] if bone else []
     return [(datablock, track) for datablock in _active_datablocks(context) for track in tracks_in(datablock, "")]
+
+
+def _tracks_of(datablock: bpy.types.ID, bone: str) -> list[Track]:
+    """Return the tracks of the bone with this path or, if the path is empty, the datablock's tracks outside bones."""
+    try:
+        return tracks_shown(datablock, channels_of(datablock), bone)
+    except AnimationError:
+        # The tab shows the reason, see `reason_for_no_track`.
+        return []
+
+
+def _lost_tracks_of(datablock: bpy.types.ID, bone: str) -> list[Track]:
+    """Return the baked tracks, selected as in `_tracks_of`, whose F-curves were deleted outside TCB."""
+    try:
+        channels = channels_of(datablock)
+    except AnimationError:
+        # As in `_tracks_of`.
+        return []
+    baked = {path for slot, path in read_table(channels.action).baked if slot == channels.slot_handle}
+    # Search for renamed tracks only if a track is missing, because this reads all tracks.
+    if not baked or baked <= {fcurve.data_path for fcurve in channels}:
+        return []
+    lost = find_lost_tracks(datablock, channels, find_tracks(datablock, channels))
+    return [track for track in lost if (track.path.startswith(bone) if bone else not track.path.startswith(BONES))]
 
 
 @redraw.once

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The condition that the scales of objects and bones do not pass through zero."""
+"""The condition that the scales of objects and bones are never zero."""
 
 from __future__ import annotations
 

@@ -3,22 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Literal
 
-import bpy
-
-from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
-from ..store.action_and_strips import editable_sets
 from ..store.edited_outside import edited_outside
-from ..store.find_tracks import find_tracks, lost_tracks, tracks_among, tracks_shown
-from ..store.paths import BONES
-from ..store.table.custom_property import read_table
+from ..store.find_tracks import tracks_among
 from ..store.tracks import Track, is_of_another_mode
 from ..store.up_to_date import is_up_to_date
 from ..translation import n_
 
-STATES = {
+State = Literal["PLAIN", "TCB", "HANDLES", "BAKED", "OUT_OF_DATE", "EDITED_OUTSIDE", "OTHER_MODE"]
+STATES: dict[State, str] = {
     "PLAIN": n_("not TCB"),
     "TCB": n_("TCB"),
     "HANDLES": n_("handles"),
@@ -27,69 +22,16 @@ STATES = {
     "EDITED_OUTSIDE": n_("edited outside"),
     "OTHER_MODE": n_("another rotation mode"),
 }
+"""The names of the states in the output of the command line."""
 
 
-def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """Return the tracks of the bone with this path or, if the path is empty, the datablock's tracks outside bones.
-
-    The list is empty if there is no animation.
-    """
-    try:
-        return tracks_shown(datablock, channels_of(datablock), bone)
-    except AnimationError:
-        return []
-
-
-def lost_tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """Return the baked tracks, selected as in `tracks_of`, whose F-curves were deleted outside TCB."""
-    try:
-        channels = channels_of(datablock)
-    except AnimationError:
-        return []
-    baked = {path for slot, path in read_table(channels.action).baked if slot == channels.slot_handle}
-    # Search for renamed tracks only if a track is missing, because this reads all tracks.
-    if not baked or baked <= {fcurve.data_path for fcurve in channels}:
-        return []
-    lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
-    return [track for track in lost if (track.path.startswith(bone) if bone else not track.path.startswith(BONES))]
-
-
-def has_animated_bones(datablock: bpy.types.ID) -> bool:
-    """Return whether any bone of the datablock has F-curves."""
-    try:
-        return any(fcurve.data_path.startswith(BONES) for fcurve in channels_of(datablock))
-    except AnimationError:
-        return False
-
-
-def has_plain_tracks(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
-    """Return whether any track in use with one of the path prefixes is not TCB.
-
-    If `prefixes` is None, all tracks are checked.
-    """
-    try:
-        sets = editable_sets(datablock).sets
-    except AnimationError:
-        return False
-    starts = "" if prefixes is None else tuple(prefixes)
-    for channels in sets:
-        known = read_table(channels.action).identity_of
-        others = [
-            fcurve
-            for fcurve in channels
-            if (channels.slot_handle, fcurve.data_path) not in known and fcurve.data_path.startswith(starts)
-        ]
-        if any(track.in_use and not track.enabled for track in tracks_among(datablock, channels, others)):
-            return True
-    return False
-
-
-def state(track: Track) -> str:
-    """Return the state of a track as a key of `STATES`.
+def state(track: Track) -> State:
+    """Return the state of a track.
 
     PLAIN: not TCB. TCB: off, so the animator's curves play. HANDLES: played by handles. BAKED: baked. OUT_OF_DATE:
     keys, settings or timing have changed since the last update. EDITED_OUTSIDE: the baked curves have been changed
-    outside TCB. OTHER_MODE: up to date, but in a rotation mode that differs from the object's or bone's mode.
+    outside TCB. OTHER_MODE: the rotation mode of the object or bone does not use the F-curves, or the F-curves are up
+    to date for another user of the action that has another rotation mode.
     """
     if not track.enabled:
         return "PLAIN"
@@ -100,12 +42,16 @@ def state(track: Track) -> str:
     if not track.in_use:
         return "OTHER_MODE"
     if not is_up_to_date(track):
-        return "OTHER_MODE" if _is_for_another(track) else "OUT_OF_DATE"
+        return "OTHER_MODE" if _is_up_to_date_for_another_user(track) else "OUT_OF_DATE"
     return "BAKED" if track.is_baked else "HANDLES"
 
 
-def _is_for_another(track: Track) -> bool:
-    """Return whether a rotation is up to date for another datablock that uses the action in another rotation mode."""
+def _is_up_to_date_for_another_user(track: Track) -> bool:
+    """Return whether a rotation is up to date for another datablock that uses the action in another rotation mode.
+
+    Example: objects with the modes XYZ and ZYX share an action. A bake for the mode XYZ leaves the track out of date
+    for the other object, although nobody has edited it. Another bake would not help, because only one can be played.
+    """
     if not track.is_rotation or track.datablock is None:
         return False
     channels = channels_of(track.datablock)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The curves over frames that play a property, and their error."""
+"""The curves over frames that play a property from a file, and their error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEXT_KEY = 0.02
 EXACT_ANGLES = 1e-6
 """Angle in radians. Angle channels with a smaller error are exact, except for float32 rounding in Blender."""
 _EXACT_VALUES = 1e-6
-"""Fraction of the range, with the same meaning."""
+"""Fraction of the range. Values with a smaller error are exact, except for float32 rounding in Blender."""
 _COMPARED = np.arange(1, 128) / 128.0
 """Positions in each segment at which motion is compared."""
 _OVERLAP = 1.0 + 1e-6
@@ -104,7 +104,7 @@ def shortest(curve: Curve) -> Curve:
 
 
 def with_steps(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[np.uint8]) -> Curve:
-    """Return a fitted curve with the steps of the file."""
+    """Return a fitted curve with the steps of the file, which a fit leaves out."""
     kinds = curve.interpolation.copy()
     steps = np.isin(curve.times, frames[interpolation == CONSTANT])
     kinds[steps] = CONSTANT

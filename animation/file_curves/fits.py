@@ -33,7 +33,7 @@ def fit(
         Frames of the keys.
     evaluate : callable
     segments : ndarray of bool, shape (n,)
-        The segments to fit. Other segments are straight.
+        The segments to fit. The caller replaces the other segments by steps.
     representation : str or None
         The representation of rotations, or None for values.
     numbers : ndarray, shape (n, channels), or None

@@ -47,6 +47,7 @@ class Matcher:
     def matches(self, take: Take, clock: Clock, owner: bpy.types.Object, fcurves: FCurves) -> list[Match]:
         """Return an object's items that the take animates, with their conversions.
 
+        The options of an importer may change the axes. The axes that the fewest top-level items contradict are used.
         `fcurves` contains the F-curves of `owner`. Its parents only determine the turn of its items.
         """
         best: list[Match] = []

@@ -112,7 +112,7 @@ def restore_curves(
     report.add(Report.on(list(dict.fromkeys(restored.item.owner for restored in properties))))
     report.notes += [Finding("CURVES_WARNING", arguments=(path.name, translated(note))) for note in file.notes]
     if use_tcb:
-        _enable(properties, value_tolerance, rotation_tolerance, report)
+        report.notes += _enable(properties, value_tolerance, rotation_tolerance)
     if progress is not None:
         progress(2 * len(actions), 2 * len(actions))
     return report
@@ -210,9 +210,9 @@ def _report_error(restored: RestoredProperty, report: Report) -> None:
 
 
 def _enable(
-    properties: Sequence[RestoredProperty], value_tolerance: float, rotation_tolerance: float, report: Report
-) -> None:
-    """Enable TCB on the tracks whose motion can be preserved by parameters. Leave all other tracks unchanged."""
+    properties: Sequence[RestoredProperty], value_tolerance: float, rotation_tolerance: float
+) -> Iterator[Finding]:
+    """Enable TCB on the tracks whose motion parameters can preserve. Yield a note for each track that stays plain."""
     for restored in properties:
         owner, path = restored.item.owner, restored.path
         try:
@@ -220,6 +220,7 @@ def _enable(
                 continue
             enabled = enable_many({owner: [path]})
         except AnimationError:
+            # The keys from the file stay as they were written.
             continue
         if not enabled.tracks:
             continue
@@ -229,4 +230,4 @@ def _enable(
             is_changed = enabled.value_change > value_tolerance * restored.curves.range
         if is_changed:
             remove_tracks(owner, {path})
-            report.notes.append(Finding("STAYS_PLAIN", name_of(owner), path))
+            yield Finding("STAYS_PLAIN", name_of(owner), path)

@@ -12,7 +12,7 @@ from ..options import RELAX
 from ..translation import rpt_
 
 TOLERANCE: float = RELAX["tolerance"].default
-"""The unit of errors: world units, or radians for rotation limits."""
+"""The default maximum error, in world units, or in radians for rotation limits."""
 Targets = tuple[tuple[bpy.types.Object, str], ...]
 """The objects on which a condition depends, with the names of bones. An empty name stands for the object itself."""
 

@@ -84,7 +84,7 @@ class Motion:
     def costs(self) -> tuple[Values, Values]:
         """Return the cost of changing each key value, and the maximum change per round.
 
-        The cost is the distance that the point moves if the key value changes by 1.
+        The cost is the distance that the point moves if the key value changes by 1, or the angle if it does not move.
         """
         world = self._sampler(np.concatenate([mover.start for mover in self.movers]))
         positions = self._positions(world, self.item, self.bone, self.point)
@@ -93,6 +93,7 @@ class Motion:
             origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
             lever = float(np.linalg.norm(positions - origin, axis=1).max())
             if isinstance(self.condition, TurnsWithin) or lever < TOLERANCE:
+                # The distance that the point moves does not measure the turn, so the angle does.
                 lever = 1.0
             # Changing a unit quaternion by an angle rotates by twice that angle.
             turn_per_unit = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)

@@ -140,7 +140,7 @@ def _interpolation(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[
 
 
 def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the times at which each varying curve has a key, or has no keys before or after."""
+    """Return a mask of the times at which each varying curve has a key, or all its keys are earlier or later."""
     shared = np.ones(len(times), dtype=np.bool_)
     for curve in curves:
         if curve.varies:

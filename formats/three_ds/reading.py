@@ -41,7 +41,7 @@ from .source import Source, Span, frozen
 from .tracks import key_warnings, read_track
 
 _MAX_NAME_TEXT = 40
-"""Maximum number of characters of a name in a warning. Valid names have 10, but damaged names may be very long."""
+"""Maximum number of characters of a name in a warning. Valid names have up to 10, but damaged names may be long."""
 _FACE_SIZE = 8
 """Bytes of a face: three vertices and the flags, as u16."""
 

@@ -291,7 +291,7 @@ class Track:
         and 0x400 unlink them.
     reserved : tuple of two int
         The two u32 before the number of keys. In some files, these numbers are the first and last frames. In others,
-    both are 0.
+        both are 0.
     names : tuple of bytes
         The object that each key of a MORPH track shows. Empty for other kinds.
     """

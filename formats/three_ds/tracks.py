@@ -119,7 +119,10 @@ def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
         yield _key_warning(track, start, keys, n_("follows frame {:d}", frames[keys[0] - 1]))
     is_far = (frames < -LAST_FRAME) | (frames > LAST_FRAME)
     if is_far.any():
-        yield _key_warning(track, start, np.flatnonzero(is_far), n_("is after frame {:d}", LAST_FRAME))
+        keys = np.flatnonzero(is_far)
+        is_late = frames[keys[0]] > 0
+        message = n_("is after frame {:d}", LAST_FRAME) if is_late else n_("is before frame {:d}", -LAST_FRAME)
+        yield _key_warning(track, start, keys, message)
     is_finite = np.isfinite(values).all(axis=1)
     if not is_finite.all():
         keys = np.flatnonzero(~is_finite)

@@ -235,7 +235,10 @@ def _curve(weights: HermiteWeights, chord: Float64Array, leaving: Float64Array, 
 
 
 def _half_vector(vectors: Float64Array) -> Float64Array:
-    """Return rotation vectors of half the length, clipped to length 1."""
+    """Return vectors in the direction of rotation vectors, with the sine of half the angle as their length.
+
+    For small angles, this is half the rotation vector.
+    """
     return vectors * (0.5 * np.sinc(sphere.length(vectors) / (2.0 * np.pi)))
 
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ...animation.checks.played_parameters import NOTHING, SPLINE, Sides
+from ...animation.checks.key_sides import NOTHING, SPLINE, Sides
 from ...animation.fcurves.keyframes import INTERPOLATION
 from ...animation.store.table.rows import PARAMETERS
 from ...interp import Keys

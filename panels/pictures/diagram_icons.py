@@ -11,7 +11,7 @@ import bpy
 import bpy.utils.previews
 import numpy as np
 
-from ...animation.checks.played_parameters import SPLINE, Sides
+from ...animation.checks.key_sides import SPLINE, Sides
 from ...animation.store.table.rows import PARAMETERS
 from .diagram import render
 

@@ -258,8 +258,8 @@ def has_table(datablock: bpy.types.ID) -> bool:
 
 def states(animation: Any, datablock: bpy.types.ID) -> dict[str, str]:
     """Return the states of the datablock's tracks, by path."""
-    track_state = animation.checks.track_state
-    return {track.path: track_state.state(track) for track in track_state.tracks_of(datablock)}
+    tracks = animation.store.find_tracks.find_tracks(datablock, animation.fcurves.channels.channels_of(datablock))
+    return {track.path: animation.checks.track_state.state(track) for track in tracks}
 
 
 def co(fcurve: bpy.types.FCurve) -> np.ndarray:

@@ -39,7 +39,8 @@ def test_clip_planes_that_cross_between_good_keys_are_found(animation):
     assert 0 < len(broken) < 20
     assert not any(played[frame] for frame in (1, 11, 16, 31))
     assert (violation.start, violation.end) == (min(broken), max(broken))
-    assert violation.track == "clip_start and clip_end"
+    # The track is a path in every language.
+    assert item.data.path_resolve(violation.track) == item.data.clip_end
 
 
 def test_a_lens_that_overshoots_below_what_blender_plays_is_found(animation):
@@ -52,6 +53,16 @@ def test_a_lens_that_overshoots_below_what_blender_plays_is_found(animation):
         if item.data.lens == 1.0:
             cut.append(frame)
     assert (violation.condition, violation.start, violation.end) == ("LENS", min(cut), max(cut))
+
+
+def test_an_orthographic_scale_of_zero_is_found_although_blender_plays_it(animation):
+    item = camera(ortho_scale=[(1, 6.0), (21, 0.0)])
+    assert animation.check(item).violations == []
+    item.data.type = "ORTHO"
+    violation = only(animation.check(item, frame_range=(1, 21)))
+    assert (violation.condition, violation.track, violation.start, violation.end) == ("LENS", "ortho_scale", 21, 21)
+    play(21)
+    assert item.data.ortho_scale == 0.0
 
 
 def test_a_focus_before_the_clip_start_counts_only_where_depth_of_field_is_on(animation):

@@ -27,6 +27,7 @@ from tests.animation.curves import (
     new_rig,
     set_selected,
     snapshot,
+    states,
 )
 from tests.animation.editors import editor
 
@@ -216,12 +217,6 @@ def item(animation) -> bpy.types.Object:
     animation.enable(rig, keep_look=False)
     animation.key_set(rig, LOCATION, 10, tension=0.5, bias=-0.25)
     return rig
-
-
-def states(animation, item: bpy.types.ID) -> dict[str, str]:
-    track_state = animation.checks.track_state
-    found = [*track_state.tracks_of(item), *(track_state.tracks_of(item, BONE[:-1]) if item.pose else [])]
-    return {track.path: track_state.state(track) for track in found}
 
 
 def everything(item: bpy.types.ID) -> list[Any]:

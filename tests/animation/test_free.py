@@ -333,10 +333,7 @@ def renamed_back(value: Any) -> Any:
 
 
 def bone_states(animation, rig: bpy.types.Object) -> set[str]:
-    track_state = animation.checks.track_state
-    return {
-        track_state.state(track) for bone in rig.pose.bones for track in track_state.tracks_of(rig, bone.path_from_id())
-    }
+    return {state for path, state in states(animation, rig).items() if path.startswith("pose.bones")}
 
 
 @with_slots

@@ -113,12 +113,12 @@ def test_what_blender_plays_beside_a_range_is_shown_as_such(animation, scene):
     key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
     set_keys(obj, "BEZIER", "NONE")
     animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST), method="TCB")
-    played, keys = animation.checks.played_parameters, animation.track_keys(obj, "location")
+    key_sides, keys = animation.checks.key_sides, animation.track_keys(obj, "location")
     inner = next(point.co[0] for point in fcurves(obj)[0].keyframe_points if point.co[0] > FIRST)
     frames = np.array([10.0, FIRST, inner, LAST], dtype=np.float32)
-    kind, spline = animation.fcurves.keyframes.INTERPOLATION["BEZIER"], played.SPLINE
+    kind, spline = animation.fcurves.keyframes.INTERPOLATION["BEZIER"], key_sides.SPLINE
     expected = [[kind, kind], [kind, spline], [spline, spline], [spline, kind]]
-    assert played.interpolations_beside(keys.track, keys.own, frames).tolist() == expected
+    assert key_sides.interpolations_beside(keys.track, keys.own, frames).tolist() == expected
 
 
 @pytest.mark.parametrize(("smoothing", "kind"), [("CONT_ACCEL", "FREE"), ("NONE", "AUTO_CLAMPED")])

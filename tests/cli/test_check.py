@@ -39,7 +39,7 @@ def test_a_violation_is_an_error_that_names_object_channels_and_frames(tcb, shot
     ran = tcb("check", shot)
     assert ran.status == 1
     (error,) = ran.errors
-    place = '"Eye", clip_start and clip_end, frame 30'
+    place = '"Eye", clip_end, frame 30'
     assert error.endswith(f"{place}: clip start 0.1 is not below clip end 0.05, frames 29.75 to 30.25")
     assert "Violations: 1, not checked: 0, in 3 objects" in ran.out
 

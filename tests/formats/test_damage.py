@@ -325,7 +325,7 @@ def test_a_parent_that_is_not_there_and_an_id_that_is_there_twice_are_said() -> 
     [
         ([Key(9, 0, (1, 2, 3)), Key(8, 0, (4, 5, 6))], 1, "8 follows frame 9"),
         ([Key(0, 0, (1, 2, 3)), Key((1 << 31) - 1, 0, (4, 5, 6))], 1, "2147483647 is after frame 16777216"),
-        ([Key(-(1 << 31), 0, (1, 2, 3))], 0, "-2147483648 is after frame 16777216"),
+        ([Key(-(1 << 31), 0, (1, 2, 3))], 0, "-2147483648 is before frame -16777216"),
         ([Key(0, 0, (1, math.nan, 3))], 0, "0 has a value that is not a finite number"),
         ([Key(0, 0, (1, 2, 3)), Key(7, 0, (-math.inf, 2, 3))], 1, "7 has a value that is not a finite"),
         ([Key(0, 4, (0, 1, 2, 3)), Key(7, 3, (0, 25, 1, 2, 3))], 1, r"7 has continuity 25, not in \[-1, 1\]"),

@@ -60,6 +60,13 @@ def test_a_press_keeps_the_look(ball, animation) -> None:
     assert np.abs(np.array(seen) - [fcurve.evaluate(frame) for frame in frames]).max() < 0.15
 
 
+def test_turning_live_on_reports_what_handles_play_on_bones(posed, animation) -> None:
+    bpy.ops.tcb.enable()
+    switch = importlib.import_module(f"{animation.__name__.removesuffix('.animation')}.ui.live.switch")
+    report = switch.go_live([posed.animation_data.action])
+    assert (report.tracks, report.keys, len(report.handles)) == (1, 3, 1)
+
+
 def test_a_script_leaves_the_curves_as_they_are(ball, animation) -> None:
     before = snapshot(ball, identities=False)
     bpy.ops.tcb.enable()

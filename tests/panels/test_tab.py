@@ -113,13 +113,13 @@ def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.keyframe_points[0].interpolation = "CONSTANT"
     diagram()
-    played = tcb_animation.animation.checks.played_parameters
-    assert drawn.pop() == ([], (played.SPLINE, played.SPLINE), False)
+    key_sides = tcb_animation.animation.checks.key_sides
+    assert drawn.pop() == ([], (key_sides.SPLINE, key_sides.SPLINE), False)
     choose(1)
     diagram()
     (parameters,), sides, _ = drawn.pop()
     assert set(parameters) == {"tension", "continuity", "bias", "ease_to", "ease_from"}
-    assert sides == (played.NOTHING, tcb_animation.animation.fcurves.keyframes.INTERPOLATION["CONSTANT"])
+    assert sides == (key_sides.NOTHING, tcb_animation.animation.fcurves.keyframes.INTERPOLATION["CONSTANT"])
 
 
 def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_panel):

@@ -11,8 +11,10 @@ from bpy.props import BoolProperty
 from ...animation import Report
 from ...animation.action_users import users_of
 from ...animation.bake.pipeline import bake
-from ...animation.checks.track_state import tracks_of
+from ...animation.errors import AnimationError
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
+from ...animation.fcurves.channels import channels_of
+from ...animation.store.find_tracks import find_tracks
 from ...animation.store.live_switch import is_live, switch_off
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table_upkeep import play_restored
@@ -42,7 +44,13 @@ def go_live(actions: Iterable[bpy.types.Action]) -> Report:
 
 
 def _unplayed_paths(datablock: bpy.types.ID) -> list[str]:
-    return [track.path for track in tracks_of(datablock) if track.enabled and not track.is_played]
+    """Return the paths of the datablock's TCB tracks that are off, of bones too."""
+    try:
+        tracks = find_tracks(datablock, channels_of(datablock))
+    except AnimationError:
+        # For example, another user's slot has no F-curves. It then has no tracks to play.
+        return []
+    return [track.path for track in tracks if track.enabled and not track.is_played]
 
 
 def _on_switch(action: bpy.types.Action, _context: bpy.types.Context) -> None:
