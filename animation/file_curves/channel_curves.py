@@ -83,7 +83,7 @@ def frames_to_compare(frames: Float64Array) -> Float64Array:
 
 
 def _all_keys(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:
-    """Return the frames of the file's keys and the added keys, except for steps right after a key."""
+    """Return the frames of the file's keys and of added keys, except the keys that steps need right after a key."""
     keyed = union_times(curves)
     previous_key = frames[np.maximum(np.searchsorted(frames, keyed, side="right") - 1, 0)]
     return np.union1d(frames, keyed[np.abs(keyed - previous_key - NEXT_KEY) > 0.1 * NEXT_KEY])

@@ -21,7 +21,7 @@ from .conversion import Conversion, Poses, find_conversion
 from .items import FCurves, Item
 
 PROPERTIES = {"translation": "location", "rotation": "rotation", "scale": "scale"}
-"""Blender's name of each property of a node."""
+"""The name in `Item` of each property of a node."""
 _SAME_KEY = 0.01
 """Maximum distance, in frames, between a key of the file and the corresponding key of the F-curve."""
 _VALUES_FIT = 1e-3
@@ -49,7 +49,7 @@ class Match:
     node : int
         The index of the node.
     motion : NodeMotion
-        The node's motion in a take.
+        The node's motion in a take, about its origin or its pivot.
     prior : ndarray, shape (4,)
         The turn implied by the ancestor nodes, as a quaternion.
     conversion : Conversion
@@ -93,7 +93,7 @@ def _match_origin(
     if not tracks:
         return None
     poses_in_file = {"translation": np.zeros((1, 3)), "rotation": _IDENTITY[np.newaxis], "scale": np.ones((1, 3))}
-    # Without rotation keys, the prior gives the item's turn within the node.
+    # Without rotation keys, the ancestors decide how the item is turned relative to the node.
     poses_in_blender = {**poses_in_file, "rotation": prior[np.newaxis]}
     unkeyed = 0
     for name, track in tracks.items():

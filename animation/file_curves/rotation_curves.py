@@ -62,6 +62,8 @@ def rotation_curves(
         curves = _euler_curves(track.euler, evaluate, frames, mode, first, clock)
     if curves is not None:
         summed = ChannelCurves.measured(curves, frames, deviations)
+        # Components that play linear keys of quaternions differ from the file, in which the angle changes linearly. A
+        # fit is not needed within the tolerance, or if keys may not be added.
         if summed.is_exact or (summed.error <= (tolerance or np.inf) and track.curves is not None):
             return summed
     key_values = _key_values(evaluate, frames, mode, first)

@@ -208,7 +208,7 @@ def _relaxed_numbers(
 ) -> Values:
     """Return key values that satisfy the condition, or come closest to satisfying it.
 
-    If necessary, use more closely spaced frames.
+    If the condition holds at the coarse frames but not between them, repeat the search at the fine frames.
     """
     for motion in (coarse, fine):
         weights, longest = motion.costs()

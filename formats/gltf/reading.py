@@ -133,6 +133,7 @@ def _track(document: Document, sampler: Mapping[str, Any], path: str, name: str)
         lengths = np.linalg.norm(keys.values, axis=1)
         if not (lengths > _MIN_QUATERNION).all():
             raise MotionError(n_("{:s}: key {:d} is a quaternion of zero length", name, int(np.argmin(lengths))))
+        # Of both signs of a quaternion, interpolate the one with the shorter turn.
         if keys.interpolation == LINEAR:
             keys = keys._replace(values=rotations.unroll_signs(_unit(keys.values)))
     times, interpolation = keys.times, keys.interpolation

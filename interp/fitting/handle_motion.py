@@ -217,7 +217,7 @@ class SegmentMotion:
             natural = representation.rates(end_numbers, q, derivatives[side])
             arriving, path[side] = representation.scaled(end_numbers, natural, lengths[side], length_change)
             _, rates[side] = representation.scaled(end_numbers, natural * speeds[side], lengths[side], length_change)
-        # The loop ends with the values at the end key.
+        # `arriving` is from the last pass of the loop, which is for the end keys.
         stiffness = _stiffness_of(segments.eases, exact=representation.homogeneous)
         is_fitted = np.ones(keys.shape[2], dtype=np.bool_)
         return Course(keys, values, rates, path, segments.eases, stiffness, is_fitted), arriving

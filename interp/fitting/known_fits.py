@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remember the handles of fitted segments, so that unchanged segments are not fitted again."""
+"""A cache of the handles of fitted segments, so that unchanged segments are not fitted again."""
 
 from __future__ import annotations
 

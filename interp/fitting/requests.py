@@ -170,7 +170,7 @@ def _check_sizes(
     tracks: KeyBatch,
     numbers: Float64Array,
 ) -> None:
-    """Raise a ValueError that names the first number that is too large, or the first quaternion of length 0."""
+    """Raise a ValueError that names the first number that is not finite or too large, or a quaternion of length 0."""
     largest = _LARGEST_VALUE if representation is None else _LARGEST_OF_ROTATION
     if not np.abs(numbers).max() <= largest:
         for request in requests:

@@ -65,7 +65,7 @@ class SplineToFit:
 
 
 def sample_frames(frames: Float64Array) -> Float64Array:
-    """Return the frames at which `fit_parameters` compares motions.
+    """Return the frames at which `fit_parameters` compares the splines with the motion.
 
     Parameters
     ----------
