@@ -18,7 +18,7 @@ from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
 from .already_minimal import AlreadyMinimalError
-from .beside_range import has_beside, reason_apart
+from .keys_outside_range import has_beside, reason_apart
 from .report import ReduceRequest
 from .sampled_track import SampledTrack, sample_track
 

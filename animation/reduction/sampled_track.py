@@ -19,7 +19,8 @@ from ..fcurves.read_keys import read_coordinates
 from ..sampling.transforms import plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
-from .beside_range import has_beside, sides, slopes_outside, velocities_beside
+from .extrapolation import slopes_outside
+from .keys_outside_range import has_beside, sides, velocities_beside
 
 _STILL = 1e-6
 """Tracks that move less than this, relative to the largest value or to 1, keep one key."""

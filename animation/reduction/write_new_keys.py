@@ -26,7 +26,8 @@ from ..store.own_keys import read_all_own_keys
 from ..store.record_rows import NumbersByName
 from ..store.table.rows import CHOSEN_INTERPOLATION, velocity_of
 from ..store.table.track_records import Settings
-from .beside_range import chosen_beside, extrapolate, join_keys, key_straight, sides
+from .extrapolation import extrapolate, key_straight
+from .keys_outside_range import chosen_beside, join_keys, sides
 from .sampled_track import SampledTrack, keys_of_values, outer_slopes
 
 BEZIER, LINEAR, CONSTANT = (INTERPOLATION[name] for name in ("BEZIER", "LINEAR", "CONSTANT"))

@@ -7,7 +7,8 @@ docs/formulas, "Fewest keys".
 
 from .fewest_keys import part_of_steps
 from .key_sets import Method
-from .recovered_keys import RecoveredKeys, low_pass, recover_keys
+from .low_pass import low_pass
+from .recovered_keys import RecoveredKeys, recover_keys
 from .reduce_skeleton import reduce_skeleton
 from .reduce_tracks import Reduced, SampledTracks, divided, reduce_tracks, reduce_tracks_steps
 from .skeleton import Joint, Skeleton
