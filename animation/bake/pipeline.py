@@ -28,7 +28,7 @@ from .restore_tracks import turn_off_unplayable
 from .sample_limit import count_samples, too_many, too_near_keys
 from .track_bake import TrackBake
 from .tracks_to_bake import collected_jobs
-from .write import write_in_place, write_tracks
+from .write import write_jobs, write_tracks
 
 _LIVE_FITS = KnownFits()
 """Cache of the handles fitted by Live, because an edit changes only a few segments of a long track."""
@@ -84,7 +84,7 @@ def bake_steps(
                 bake.keep_handles()
         add_rows(evaluated)
         for start, end in _written_together(evaluated):
-            for job, report_of_job in zip(evaluated[start:end], write_in_place(evaluated[start:end]), strict=True):
+            for job, report_of_job in zip(evaluated[start:end], write_jobs(evaluated[start:end]), strict=True):
                 report.add(report_of_job)
                 done += len(job.tracks)
                 yield done, total

@@ -12,7 +12,7 @@ from ..errors import Finding
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import HANDLE, SIDES, Float32Array
 from ..store.frame_functions import FrameFunction
-from ..store.table.track_records import BakedChannel, Channel, Options, Settings, TrackState
+from ..store.table.track_records import BakedChannel, Options, Settings, TrackState
 from ..store.tracks import Track
 from .plans.composed_keys import ComposedKeys
 from .plans.own_motion import OwnChannels
@@ -42,10 +42,6 @@ class TrackBake:
     """Table entry of the track, set when the keys have rows."""
     keeps_identities: bool = field(init=False)
     """True if the keys with rows still have the identities read from the curves."""
-    handle_records: dict[int, Channel] = field(default_factory=dict)
-    """Records of the written handles."""
-    bake_records: dict[int, BakedChannel] = field(default_factory=dict)
-    """Records of the baked channels."""
 
     def __post_init__(self) -> None:
         settings = self.track.settings

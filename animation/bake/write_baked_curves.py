@@ -36,8 +36,11 @@ def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
     # cache.
     for bake in bakes:
         _make_curves(bake)
-    for group in by_layout([(keys.layout, bake, keys) for bake in bakes for keys in bake.baked.channel_keys]):
-        _write_group(group)
+    records: dict[TrackBake, dict[int, BakedChannel]] = {bake: {} for bake in bakes}
+    keys_of_bakes = [(bake, keys) for bake in bakes for keys in bake.baked.channel_keys]
+    for group in by_layout(keys_of_bakes, lambda _, keys: keys.layout):
+        for bake, index, record in _write_group(group):
+            records[bake][index] = record
     for bake in bakes:
         for keys in bake.baked.channel_keys:
             for index in keys.components:
@@ -45,16 +48,16 @@ def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
                 # `FCurve.update` would take twice as long. Inside the loop over groups, Blender's threads would wait
                 # for work.
                 bake.track.channels[index].keyframe_points.handles_recalc()
-    return [_table_entry(bake) for bake in bakes]
+    return [_table_entry(bake, records[bake]) for bake in bakes]
 
 
-def _table_entry(bake: TrackBake) -> TrackState:
+def _table_entry(bake: TrackBake, records: dict[int, BakedChannel]) -> TrackState:
     """Return the table entry of a track whose keys have been written."""
     track, state = bake.track, bake.state
     settings = replace(bake.settings, digest=digest(track, bake.settings, bake.own, bake.function))
     # Free Bake must return to the state before the first bake.
     before = state.bake or state.settings
-    baked = Bake(dict(sorted(bake.bake_records.items())), before.digest, before.options)
+    baked = Bake(dict(sorted(records.items())), before.digest, before.options)
     handle_records = state.channels if bake.may_keep_records else {}
     return TrackState(state.identity, track.slot, track.path, settings, handle_records, state.error, baked)
 
@@ -70,8 +73,8 @@ def _make_curves(bake: TrackBake) -> None:
         track.channels[index] = channels.new(track.path, index, track.group)
 
 
-def _write_group(group: Sequence[tuple[TrackBake, ChannelKeys]]) -> None:
-    """Write the keys of channels with the same layout, lock the channels, and record them."""
+def _write_group(group: Sequence[tuple[TrackBake, ChannelKeys]]) -> list[tuple[TrackBake, int, BakedChannel]]:
+    """Write the keys of channels with the same layout, and lock the channels. Return a record of each channel."""
     keys = stacked([channel_keys for _, channel_keys in group])
     channels = [(bake, index) for bake, channel_keys in group for index in channel_keys.components]
     curves = [bake.track.channels[index] for bake, index in channels]
@@ -91,6 +94,7 @@ def _write_group(group: Sequence[tuple[TrackBake, ChannelKeys]]) -> None:
     lock(curves)
     saved = _saved(group, own_keys, len(keys.rows))
     prints = fingerprints(composed, extrapolations)
+    records = []
     for (bake, index), saved_channel, extrapolation, was_repeated, fingerprint in zip(
         channels, saved, own_extrapolations, were_repeated, prints, strict=True
     ):
@@ -98,7 +102,9 @@ def _write_group(group: Sequence[tuple[TrackBake, ChannelKeys]]) -> None:
         # The value that remains when Free Bake removes a channel that the bake has created.
         rest = None if index in bake.own else track.created_by_bake.get(index, track.rest[index])
         repeats, is_edited = (was_repeated, False) if before is None else (before.repeats, before.edited)
-        bake.bake_records[index] = BakedChannel(saved_channel, extrapolation, rest, repeats, fingerprint, is_edited)
+        record = BakedChannel(saved_channel, extrapolation, rest, repeats, fingerprint, is_edited)
+        records.append((bake, index, record))
+    return records
 
 
 def _have_as_many_samples(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:

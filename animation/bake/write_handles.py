@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import NAMES, PAIRS, SIDES, BoolArray, Keyframes
+from ..fcurves.keyframes import NAMES, PAIRS, SIDES, BoolArray, EnumArray, Keyframes
 from ..fcurves.read_keys import read_joined
 from ..fcurves.write_keys import extrapolate, write_joined, write_some
-from ..store.own_arrays import own_end_to_end
+from ..store.own_arrays import OwnKeys, own_end_to_end
 from ..store.table.track_records import Channel, Error, Extrapolation, TrackState, Written
 from ..store.up_to_date import digest
 from ..store.written_keys import as_written
@@ -28,6 +28,16 @@ _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""
 
 
+class _Channel(NamedTuple):
+    """A channel whose handles are written."""
+
+    bake: TrackBake
+    component: int
+    own: OwnKeys
+    fcurve: bpy.types.FCurve
+    extrapolation: Extrapolation
+
+
 def write_handles(bakes: Sequence[TrackBake]) -> list[TrackState]:
     """Write the animator's keys on each track, with the handles that play the track.
 
@@ -37,65 +47,68 @@ def write_handles(bakes: Sequence[TrackBake]) -> list[TrackState]:
         track = bake.track
         for index in sorted(bake.own.keys() - track.channels.keys()):
             track.channels[index] = bake.channels.new(track.path, index, track.group)
-    keys_by_layout = []
-    for bake in bakes:
-        for handle_keys in bake.baked.handle_keys:
-            own = bake.own[handle_keys.components[0]]
-            # The channels of a group are stacked, so they need keys at the same frames, and all have been read from
-            # F-curves or none.
-            layout = own.frame_bytes, own.as_read is None, *handle_keys.layout
-            keys_by_layout.append((layout, bake, handle_keys))
-    for group in by_layout(keys_by_layout):
-        _write_handles_group(group)
-    return [_handles_table_entry(bake) for bake in bakes]
+    records: dict[TrackBake, dict[int, Channel]] = {bake: {} for bake in bakes}
+    keys_of_bakes = [(bake, handle_keys) for bake in bakes for handle_keys in bake.baked.handle_keys]
+    for group in by_layout(keys_of_bakes, _layout):
+        for channel, record in _write_group(group):
+            records[channel.bake][channel.component] = record
+    return [_table_entry(bake, records[bake]) for bake in bakes]
 
 
-def _handles_table_entry(bake: TrackBake) -> TrackState:
+def _layout(bake: TrackBake, keys: HandleKeys) -> Hashable:
+    """Return a value that is equal for channels that `_write_group` can write together."""
+    own = bake.own[keys.components[0]]
+    # Keys are stacked in rectangular arrays, and compared with the keys as read from F-curves if there are any.
+    return own.frame_bytes, own.as_read is None, *keys.layout
+
+
+def _table_entry(bake: TrackBake, records: Mapping[int, Channel]) -> TrackState:
     """Return the table entry of a track whose handles have been written."""
-    track, state, baked = bake.track, bake.state, bake.baked
+    track, baked = bake.track, bake.baked
     settings = replace(bake.settings, digest=digest(track, bake.settings, bake.own, bake.function))
     error = Error(baked.error, baked.error_frame, baked.is_approximate)
     # Use the order of the animator's keys, so that repeating the bake creates the same table.
-    records = {index: bake.handle_records[index] for index in bake.own}
-    return TrackState(state.identity, track.slot, track.path, settings, records, error)
+    in_order = {index: records[index] for index in bake.own}
+    return TrackState(bake.state.identity, track.slot, track.path, settings, in_order, error)
 
 
-def _write_handles_group(group: Sequence[tuple[TrackBake, HandleKeys]]) -> None:
-    """Write the keys of channels with the same layout, and record their handles."""
+def _write_group(group: Sequence[tuple[TrackBake, HandleKeys]]) -> list[tuple[_Channel, Channel]]:
+    """Write the keys of channels with the same layout. Return a record of each channel."""
     keys = stacked([handle_keys for _, handle_keys in group])
-    channels = [(bake, index) for bake, handle_keys in group for index in handle_keys.components]
-    own_by_channel = [bake.own[index] for bake, index in channels]
-    own_keys, count = own_end_to_end(own_by_channel), own_by_channel[0].count
-    curves = [bake.track.channels[index] for bake, index in channels]
-    extrapolations = [bake.track.extrapolation(index) for bake, index in channels]
-    is_linear = np.array([extrapolation == "LINEAR" for extrapolation in extrapolations])
-    keeps_last_interpolation = own_keys.begins_segment[count - 1 :: count]
-    identified = Joined(with_identities(own_keys, keys.plays), [count] * len(channels))
-    composed, placed = played_keys(identified, keys, keeps_last_interpolation, is_linear)
-    is_updated = np.array(
-        [extrapolate(fcurve, extrapolation) for fcurve, extrapolation in zip(curves, extrapolations, strict=True)]
-    )
-    if own_keys.as_read is None:
-        write_joined(curves, Joined(composed, [count] * len(channels)))
-    else:
-        _write_changes(curves, composed, own_keys.as_read, is_updated)
-    for fcurve in curves:
-        repeat(fcurve, keys.repeats)
+    channels = [
+        _Channel(bake, index, bake.own[index], bake.track.channels[index], bake.track.extrapolation(index))
+        for bake, handle_keys in group
+        for index in handle_keys.components
+    ]
+    own_keys = own_end_to_end([channel.own for channel in channels])
+    composed, placed = _composed(channels, own_keys, keys)
+    _write(channels, composed, own_keys.as_read)
+    for channel in channels:
+        repeat(channel.fcurve, keys.repeats)
     records = as_written(composed, own_keys, placed)
     if keys.chosen is not None:
-        for fcurve, written in zip(curves, records, strict=True):
-            _let_blender_place(fcurve, written)
-    for (bake, index), extrapolation, written in zip(channels, extrapolations, records, strict=True):
-        bake.handle_records[index] = _channel_record(bake, index, extrapolation, written)
+        for channel, written in zip(channels, records, strict=True):
+            _let_blender_place(channel.fcurve, written)
+    return [(channel, _record(channel, written)) for channel, written in zip(channels, records, strict=True)]
 
 
-def _write_changes(
-    curves: Sequence[bpy.types.FCurve], composed: Keyframes, as_read: Keyframes, is_updated: BoolArray
-) -> None:
-    """Write the attributes that differ from the keys as read, because others may not have been read.
+def _composed(channels: Sequence[_Channel], own_keys: OwnKeys, keys: HandleKeys) -> tuple[Keyframes, EnumArray]:
+    """Return the keys to write, and flags of the handles placed by the bake (see `played_keys`)."""
+    count = channels[0].own.count
+    identified = Joined(with_identities(own_keys, keys.plays), [count] * len(channels))
+    # No segment begins at the last key, but if the animator chose its interpolation, the choice is kept.
+    keeps_last_interpolation = own_keys.begins_segment[count - 1 :: count]
+    is_linear = np.array([channel.extrapolation == "LINEAR" for channel in channels])
+    return played_keys(identified, keys, keeps_last_interpolation, is_linear)
 
-    `is_updated` is a mask of the curves whose extrapolation has changed.
-    """
+
+def _write(channels: Sequence[_Channel], composed: Keyframes, as_read: Keyframes | None) -> None:
+    """Write the keys. If they were read from F-curves, write only attributes that differ, as some may not be read."""
+    curves = [channel.fcurve for channel in channels]
+    is_updated = np.array([extrapolate(channel.fcurve, channel.extrapolation) for channel in channels])
+    if as_read is None:
+        write_joined(curves, Joined(composed, [channel.own.count for channel in channels]))
+        return
     to_write = _differing(composed, as_read, len(curves))
     if is_updated.any():
         # When the extrapolation changes, Blender updates the curve, which may move its handles.
@@ -122,12 +135,12 @@ def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.view(np.uint32) if array.dtype == np.float32 else array
 
 
-def _channel_record(bake: TrackBake, index: int, extrapolation: Extrapolation, written: Written) -> Channel:
+def _record(channel: _Channel, written: Written) -> Channel:
     """Return the record of a channel's written keys."""
-    before = bake.state.channels.get(index)
+    before = channel.bake.state.channels.get(channel.component)
     # If `edited` is true, a restore updates automatic handles, as Blender does when the extrapolation changes.
-    is_edited = before is not None and (before.edited or before.extrapolation != extrapolation)
-    return Channel(extrapolation, bake.own[index].edited or is_edited, written)
+    is_edited = before is not None and (before.edited or before.extrapolation != channel.extrapolation)
+    return Channel(channel.extrapolation, channel.own.edited or is_edited, written)
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:

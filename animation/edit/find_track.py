@@ -55,15 +55,20 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
     raise AnimationError(Finding("NO_SUCH_TRACK", name_of(datablock), name, arguments=(known,)))
 
 
-def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
-    """Return the channels for editing, and the track in these channels, even if the action had to be copied.
-
-    Raises AnimationError if the track can't be changed.
-    """
+def check_writable(datablock: bpy.types.ID, track: Track) -> None:
+    """Raise AnimationError if the track can't be changed."""
     check_editable(datablock)
     (reason,) = blocking_reasons([track])
     if reason:
         raise AnimationError(reason)
+
+
+def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
+    """Return the channels for editing, and the track in these channels. A linked action of an override is copied.
+
+    Raises AnimationError, without copying, if the track can't be changed.
+    """
+    check_writable(datablock, track)
     channels = editable_channels(datablock)
     # The action may have been copied, now or earlier for another track.
     if any(fcurve.id_data != channels.action for fcurve in track.channels.values()):

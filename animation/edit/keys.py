@@ -18,7 +18,7 @@ from ..store.own_keys import key_frames, read_own_keys
 from ..store.parameters import Numbers
 from ..store.tracks import Track
 from .change_own_curves import moved, own_points, with_values, write_own_curves
-from .find_track import writable
+from .find_track import check_writable, writable
 from .track_keys import TrackKeys
 
 
@@ -74,7 +74,8 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
     Keys can't be moved on a track that can't be edited, to a frame outside Blender's range, or to the frame of another
     key.
     """
-    _, track = writable(keys.datablock, keys.track)
+    track = keys.track
+    check_writable(keys.datablock, track)
     targets = np.asarray(frames, dtype=np.float32)
     outside = ~(np.abs(targets) <= LAST_FRAME)
     if outside.any():

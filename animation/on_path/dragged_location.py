@@ -24,7 +24,7 @@ class DraggedLocation:
     def __init__(self, spot: Spot, track: KeyedTrack) -> None:
         self.track = track
         locks = spot.owner.lock_location if track.track.path.removeprefix(spot.prefix) == "location" else [False] * 3
-        self._free = [index for index in track.keyed if not locks[index]]
+        self._free = [index for index in track.components if not locks[index]]
         if not self._free:
             raise track.track.error("POINT_LOCKED", frame=spot.frame)
         self._world = PointInWorld(spot, track)

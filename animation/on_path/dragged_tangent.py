@@ -60,7 +60,7 @@ class DraggedTangent:
         self._projection = np.eye(3)
         if depth is not None:
             self._projection -= np.outer(depth, depth) / float(depth @ depth)
-        indices = sorted(self._keyed.keyed)
+        indices = sorted(self._keyed.components)
         effect = self._projection @ (point.effect if track.is_rotation else point.effect[:, indices])
         rows = {index: int(np.argmax(self._keyed.is_at(own[index].keys))) for index in indices}
         self._key = KeyTangents(track, {index: own[index] for index in indices}, rows, self._defaults, effect)

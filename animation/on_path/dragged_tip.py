@@ -39,7 +39,7 @@ class DraggedTip:
         kind = track.track.kind
         self._representation = rotation_representation(track.track.order if kind == "EULER" else kind)
         locks = _rotation_locks(spot, kind)
-        self._free = [index for index in track.keyed if not locks[index]]
+        self._free = [index for index in track.components if not locks[index]]
         if not self._free:
             raise track.track.error("POINT_LOCKED", frame=spot.frame)
         self._world = PointInWorld(spot, track)

@@ -13,7 +13,7 @@ from ..bake.drags import rebake_step
 from ..bake.exact_motion import channel_values, leaves_keys
 from ..datablocks import animation_data
 from ..edit.change_own_curves import moved, put_own_keys
-from ..edit.find_track import writable
+from ..edit.find_track import check_writable, writable
 from ..fcurves.channels import Channels, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import BoolArray, Keyframes
@@ -29,28 +29,31 @@ Values = npt.NDArray[np.float64]
 
 
 class KeyedTrack:
-    """The keys of a track at one frame. Raises AnimationError if the keys can't be changed."""
+    """The keys of a track at one frame, and the track in channels that can be edited.
+
+    Raises AnimationError, without changing anything, if the keys can't be changed.
+    """
 
     def __init__(self, datablock: bpy.types.ID, track: Track, frame: float) -> None:
-        self.datablock = datablock
-        self.channels: Channels
-        self.channels, self.track = writable(datablock, track)
-        check_times(datablock, self.track, frame)
-        self.frame = frame
-        (self._users,) = users_of_channels([self.channels])
-        key_frames = {index: own.keys.frames for index, own in read_own_keys(self.track).items()}
-        self.keyed = [index for index, frames in key_frames.items() if (np.abs(frames - frame) <= SAME_FRAME).any()]
+        self.datablock, self.frame = datablock, frame
+        check_can_change(datablock, track, frame)
+        key_frames = {index: own.keys.frames for index, own in read_own_keys(track).items()}
+        self.components = [
+            index for index, frames in key_frames.items() if (np.abs(frames - frame) <= SAME_FRAME).any()
+        ]
         """The components that have a key at the frame."""
-        if not self.keyed:
-            raise self.track.error("NO_KEY_AT_FRAME", frame=frame)
-        self.is_last_of_a_channel = any(len(key_frames[index]) == 1 for index in self.keyed)
-        """True if a component has no other key."""
+        if not self.components:
+            raise track.error("NO_KEY_AT_FRAME", frame=frame)
         others = np.concatenate([frames[np.abs(frames - frame) > SAME_FRAME] for frames in key_frames.values()])
         self.room = (
             float(others[others < frame].max(initial=-np.inf)),
             float(others[others > frame].min(initial=np.inf)),
         )
         """The frames of the previous and next keys of any component. Infinite if there is none."""
+        self.channels: Channels
+        # This may copy a linked action, so all checks come before.
+        self.channels, self.track = writable(datablock, track)
+        (self._users,) = users_of_channels([self.channels])
 
     def values(self) -> Values:
         """Return the channel values at the frame, or the current values for components without a channel."""
@@ -83,7 +86,7 @@ class KeyedTrack:
         (self.track,) = refreshed(self.datablock, self.channels, [self.track])
 
     def play(self) -> Report:
-        """Update the track if it is baked or live. Call this method only if no other tracks have changed."""
+        """Update the track if it is baked or live, without waiting for Live."""
         report = rebake_step(self._users, self.channels, [self.track])
         if self.track.is_baked:
             self.refresh()
@@ -99,7 +102,7 @@ class KeyedTrack:
         if not self.leaves_keys:
             return values
         own = read_own_keys(self.track)
-        for index in self.keyed:
+        for index in self.components:
             keys = own[index].keys
             own[index] = own[index].with_(keys=moved(keys, self.is_at(keys), values=values[index]))
         return channel_values(self.track, own, self.frame, {})
@@ -112,12 +115,13 @@ class KeyedTrack:
     def _keys(self) -> dict[int, Keyframes]:
         """Return the animator's keys on the components that have a key at the frame."""
         if self.track.is_baked:
-            return {index: own.keys for index, own in read_own_keys(self.track).items() if index in self.keyed}
-        return {index: read(self.track.channels[index]) for index in self.keyed}
+            return {index: own.keys for index, own in read_own_keys(self.track).items() if index in self.components}
+        return {index: read(self.track.channels[index]) for index in self.components}
 
 
-def check_times(datablock: bpy.types.ID, track: Track, frame: float) -> None:
-    """Raise AnimationError if retiming or an NLA strip shifts the track's keys to other scene frames."""
+def check_can_change(datablock: bpy.types.ID, track: Track, frame: float) -> None:
+    """Raise AnimationError if the track can't be changed, or if retiming or an NLA strip shifts its keys in time."""
+    check_writable(datablock, track)
     if function_of(track) is not None:
         raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
     animation = animation_data(datablock)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure the largest difference between a track's splines and the motion of its F-curves."""
+"""Measure by how much splines fitted to a track would change the motion of its F-curves."""
 
 from __future__ import annotations
 

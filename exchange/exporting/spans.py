@@ -44,7 +44,7 @@ def span_of_keys(fcurves: Sequence[bpy.types.FCurve]) -> Span:
 
 
 def change_outside(fcurves: Sequence[bpy.types.FCurve], keyed: Span, scene: bpy.types.Scene) -> bool:
-    """Return whether any curve changes outside its keys within the scene's frames."""
+    """Return whether any curve changes outside its keys within the scene's frames, or may do so because it has none."""
     return any(_changes_outside(fcurve, keyed, frames_of(scene)) for fcurve in fcurves)
 
 

@@ -633,3 +633,22 @@ def test_of_an_override_the_linked_action_comes_back(on_path, animation, spot, o
     module.revert_tracks(recorded)
     assert overridden.animation_data.action == linked
     assert list(bpy.data.actions) == [linked]
+
+
+def test_a_refused_edit_of_an_override_does_not_copy_its_linked_action(scene, animation, on_path, spot, tmp_path):
+    item = moving()
+    across = curve(item, "location")
+    for point in list(across.keyframe_points)[:0:-1]:
+        across.keyframe_points.remove(point)
+    override = linked(item, tmp_path / "library.blend").override_create()
+    scene.collection.objects.link(override)
+    (action,) = bpy.data.actions
+    for refused in (
+        lambda: on_path.keys.insert_key(spot(override, 20)),
+        lambda: on_path.keys.delete_key(spot(override, 1)),
+        lambda: moved_to(on_path, spot(override, 33), (1, 2, 3)),
+        lambda: animation.edit.keys.move_keys(animation.track_keys(override, "location"), [1, 1, 1]),
+    ):
+        with pytest.raises(animation.AnimationError):
+            refused()
+        assert list(bpy.data.actions) == [action]

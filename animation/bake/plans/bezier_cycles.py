@@ -64,11 +64,10 @@ def with_cycles(keys: BezierKeys, sampling: Sampling, representation_name: str |
 
 
 def _repeated(keys: BezierKeys, count: int, representation_name: str | None) -> BezierKeys:
-    """Return the keys, followed by `count` copies.
+    """Return the keys, followed by `count` copies, one per cycle.
 
-    Where a copy starts with another value than the previous copy ended with, its first key moves by GUARD. Short
-    periods need many copies, so all copies are computed together: arrays have the shapes (c, count + 1, m) for values,
-    and (count + 1, m) for frames.
+    Short periods need many copies, so all copies are computed together: arrays have the shapes (c, count + 1, m) for
+    values, and (count + 1, m) for frames.
     """
     period = float(keys.frames[-1]) - float(keys.frames[0])
     factors, terms = _maps_of_cycles(keys.values[:, 0], keys.values[:, -1], count, representation_name)
@@ -76,27 +75,34 @@ def _repeated(keys: BezierKeys, count: int, representation_name: str | None) -> 
     frames = (keys.frames.astype(np.float64) + offsets).astype(np.float32)
     values = keys.values[:, np.newaxis] * factors + terms
     incoming, outgoing = (slopes[:, np.newaxis] * factors for slopes in (keys.incoming, keys.outgoing))
-    starts, nexts = frames[1:, :2].astype(np.float64).T
-    moved = (starts + np.minimum((nexts - starts) / 2, GUARD)).astype(np.float32)
-    # After frame 524288, float32 can't represent two frames that are GUARD apart.
-    moved = np.where(moved == frames[1:, 0], np.nextafter(frames[1:, 0], frames[1:, 1]), moved)
-    length = nexts - starts
-    value, slope = hermite(
-        (moved - starts) / length,
-        length,
-        (values[:, 1:, 0], values[:, 1:, 1]),
-        (outgoing[:, 1:, 0], incoming[:, 1:, 1]),
-    )
     end_values = values[:, :-1, -1]
     change = np.abs(values[:, 1:, 0] - end_values).max(axis=0)
+    # A jump is in units of the values up to 1, and relative to larger values, because float32 rounds them more.
     is_jump = change > JUMP * np.abs(end_values).max(axis=0, initial=1.0)
-    slope_of_jump = (value - end_values) / (moved - starts)
+    moved, value, slope = _after_starts(frames, values, incoming, outgoing)
+    slope_of_jump = (value - end_values) / (moved - frames[1:, 0].astype(np.float64))
     outgoing[:, :-1, -1] = np.where(is_jump, slope_of_jump, outgoing[:, 1:, 0])
     frames[1:, 0], values[:, 1:, 0], incoming[:, 1:, 0], outgoing[:, 1:, 0] = moved, value, slope_of_jump, slope
     # Without a jump, the last key of the previous copy is also the first key of the next copy.
     is_needed = np.ones(frames.shape, dtype=np.bool_)
     is_needed[1:, 0] = is_jump
     return BezierKeys(frames[is_needed], *(numbers[:, is_needed] for numbers in (values, incoming, outgoing)))
+
+
+def _after_starts(
+    frames: Float32Array, values: Float64Array, incoming: Float64Array, outgoing: Float64Array
+) -> tuple[Float32Array, Float64Array, Float64Array]:
+    """Return the frames, values and slopes of the copies GUARD after they start.
+
+    A copy that starts with a jump has its first key there, because the previous copy ends with a key at its start.
+    """
+    starts, nexts = frames[1:, :2].astype(np.float64).T
+    moved = (starts + np.minimum((nexts - starts) / 2, GUARD)).astype(np.float32)
+    # After frame 524288, float32 can't represent two frames that are GUARD apart.
+    moved = np.where(moved == frames[1:, 0], np.nextafter(frames[1:, 0], frames[1:, 1]), moved)
+    length = nexts - starts
+    ends = (values[:, 1:, 0], values[:, 1:, 1]), (outgoing[:, 1:, 0], incoming[:, 1:, 1])
+    return moved, *hermite((moved - starts) / length, length, *ends)
 
 
 def _maps_of_cycles(

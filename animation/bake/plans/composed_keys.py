@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar, TypeVar
 
@@ -16,7 +16,7 @@ from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Arra
 from ...records import record
 
 AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
-Member = TypeVar("Member")
+Owner = TypeVar("Owner")
 _KEYS_AT_ONCE = 20_000
 """Number of keys to compose together, which take a few megabytes."""
 
@@ -151,12 +151,15 @@ def stacked(keys_of_tracks: Sequence[AnyKeys]) -> AnyKeys:
 
 
 def by_layout(
-    keys_by_layout: Iterable[tuple[Hashable, Member, AnyKeys]],
-) -> Iterator[list[tuple[Member, AnyKeys]]]:
-    """Group keys by layout, each with the member to which they belong. Yield about `_KEYS_AT_ONCE` keys at a time."""
-    groups: dict[Hashable, list[tuple[Member, AnyKeys]]] = {}
-    for layout, member, keys in keys_by_layout:
-        groups.setdefault(layout, []).append((member, keys))
+    keys_of_owners: Iterable[tuple[Owner, AnyKeys]], layout_of: Callable[[Owner, AnyKeys], Hashable]
+) -> Iterator[list[tuple[Owner, AnyKeys]]]:
+    """Group keys by layout, each with its owner, so that `stacked` can join a group.
+
+    Yield about `_KEYS_AT_ONCE` keys at a time.
+    """
+    groups: dict[Hashable, list[tuple[Owner, AnyKeys]]] = {}
+    for owner, keys in keys_of_owners:
+        groups.setdefault(layout_of(owner, keys), []).append((owner, keys))
     for group in groups.values():
         count = max(1, _KEYS_AT_ONCE // group[0][1].count)
         for start in range(0, len(group), count):
