@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans for tracks with a frame function: samples of p(F(t)), or curves fitted to dense samples.
+"""Plans for tracks with a frame function, which gives the frame of the motion to play at each scene frame.
+
+The motion is baked as samples, or as curves fitted to dense samples.
 
 Samples are needed because only Blender can evaluate an F-curve with its modifiers. Retiming applies to the entire
 track, including its keys. The keys get the values that are played at their frames, and the table stores the animator's
@@ -192,7 +194,7 @@ def _size(kind: str, change: Float64Array) -> Float64Array:
 
 
 def _sampled_spline(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Float64Array) -> _SampledSpline:
-    """Return the sample frames of a spline. `played` contains the values of F at `frames`."""
+    """Return the sample frames of a spline. `played` contains the frames of the motion played at `frames`."""
     if spline.spline.cycle == "SINGLE":
         played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
     is_needed = _is_needed(frames, played, spline.frames)
@@ -206,7 +208,7 @@ def _sampled_spline(scope: Scope, spline: TrackSpline, frames: Float32Array, pla
 def _is_needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:
     """Return a mask of the frames to sample.
 
-    Frames outside the keys are omitted if F is constant between them and the end of the range.
+    Frames outside the keys are omitted if the frame function is constant between them and the end of the range.
     """
     changes = np.flatnonzero(np.diff(played))
     start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)

@@ -45,7 +45,7 @@ def walk_of(track: Track, values: Float64Array) -> Float64Array:
 def unwrapped(track: Track, quaternions: Float64Array, start: Float64Array, row: int = 0) -> Float64Array:
     """Convert orientations, shape (n, 4), to continuous channel values, shape (n, components).
 
-    Of the equivalent values, the sample in `row` gets those closest to `start`, shape (components,).
+    The sample in `row` gets the equivalent values that are closest to `start`, shape (components,).
     """
     after = _unwrapped_from_first(track, quaternions[row:], start)
     if not row:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Construct a track's splines from the animator's keys.
 
-A rotation has one spline. Of values, components with the same key frames and parameters share a spline. A spline that
+A rotation has one spline. For values, components with the same key frames and parameters share a spline. A spline that
 is interrupted by segments that Blender plays consists of one spline per run of keys.
 """
 
