@@ -208,7 +208,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "PARAMETER_OUT_OF_RANGE": n_("{:s} {:g} is not between {:g} and {:g}"),
     "VELOCITY_SIZE": n_("the velocity must have {:d} components, not {:d}"),
     "PASTED_NO_VELOCITIES": n_("the method does not use velocities, so none were pasted"),
-    "PASTED_OTHER_VELOCITIES": n_("velocities of values and rotations are incompatible, so none were pasted"),
+    "PASTED_OTHER_VELOCITIES": n_("velocities can't be pasted between values and rotations, so they were omitted"),
     "PASTED_FIRST_COMPONENTS": n_(
         "the property has fewer components than the copied velocity. Only the first components were pasted"
     ),
@@ -286,7 +286,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "COLUMN_NOT_ANIMATABLE": n_("this is not a separate property that can be animated"),
     "COLUMN_NOTHING_ROTATES": n_("nothing with this name has a rotation"),
     "ROW": n_("line {:d}: {:s}"),
-    "ROW_BEYOND": n_("frame {:g} is after Blender's last frame, {:g}"),
+    "ROW_BEYOND": n_("frame {0:g} is outside Blender's range, -{1:,} to {1:,}"),
     "ROWS_TOO_NEAR": n_(
         "the next row is less than {:g} frames later, so Blender cannot distinguish the keys. Remove some rows"
     ),
@@ -324,7 +324,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "the scale differs from the file's keys by {:size}. Import the file again, or choose the imported objects"
     ),
     "MOVED_WITHOUT_CURVES": n_("the property is animated in the file, but has no F-curves. Import the animation first"),
-    "KEY_BEYOND": n_("a key in the file is after Blender's last frame, {:g}"),
+    "KEY_BEYOND": n_("a key in the file is outside Blender's range, -{0:,} to {0:,}"),
     "RESTORE_TCB": n_("this is already a TCB track. Remove TCB, then restore the curves"),
     "RESTORED_NEARLY": n_(
         "handles reproduce the curve to within {:size}. Use Exact to add keys until the curve matches"

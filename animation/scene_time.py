@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames of a scene in seconds, and in the time of a tweaked action."""
+"""Convert between scene frames and the frames of an action in tweak mode, and read the frame rate of a scene."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from ..animation import AnimationError, Options, bake_many
 from ..animation.edit.track_keys import keys_of
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.find_tracks import find_tracks
+from ..animation.store.paths import WholePath
 from ..animation.store.tracks import Track
 from ..animation.translation import rpt_
 from ..ui.operator_results import Status, finish
@@ -43,8 +44,10 @@ def paths_to_sample(scene: Any) -> dict[bpy.types.ID, list[str]]:
     for obj in scene.objects:
         try:
             tracks = [track for track in find_tracks(obj, channels_of(obj)) if track.in_use]
-            paths = [
-                track.path for track in tracks if track.is_played_by_handles and _needs_sampling(obj, track, defaults)
+            paths: list[str] = [
+                WholePath(track.path)
+                for track in tracks
+                if track.is_played_by_handles and _needs_sampling(obj, track, defaults)
             ]
         except AnimationError:
             continue

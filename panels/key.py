@@ -25,7 +25,7 @@ from ..ui.scene import action_frame, defaults_of, playhead
 from ..ui.sliders.key_fields import MAX_COMPONENTS, value_component, velocity_component
 from ..ui.sliders.shared_slider import is_mixed
 from ..ui.sliders.slider_drag import once_a_drag
-from ..ui.track_text import component_label, editing_blocked_by, settings_error
+from ..ui.track_text import component_label, editing_blocked_by
 from .gray_sliders import draw_reason
 from .pictures.diagram_icons import draw_diagram
 from .pictures.preset_pictures import draw_presets
@@ -196,7 +196,7 @@ def _draw_turn(layout: bpy.types.UILayout, context: bpy.types.Context, datablock
 def has_diagram(context: bpy.types.Context) -> bool:
     """Return whether keys are chosen and their parameters affect the curve."""
     tracks = [keys.track for keys in chosen_keys(context)]
-    return any(settings_error(track) or bends_by_parameters(track, track.settings) for track in tracks)
+    return any(bends_by_parameters(track, track.settings) for track in tracks)
 
 
 def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

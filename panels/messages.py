@@ -28,7 +28,7 @@ from ..ui.operator_results import result_notes
 from ..ui.scene import defaults_of
 from ..ui.shown_states import shown_states
 from ..ui.sliders.frame_field import reason_not_moved
-from ..ui.track_text import settings_error, track_label
+from ..ui.track_text import track_label
 from .widgets import draw_text
 
 _MAX_MESSAGES = 12
@@ -174,7 +174,7 @@ def bake_again_text(context: bpy.types.Context, only_live: bool = False) -> str:
     names = []
     for datablock, track in sidebar_tracks.active_tracks(context):
         animation: Any = animation_data(datablock)
-        if track.is_played and (is_live(animation.action) or not only_live) and not settings_error(track):
+        if track.is_played and (is_live(animation.action) or not only_live):
             saved_options = track.settings.options
             if saved_options is not None and not saved_options.is_as(options):
                 names.append(track_label(datablock, track))

@@ -15,7 +15,6 @@ from ..animation.store.tracks import Track
 from ..ui import preferences
 from ..ui.chosen_keys import chosen_tracks
 from ..ui.layouts import draw_properties
-from ..ui.track_text import settings_error
 from .widgets import sidebar_settings
 
 
@@ -36,10 +35,6 @@ class TrackSettingsPanel:
         tracks = [track for _, track in chosen_tracks(context)]
         if not all(track.enabled for track in tracks):
             layout.label(text="Enable TCB to change settings", icon="INFO")
-            return
-        error = next(filter(None, map(settings_error, tracks)), "")
-        if error:
-            layout.label(text=error, icon="ERROR", translate=False)
             return
         for name in _common_settings(context, tracks):
             draw_properties(layout, sidebar_settings(context), [name])

@@ -20,7 +20,7 @@ from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
 from ..animation.fcurves.linked_data import check_editable
 from ..animation.scene_time import action_time, scene_frame
-from ..animation.store.paths import bone_path, split
+from ..animation.store.paths import WholePath, bone_path, split
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
@@ -184,7 +184,7 @@ def selected_paths(
         datablock = keys.datablock
         first, last = ranges.get(datablock, (math.inf, -math.inf))
         ranges[datablock] = min(first, float(keys.frames[0])), max(last, float(keys.frames[-1]))
-        paths[datablock] = [*(paths.get(datablock) or ()), keys.track.path]
+        paths[datablock] = [*(paths.get(datablock) or ()), WholePath(keys.track.path)]
     return paths, ranges
 
 

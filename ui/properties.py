@@ -30,7 +30,6 @@ from .option_properties import BakeOptions, ReduceOptions, property_of
 from .parameter_properties import Of50, parameter
 from .sliders.frame_field import key_frame
 from .sliders.key_fields import key_parameter, key_value, key_velocity
-from .track_text import settings_error
 
 
 class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
@@ -102,8 +101,7 @@ def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str
     kinds = sorted({"rotations" if track.is_rotation else "values" for track in tracks})
     if preferences.shows_advanced(context):
         return _methods_of(tuple(kinds), _COMPARISON_METHODS)
-    # The settings in a damaged table cannot be read. The panel shows the reason.
-    methods_in_use = frozenset(track.settings.method for track in tracks if not settings_error(track))
+    methods_in_use = frozenset(track.settings.method for track in tracks)
     return _methods_of(tuple(kinds), methods_in_use & _COMPARISON_METHODS)
 
 

@@ -15,7 +15,7 @@ from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from . import redraw
 from .sidebar_tracks import active_tracks
-from .track_text import editing_blocked_by, owner_and_property, settings_error
+from .track_text import editing_blocked_by, owner_and_property
 
 _STATE_TEXTS = {
     "EDITED_OUTSIDE": ("ERROR", n_("Edited Outside TCB"), n_("Changed since the bake. Apply or discard the edits")),
@@ -87,9 +87,6 @@ _STATES_TO_EDIT = {"PLAIN", "TCB", "HANDLES", "OUT_OF_DATE"}
 
 def _name_and_reason(datablock: bpy.types.ID, track: Track) -> tuple[str, str]:
     """Return the name of the displayed state, and the reason if the track is blocked."""
-    reason = settings_error(track)
-    if reason:
-        return "BLOCKED", reason
     name = state(track)
     reason = editing_blocked_by(datablock, track) if name in _STATES_TO_EDIT else ""
     if reason:

@@ -76,12 +76,3 @@ def editing_blocked_by(datablock: bpy.types.ID, track: Track) -> str:
         return error.message
     reason = blocking_reason(track)
     return reason.message if reason else ""
-
-
-def settings_error(track: Track) -> str:
-    """Return the reason why the saved settings of the track cannot be read, or an empty string."""
-    try:
-        _ = track.settings
-    except AnimationError as error:
-        return error.message
-    return ""

@@ -17,6 +17,7 @@ from ..report import Report
 from ..store.action_and_strips import editable_sets, played_range, plays
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
 from ..store.own_keys import read_all_own_keys
+from ..store.paths import path_filter
 from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options
 from ..store.track_refusals import blocking_reasons, error_of_numbers
@@ -117,8 +118,8 @@ def _lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence
     if not read_table(channels.action).baked:
         return []
     lost = lost_tracks(datablock, channels, find_tracks(datablock, channels))
-    starts = "" if prefixes is None else tuple(prefixes)
-    return [track.finding("EDITED_OUTSIDE") for track in lost if track.path.startswith(starts)]
+    is_chosen = path_filter(prefixes)
+    return [track.finding("EDITED_OUTSIDE") for track in lost if is_chosen(track.path)]
 
 
 def _collect(

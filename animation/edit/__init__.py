@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits to tracks: enable, restore, apply and remove TCB, set and paste parameters, insert keys, change timing."""
+"""The edits that scripts and the interface make: of tracks, keys, parameters, timing, rotations and tables."""

@@ -25,6 +25,7 @@ from ..report import Report
 from ..store.frame_function_paths import take_name
 from ..store.identities_in_keys import remove_traces
 from ..store.own_keys import count_key_frames, key_frames, read_all_own_keys, read_own_keys
+from ..store.paths import WholePath
 from ..store.table import key_identity
 from ..store.tracks import Track, looks_baked
 from .free_and_restore import restore_played_tracks
@@ -143,11 +144,10 @@ remove_many = on_each(remove)
 def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashable = None) -> Report:
     """Remove TCB from the tracks with exactly these paths, but keep their frame functions.
 
-    For example, the path `size` does not match `size_y`, whereas the prefix `size` does. `only` is the identity of the
-    F-curves to search.
+    `only` is the identity of the set of F-curves to search. If None, all sets are searched.
     """
     work = partial(_remove, keeps_functions=True)
-    return work_on(datablock, Task(work, "", clean_up=_keep_identified_keys, paths=paths, only=only))
+    return work_on(datablock, Task(work, "", list(map(WholePath, paths)), _keep_identified_keys, only=only))
 
 
 def _remove(

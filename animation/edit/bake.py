@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake functions for scripts, for one datablock and for several."""
+"""Bake one datablock or several: enable plain tracks, bake the TCB tracks, and report both steps together."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from ..options import BAKE
 from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.own_keys import read_own_keys
-from ..store.paths import bone_path
+from ..store.paths import WholePath, bone_path
 from ..store.table.track_records import Options
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
@@ -90,7 +90,7 @@ def bake_in_world(
         WorldMotion(child, track, read_own_keys(track), options).channel_values()
     paths = {track.path for track in tracks}
     all_tracks = find_tracks(item, channels_of(item))
-    others = [track.path for track in all_tracks if track.enabled and track.path not in paths]
+    others = [WholePath(track.path) for track in all_tracks if track.enabled and track.path not in paths]
     report = bake([item], Options(step=step, defaults=defaults or {}), {item: others}) if others else Report.on([item])
     channels = channels_of(item)
     (users,) = users_of_channels([channels])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convert between the keys of a track and arrays, for importers and exporters."""
+"""Replace the keys of a track with keys given as arrays, and return its keys as arrays, for importers and exporters."""
 
 from __future__ import annotations
 
@@ -268,7 +268,8 @@ def _enable(
     enable_tracks(channels, [plain], [default_settings(plain)], [numbers])
     kinds = given.interpolation
     for kind in np.unique(kinds[kinds != INTERPOLATION["BEZIER"]]).tolist():
-        change = Change(channels, find_track(datablock, path), given.stored_frames[kinds == kind])
+        track = find_track(datablock, path)
+        change = Change(channels, track, read_own_keys(track), given.stored_frames[kinds == kind])
         write_numbers([change], _NAMES[kind])
     (users,) = users_of_channels([channels])
     track = find_track(datablock, path)

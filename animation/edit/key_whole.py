@@ -108,7 +108,7 @@ def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_ke
         def numbers(index: int, _frames: Float32Array, _present: Float32Array) -> dict[str, Numbers]:
             return dict(zip(NAMES, complete_keys[index].numbers.T.astype(np.float64), strict=True))
 
-        write_numbers([Change(channels, track, frames, numbers)])
+        write_numbers([Change(channels, track, read_own_keys(track), frames, numbers)])
     report = Report(tracks=1, keys=len(frames), changed_keys=len(new_frames))
     if bake_options is not None:
         baked = rebake([datablock], channels, [track], bake_options)

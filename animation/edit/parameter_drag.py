@@ -158,7 +158,7 @@ class ParameterDrag:
         return None
 
     def _write(self, numbers: Sequence[int], is_drag_step: bool) -> list[AnimationError]:
-        """Set the parameters of the tracks with these indices. Tracks that are written first are recorded."""
+        """Set the parameters of the tracks with these indices. Each track is recorded before it is written first."""
         numbers = [number for number in numbers if self._given[number]]
         chosen = read_again([self.chosen[number] for number in numbers])
         fresh = {n: keys for n, keys in zip(numbers, chosen, strict=True) if n not in self._recorded}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracks as they were before an edit, to which a canceled edit returns."""
+"""Records of tracks as they were before an edit, to restore the tracks if the edit is canceled."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -43,7 +44,7 @@ def set_parameters(
     given, a value of 0 is not written for keys whose default is 0. Raises AnimationError if the track can't be changed
     or a value is out of range, and ValueError if Blender has no such interpolation. In both cases, nothing is changed.
     """
-    for error in set_parameters_of_each([(keys, given)], defaults, interpolation):
+    for error in set_parameters_of_each(zip(read_again([keys]), [given], strict=True), defaults, interpolation):
         raise error
 
 
@@ -53,7 +54,7 @@ def set_parameters_of_each(
     interpolation: str | None = None,
     is_drag_step: bool = False,
 ) -> list[AnimationError]:
-    """Set parameters of keys on several tracks (see `set_parameters`).
+    """Set parameters of keys on several tracks (see `set_parameters`). The keys must just have been read.
 
     If `is_drag_step` is true, live tracks are updated immediately. Otherwise, the action is not evaluated.
     """
@@ -89,6 +90,7 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
     channels, track, keys = _up_to_date(keys)
     if not track.enabled:
         enable_tracks(channels, [track])
+        keys = replace(keys, own=read_own_keys(track))
 
     def new_numbers(index: int, frames: Float32Array, present: Float32Array) -> dict[str, Numbers]:
         rows = rows_of(frames, keys.frames)
@@ -102,7 +104,7 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
             result[NAMES[column]] = np.where(is_written, values[rows], np.nan)
         return result
 
-    return Change(channels, track, keys.frames, new_numbers)
+    return Change(channels, track, keys.own, keys.frames, new_numbers)
 
 
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
@@ -121,9 +123,10 @@ def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
 
 def reset(keys: TrackKeys) -> None:
     """Remove the parameters of the keys. Raise AnimationError if the track can't be changed."""
+    (keys,) = read_again([keys])
     channels, track, keys = _up_to_date(keys)
     if track.enabled:
-        write_numbers([Change(channels, track, keys.frames, _unset)])
+        write_numbers([Change(channels, track, keys.own, keys.frames, _unset)])
 
 
 def _unset(_index: int, frames: Float32Array, _present: Float32Array) -> dict[str, Numbers]:

@@ -7,7 +7,7 @@ missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 import bpy
 
@@ -26,6 +26,7 @@ from ..store.frame_function_paths import remove_strays
 from ..store.frame_functions import curve_of
 from ..store.live_switch import switch_off
 from ..store.own_keys import key_frames
+from ..store.paths import path_filter
 from ..store.table.custom_property import has_played_tracks, read_table, remove_table, update
 from ..store.table_upkeep import tracks_of_removed_slots
 from ..store.tracks import Track, looks_baked
@@ -48,14 +49,12 @@ class Task:
     error_if_none: str
     """Code of the error if there is no track to process. Empty if the absence of tracks is not an error."""
     prefixes: Iterable[str] | None = None
-    """Path prefixes of the tracks to process. If None, all tracks are processed."""
+    """Path prefixes or whole paths of the tracks to process. If None, all tracks are processed."""
     clean_up: Callable[[Channels, Track], str] | None = None
     """Function that removes all traces of TCB from a track whose table entry is damaged or missing, and returns the
     code of a note on the keys that it keeps. If given, the table entries of all processed tracks are removed."""
     takes_edited: bool = False
     """True if tracks that were edited outside TCB are also processed."""
-    paths: Collection[str] | None = None
-    """Exact paths of the tracks to process. If None, all tracks with the prefixes are processed."""
     only: Hashable = None
     """Identity of the set of F-curves to process. If None, all sets are processed."""
 
@@ -183,9 +182,9 @@ def _tracks_of(datablock: bpy.types.ID, channels: Channels, task: Task) -> list[
     tracks = find_tracks(datablock, channels, task.prefixes)
     if read_table(channels.action).baked:
         all_tracks = tracks if task.prefixes is None else find_tracks(datablock, channels)
-        starts = "" if task.prefixes is None else tuple(task.prefixes)
-        tracks += [track for track in lost_tracks(datablock, channels, all_tracks) if track.path.startswith(starts)]
-    return [track for track in tracks if task.paths is None or track.path in task.paths]
+        is_chosen = path_filter(task.prefixes)
+        tracks += [track for track in lost_tracks(datablock, channels, all_tracks) if is_chosen(track.path)]
+    return tracks
 
 
 def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report, task: Task) -> None:

@@ -19,7 +19,6 @@ from ..fcurves.read_keys import KeyBlock
 from ..records import record
 from ..store.identities_in_keys import write_identities
 from ..store.own_arrays import OwnKeys
-from ..store.own_keys import read_all_own_keys
 from ..store.parameters import Numbers
 from ..store.record_rows import OwnChannel, record_rows
 from ..store.table.custom_property import update
@@ -66,6 +65,8 @@ class Change:
 
     channels: Channels
     track: Track
+    own: Mapping[int, OwnKeys]
+    """All of the animator's keys of the track's channels, as they are now."""
     frames: Float32Array
     new_numbers: NewNumbers | None = None
     """If None, parameters and velocities are unchanged."""
@@ -90,8 +91,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
     """
     channels, tracks = changes[0].channels, [change.track for change in changes]
     edited_by_track = [
-        [_edited_channel(change, index, own, interpolation) for index, own in own_keys.items()]
-        for change, own_keys in zip(changes, read_all_own_keys(tracks), strict=True)
+        [_edited_channel(change, index, own, interpolation) for index, own in change.own.items()] for change in changes
     ]
     edited = list(chain.from_iterable(edited_by_track))
     named, rows = record_rows(

@@ -94,7 +94,8 @@ class DraggedTangent:
         self._keyed.refresh()
         frames = np.array([self._frame], dtype=np.float32)
         none_selected = np.zeros(1, dtype=np.bool_)
-        keys = TrackKeys(self._keyed.datablock, self._keyed.track, frames, none_selected, self._key.own)
+        track = self._keyed.track
+        keys = TrackKeys(self._keyed.datablock, track, frames, none_selected, read_own_keys(track))
         for error in set_parameters_of_each([(keys, self.parameters)], self._defaults, is_drag_step=True):
             raise error
 

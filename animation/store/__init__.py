@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Store key and track data: identities in the keys, and all other data in the action's table."""
+"""Tracks, the animator's keys on them, and where their TCB data are stored: in the keys and in the action's table."""

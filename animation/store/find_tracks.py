@@ -15,7 +15,7 @@ from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of
 from .frame_function_paths import FRAME_FUNCTION, is_stray, track_of
 from .moved_tracks import follow_keys
-from .paths import BONES, split
+from .paths import BONES, path_filter, split
 from .property_tracks import property_track
 from .table.custom_property import read_table
 from .table.session import session
@@ -26,7 +26,8 @@ from .velocity_properties import is_velocity
 def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None = None) -> list[Track]:
     """Find all float properties of the datablock that have F-curves, in the order of their first F-curves.
 
-    `prefixes` limits the result to paths that start with one of the prefixes, for example the path of a bone.
+    `prefixes` limits the result to paths that start with one of the prefixes, for example the path of a bone. A
+    `WholePath` matches only the track with this path.
     """
     if prefixes is None:
         return tracks_among(datablock, channels, channels)
@@ -37,13 +38,14 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
     if any(track.enabled and not track.is_at_home for track in tracks):
         # A track outside the prefixes may have more of the keys, and would then get the state.
         tracks = tracks_among(datablock, channels, channels)
-    return [track for track in tracks if track.path.startswith(starts)]
+    is_chosen = path_filter(starts)
+    return [track for track in tracks if is_chosen(track.path)]
 
 
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
-    """Find the tracks to list in the sidebar: the tracks of one bone, given by path, or the tracks outside bones.
+    """Find the tracks of one bone, given by path, or the tracks outside bones.
 
-    All other F-curves are skipped, because the sidebar calls this on every redraw.
+    All other F-curves are skipped, because the sidebar lists these tracks on every redraw.
     """
     if bone:
         starts = (bone, FRAME_FUNCTION)

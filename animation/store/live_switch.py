@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Access to the Live property of an action.
 
-`ui/properties.py` registers the property. In scripts that import only `animation`, no action is live.
+`ui/live/switch.py` registers the property. In scripts that import only `animation`, no action is live.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class OwnKeys:
 
     @property
     def has_chosen(self) -> bool:
-        """Return whether the animator changed any of the keys after they became TCB."""
+        """Return whether the animator has chosen an interpolation or a handle type for any of the keys."""
         return self.arrays.has_chosen and bool(np.count_nonzero(self.chosen))
 
     @property

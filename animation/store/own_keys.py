@@ -2,8 +2,7 @@
 """Read the animator's keys on a track, as they would be without TCB.
 
 The keys are on the animator's curves, that is, on the track's F-curves or, for a baked track, among the saved keys.
-Frames and values are read from the keys. `restored_keys.py` recovers the handles as they were before a bake placed
-them.
+Frames and values are read from the keys. `restored_keys.py` recovers the handles as they were before TCB placed them.
 """
 
 from __future__ import annotations

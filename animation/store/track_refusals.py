@@ -2,7 +2,7 @@
 """Reasons why a track can't be baked or changed, such as locked, driven or muted channels, or a damaged table.
 
 For datablocks, see `fcurves/linked_data.py`, for actions `fcurves/action_refusals.py`, and for values that a method
-can't play `bake/plans/splines.py`.
+can't play `bake/plans/refused_keys.py`.
 """
 
 from __future__ import annotations

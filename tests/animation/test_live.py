@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import bpy
@@ -29,6 +30,18 @@ from tests.animation.curves import (
 )
 from tests.animation.editors import editor
 from tests.animation.live import copied, let_time_pass, live_object, messages_of, removed, set_value, updates_of
+
+
+def test_live_plays_tracks_and_keeps_the_bake_of_a_track_with_a_longer_path(animation) -> None:
+    light = bpy.data.lights.new("Light", "AREA")
+    for path in ("size", "size_y"):
+        key(light, path, [(1, 1.0), (10, 2.0), (20, 1.5)])
+    animation.enable(light)
+    animation.bake(light, prefixes=["size_y"])
+    switch = importlib.import_module(animation.__name__.replace(".animation", ".ui.live.switch"))
+    switch.go_live([light.animation_data.action])
+    size, size_y = (animation.find_track(light, path) for path in ("size", "size_y"))
+    assert (size.is_played_by_handles, size_y.is_baked) == (True, True)
 
 
 def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[list[float]]]:

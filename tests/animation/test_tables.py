@@ -234,7 +234,8 @@ def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig)
             "has a rotation",
         ),
         ("frame,x\n1,1e39", "line 2: the value exceeds the range of float32"),
-        ("frame,x\n1,1\n2e6,1", "line 3: frame 2e\\+06 is after Blender's last"),
+        ("frame,x\n1,1\n2e6,1", "line 3: frame 2e\\+06 is outside Blender's range"),
+        ("frame,x\n-2e6,1\n1,1", "line 2: frame -2e\\+06 is outside Blender's range, -1,048,574 to 1,048,574"),
         ("frame,x\n1,1\n1.01,2", "line 2: the next row is less than"),
         ("frame,qw,qx,qy,qz\n1,1,0,0,0\n2,0,0,0,0", "line 3: the quaternion is zero"),
         (

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import channels, key_densely, new_object
+from tests.animation.curves import channels, key_densely, new_object, set_selected
 
 FIRST, LAST = 21, 60
 
@@ -41,6 +41,21 @@ def test_selected_keys_are_reduced_and_others_stay(dense, choose, editor, kind):
         assert bpy.ops.tcb.reduce(error=0.01, frames="SELECTED") == {"FINISHED"}
     assert is_range_reduced(dense, "location")
     assert len(frames(dense, "scale")) == 100
+
+
+def test_a_track_whose_path_begins_with_the_path_of_a_selected_one_stays(dense, editor):
+    wave = np.sin(np.arange(100) / 9.0)
+    lamp = new_object("Lamp", data=bpy.data.lights.new("Lamp", "AREA"))
+    for path in ("size", "size_y"):
+        key_densely(lamp.data, path, wave + 2.0)
+    for point in channels(lamp.data)["size_y", 0].keyframe_points:
+        set_selected(point, False)
+    dense.select_set(False)
+    lamp.select_set(True)
+    with editor("VIEW_3D"):
+        assert bpy.ops.tcb.reduce(error=0.01, frames="SELECTED", use_data=True) == {"FINISHED"}
+    assert len(frames(lamp.data, "size")) < 50
+    assert len(frames(lamp.data, "size_y")) == 100
 
 
 def test_an_editor_reduces_what_it_shows_of_objects_that_are_not_selected(dense, choose, editor):

@@ -311,7 +311,7 @@ def test_a_velocity_of_a_value_is_none_of_a_rotation(by_velocities, choose, edit
     tcb_animation.animation.choose(by_velocities, "rotation", method="HERMITE")
     copy_and_paste(editor, choose, (by_velocities, "location", 1), (by_velocities, "rotation_quaternion", 11))
     assert velocities(by_velocities, "rotation_quaternion") == [{}, {}, {}]
-    assert "velocities of values and rotations are incompatible, so none were pasted" in capfd.readouterr().out
+    assert "velocities can't be pasted between values and rotations, so they were omitted" in capfd.readouterr().out
 
 
 def test_a_track_of_fewer_components_takes_what_fits(

@@ -16,6 +16,7 @@ from ...animation.fcurves.action_refusals import layered_reason, layered_refusal
 from ...animation.fcurves.channels import channels_of
 from ...animation.store.find_tracks import find_tracks
 from ...animation.store.live_switch import is_live, switch_off
+from ...animation.store.paths import WholePath
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table_upkeep import play_restored
 from .. import selection
@@ -50,7 +51,7 @@ def _unplayed_paths(datablock: bpy.types.ID) -> list[str]:
     except AnimationError:
         # For example, another user's slot has no F-curves. It then has no tracks to play.
         return []
-    return [track.path for track in tracks if track.enabled and not track.is_played]
+    return [WholePath(track.path) for track in tracks if track.enabled and not track.is_played]
 
 
 def _on_switch(action: bpy.types.Action, _context: bpy.types.Context) -> None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of an action: key rows, track settings, and data from the last update."""
+"""The table of an action: its stored form, and the records of keys and tracks in it."""

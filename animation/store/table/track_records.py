@@ -224,7 +224,7 @@ class Fingerprint:
     values: int
     """Checksum of the values, including handles of Bezier segments."""
     attributes: int
-    """Checksum of the interpolation and the identities."""
+    """Checksum of the interpolation, the easing and the identities."""
     frames: npt.NDArray[np.float32]
     """Frames of the keys, and of the left and right handles of Bezier segments."""
 
