@@ -69,8 +69,12 @@ def editable_sets(datablock: bpy.types.ID, takes_plain: bool = True) -> Editable
             elif channels.identity not in sets:
                 skipped[channels.action.name] = None
         except AnimationError as refusal:
-            if strip.action != own_action and (takes_all or table_stamp(strip.action)):
+            if strip.action is None or strip.action == own_action:
+                continue
+            if takes_all or table_stamp(strip.action):
                 refused += refusal.findings
+            else:
+                skipped[strip.action.name] = None
     refused = list(dict.fromkeys(refused))
     if not sets and refused:
         raise AnimationError(*refused)

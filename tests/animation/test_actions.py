@@ -326,6 +326,17 @@ def test_plain_strips_beside_an_action_are_left_and_noted(animation) -> None:
     assert action_bits(strip.action) == before
 
 
+@pytest.mark.skipif(not HAS_SLOTS, reason="actions have no slots")
+def test_enable_names_a_strip_beside_an_action_whose_slot_is_missing(animation) -> None:
+    item = grouped()
+    strip = push_down(item)
+    strip.action.slots.remove(strip.action.slots[0])
+    item.animation_data.action = grouped("Other").animation_data.action
+    item.animation_data.action_slot = item.animation_data.action.slots[0]
+    report = animation.enable(item, keep_look=False)
+    assert report.notes[0] == animation.Finding("STRIPS_STAY_PLAIN", "Ball", arguments=((strip.action.name,),))
+
+
 def test_strips_extend_to_the_frames_of_the_action_that_they_play(animation) -> None:
     item = grouped()
     animation.enable(item, keep_look=False)
