@@ -309,7 +309,7 @@ def test_channels_have_the_names_that_the_graph_editor_shows(animation) -> None:
     assert modified.message == "F-curve modifiers act on the baked motion: NOISE (X Location, Z Location)"
 
 
-@pytest.mark.parametrize(("frames", "words"), [((3.0,), "at frame 3:"), ((3.0, 4.5), "at frames 3, 4.5:")])
+@pytest.mark.parametrize(("frames", "words"), [((3.0,), "at frame 3,"), ((3.0, 4.5), "at frames 3, 4.5,")])
 def test_a_text_is_singular_for_one(animation, frames, words: str) -> None:
     assert words in animation.Finding("FLIP", "Thing", "rotation_quaternion", arguments=(frames,)).message
 
