@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of all verbs, declared once for the functions, operators, panels and the command line."""
+"""The options of Bake, Enable and other edits, declared once for functions, operators, panels and the command line."""
 
 from __future__ import annotations
 

@@ -130,7 +130,10 @@ def keys_on_paths(
 
 
 def read_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
-    """Return the keys at the same frames, read from their current tracks. Raises AnimationError as `current_tracks`."""
+    """Return the keys at the same frames, read again, because parameters set since then have given the keys new rows.
+
+    Raises AnimationError if a track is missing.
+    """
     tracks = current_tracks(chosen)
     return [
         replace(keys, track=track, own=own)
