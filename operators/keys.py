@@ -7,7 +7,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..animation import AnimationError, Report, choose
-from ..animation.checks.key_info import AT
+from ..animation.checks.shown_key import AT
 from ..animation.edit.free_and_bezier import free_handles, make_bezier
 from ..animation.edit.keys import make_key
 from ..animation.edit.set_parameters import reset

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..animation import AnimationError
 from ..animation.bake.plans.track_methods import bends_by_parameters
-from ..animation.checks.key_info import turn_now, values_now
 from ..animation.checks.key_sides import SPLINE
+from ..animation.checks.shown_key import turn_now, values_now
 from ..animation.number_text import angle_text, number_text
 from ..animation.store.parameters import Numbers, velocity_size
 from ..animation.store.table.rows import PARAMETERS

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..animation.checks.key_info import ShownKey
+from ..animation.checks.shown_key import ShownKey
 from ..animation.datablocks import name_of
 from ..animation.errors import AnimationError
 from ..animation.fcurves.action_refusals import layered_refusals

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import bpy
 
 from ..animation import AnimationError, of_object
-from ..animation.checks.key_info import ShownKey, key_near
+from ..animation.checks.shown_key import ShownKey, key_near
 from ..animation.datablocks import animation_data, name_of
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.edited_outside import edited_outside

@@ -10,7 +10,7 @@ from ..bake.plans.track_splines import track_splines
 from ..records import record
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track
-from .key_info import check_can_be_drawn
+from .shown_key import check_can_be_drawn
 
 MOST_KEYS = 2000
 """Maximum number of keys. With more keys, measuring a rotation would delay redraws."""

@@ -25,7 +25,7 @@ from ..store.enable_tracks import enable_tracks
 from ..store.find_tracks import find_tracks
 from ..store.own_keys import key_frames
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
-from .table_columns import KeysByDatablock, PropertyKeys, keys_of_columns
+from .columns_to_keys import KeysByDatablock, PropertyKeys, keys_of_columns
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ..report import ExchangeReport
 from .ambient_light import ambient_nodes
 from .export_node import ExportNode
 from .find_source import find_source
-from .instances import Instances
+from .node_names import Instances
 
 _ROUNDING = 1e-6
 """Radians. Smaller rotations are float32 rounding."""

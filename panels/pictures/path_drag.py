@@ -26,9 +26,9 @@ from ...ui.mouse_drag import show_in_headers, typed_after
 from ...ui.operator_results import Status, refuse
 from ...ui.scene import defaults_of, go_to
 from . import overlay
+from .mouse_in_viewport import AXES, InViewport, Pointer, pressed_at, under_mouse
 from .path_pick import DrawnPath, Picked, frame_near, picked_position, tangent_of
 from .paths import transformed
-from .pointer import AXES, InViewport, Pointer, pressed_at, under_mouse
 
 _KEY_HINT = n_(
     "Release: confirm, Esc: cancel, Ctrl: change the frame (Shift: between frames), X, Y, Z: along an axis,"

@@ -16,8 +16,8 @@ from ...ui.live import updates
 from ...ui.operator_results import Status, refuse
 from ...ui.redraw import redraw_editors
 from . import overlay, shown_paths
+from .mouse_in_viewport import InViewport, pressed_at, record_mouse, under_mouse
 from .path_drag import TCB_OT_path_drag
-from .pointer import InViewport, pressed_at, record_mouse, under_mouse
 
 
 class TCB_OT_path_hover(InViewport, bpy.types.Operator):

@@ -88,7 +88,7 @@ def slope(at, frames, step: float = 0.25) -> np.ndarray:
 def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: str) -> None:
     thing, plain = twins(animation, kind, output)
     for frame in BETWEEN:
-        now = animation.checks.key_info.values_now(animation.find_track(thing, "location"), frame)
+        now = animation.checks.shown_key.values_now(animation.find_track(thing, "location"), frame)
         assert list(now.values()) == pytest.approx(places(plain, [frame])[0].tolist(), abs=ROUNDING)
 
 
@@ -96,7 +96,7 @@ def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: s
 def test_the_turn_now_is_the_one_that_is_played(animation, mode: str, kind: str) -> None:
     thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
     for frame in BETWEEN:
-        _, _, angle, axis = animation.checks.key_info.turn_now(
+        _, _, angle, axis = animation.checks.shown_key.turn_now(
             animation.find_track(thing, rotation_path(mode)), frame, {}
         )
         before, there = orientations(plain, [FRAMES[1]])[0], orientations(plain, [frame])[0]

@@ -351,7 +351,7 @@ def grab(pictures, viewport, each, part, row):
     found = pictures.path_pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(start), 1.0)
     assert found is not None
     assert (found[0].part, found[0].row) == (part, row)
-    pointer = pictures.pointer.Pointer(viewport, tuple(start), each, row)
+    pointer = pictures.mouse_in_viewport.Pointer(viewport, tuple(start), each, row)
     return found[0], pointer, start
 
 
@@ -498,7 +498,7 @@ def test_a_key_is_made_at_the_frame_that_is_seen_under_the_mouse(scene, overlay,
     assert found[0].part == "PATH"
     assert found[0].frame == pytest.approx(30, abs=0.05)
     drag = pictures.path_drag._FrameDrag(found[0]._replace(frame=20.0).spot(scene, each), each)
-    pointer = pictures.pointer.Pointer(viewport, tuple(at), each, 1)
+    pointer = pictures.mouse_in_viewport.Pointer(viewport, tuple(at), each, 1)
     drag.follow(pointer)
     assert drag.frame == 30
 
