@@ -16,6 +16,7 @@ from ..errors import Finding
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.linked_data import check_editable, check_not_tweaked
+from ..store.paths import WholePath
 from ..store.table.track_records import Options
 from .already_minimal import AlreadyMinimalError, unchanged_reduction
 from .evaluated import tightened_search
@@ -266,6 +267,6 @@ class DatablockReduction:
         self._notes += self._copy.other_users()
 
 
-def _tcb_paths(new_keys: Sequence[NewKeys]) -> list[str]:
+def _tcb_paths(new_keys: Sequence[NewKeys]) -> list[WholePath]:
     """Return the paths of the tracks whose new keys use TCB."""
-    return [keys.sampled.track.path for keys in new_keys if keys.settings is not None]
+    return [WholePath(keys.sampled.track.path) for keys in new_keys if keys.settings is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import bpy
@@ -93,6 +94,16 @@ def test_only_the_named_track_becomes_tcb(animation) -> None:
     animation.choose(light, "size", method="CATMULL_ROM")
     enabled = {path: animation.find_track(light, path).enabled for path in ("size", "size_y")}
     assert enabled == {"size": True, "size_y": False}
+
+
+def test_a_whole_path_is_baked_beside_a_baked_track_whose_path_begins_with_it(animation) -> None:
+    light = bpy.data.lights.new("Light", "AREA")
+    for path in ("size", "size_y"):
+        key(light, path, [(1, 1.0), (10, 2.0), (20, 1.5)])
+    store, bake = (import_module(f"{animation.__name__}.{name}") for name in ("store.paths", "bake.pipeline"))
+    for path in ("size_y", "size"):
+        report = bake.bake([light], animation.Options(), {light: [store.WholePath(path)]})
+        assert (report.errors, report.tracks) == ([], 1)
 
 
 def test_the_report_names_the_notes_of_enable(animation) -> None:

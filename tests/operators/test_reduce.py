@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import channels, key_densely, new_object, set_selected
+from tests.animation.curves import channels, key, key_densely, new_object, set_selected
 
 FIRST, LAST = 21, 60
 
@@ -56,6 +56,27 @@ def test_a_track_whose_path_begins_with_the_path_of_a_selected_one_stays(dense, 
         assert bpy.ops.tcb.reduce(error=0.01, frames="SELECTED", use_data=True) == {"FINISHED"}
     assert len(frames(lamp.data, "size")) < 50
     assert len(frames(lamp.data, "size_y")) == 100
+
+
+def test_the_handles_of_a_tcb_track_whose_path_begins_with_the_path_of_a_reduced_one_stay(dense, editor, tcb_animation):
+    lamp = new_object("Lamp", data=bpy.data.lights.new("Lamp", "AREA"))
+    key_densely(lamp.data, "size", np.sin(np.arange(100) / 9.0) + 2.0)
+    key(lamp.data, "size_y", [(1, 1.0), (20, 3.0), (60, 2.0)])
+    points = channels(lamp.data)["size_y", 0].keyframe_points
+    for point in points:
+        point.handle_left_type = point.handle_right_type = "AUTO_CLAMPED"
+    animation = tcb_animation.animation
+    animation.bake(lamp.data, prefixes=["size_y"], output="HANDLES")
+    for point in channels(lamp.data)["size_y", 0].keyframe_points:
+        set_selected(point, False)
+    dense.select_set(False)
+    lamp.select_set(True)
+    with editor("VIEW_3D"):
+        assert bpy.ops.tcb.reduce(error=0.01, frames="SELECTED", use_data=True, method="TCB") == {"FINISHED"}
+    assert len(frames(lamp.data, "size")) < 50
+    animation.restore(lamp.data)
+    points = channels(lamp.data)["size_y", 0].keyframe_points
+    assert {side for point in points for side in (point.handle_left_type, point.handle_right_type)} == {"AUTO_CLAMPED"}
 
 
 def test_an_editor_reduces_what_it_shows_of_objects_that_are_not_selected(dense, choose, editor):

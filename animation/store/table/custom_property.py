@@ -29,6 +29,7 @@ import numpy as np
 
 from ...errors import Finding
 from ...records import record
+from ..paths import path_filter
 from . import rows as rows_
 from .rows import NO_ROWS, ROW, Rows
 from .session import session
@@ -93,8 +94,9 @@ class Table:
     def _are_selected(self, slot: int, starts: str | tuple[str, ...], kind: str) -> Iterator[bool]:
         """For each track, yield whether it is in the slot, has one of the paths, and is of this kind."""
         lowest = {"": 0, "PLAYED": HANDLES, "BAKED": BAKED}[kind]
+        is_chosen = path_filter((starts,) if isinstance(starts, str) else starts)
         for track in self.tracks.values():
-            yield track.slot == slot and track.path.startswith(starts) and track.plays >= lowest
+            yield track.slot == slot and track.plays >= lowest and is_chosen(track.path)
 
     @property
     def has_unplaced(self) -> bool:
