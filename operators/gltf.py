@@ -9,10 +9,10 @@ from typing import Any
 import bpy
 
 from ..animation import AnimationError, Options, bake_many
+from ..animation.chosen_paths import WholePath
 from ..animation.edit.track_keys import keys_of
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.find_tracks import find_tracks
-from ..animation.store.paths import WholePath
 from ..animation.store.tracks import Track
 from ..animation.translation import rpt_
 from ..ui.operator_results import Status, finish

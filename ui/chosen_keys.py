@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, of_object
+from ..animation.chosen_paths import WholePath
 from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
 from ..animation.edit.track_keys import TrackKeys, keys_of, keys_on_paths
 from ..animation.fcurves.action_refusals import layered_refusals
@@ -20,7 +21,7 @@ from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
 from ..animation.fcurves.linked_data import check_editable
 from ..animation.scene_time import action_time, scene_frame
-from ..animation.store.paths import WholePath, bone_path, split
+from ..animation.store.paths import bone_path, split
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_

@@ -10,6 +10,7 @@ from dataclasses import replace
 import bpy
 
 from ..action_users import users_of_each
+from ..chosen_paths import path_filter
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
@@ -17,7 +18,6 @@ from ..report import Report
 from ..store.action_and_strips import editable_sets, played_range, plays
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
 from ..store.own_keys import read_all_own_keys
-from ..store.paths import path_filter
 from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options
 from ..store.track_refusals import blocking_reasons, error_of_numbers

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arguments import checked
 from ..bake.locks import unlock
+from ..chosen_paths import WholePath
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import remove_cycles, repeat
 from ..fcurves.frames import union
@@ -25,7 +26,6 @@ from ..report import Report
 from ..store.frame_function_paths import take_name
 from ..store.identities_in_keys import remove_traces
 from ..store.own_keys import count_key_frames, key_frames, read_all_own_keys, read_own_keys
-from ..store.paths import WholePath
 from ..store.table import key_identity
 from ..store.tracks import Track, looks_baked
 from .free_and_restore import restore_played_tracks

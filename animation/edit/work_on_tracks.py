@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 import bpy
 
 from ..action_users import action_strips
+from ..chosen_paths import path_filter
 from ..datablocks import animation_data, name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.action_refusals import layered_reason
@@ -26,7 +27,6 @@ from ..store.frame_function_paths import remove_strays
 from ..store.frame_functions import curve_of
 from ..store.live_switch import switch_off
 from ..store.own_keys import key_frames
-from ..store.paths import path_filter
 from ..store.table.custom_property import has_played_tracks, read_table, remove_table, update
 from ..store.table_upkeep import tracks_of_removed_slots
 from ..store.tracks import Track, looks_baked

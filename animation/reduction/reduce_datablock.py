@@ -11,12 +11,12 @@ import bpy
 import numpy as np
 
 from ..bake.pipeline import bake
+from ..chosen_paths import WholePath
 from ..datablocks import name_of
 from ..errors import Finding
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.linked_data import check_editable, check_not_tweaked
-from ..store.paths import WholePath
 from ..store.table.track_records import Options
 from .already_minimal import AlreadyMinimalError, unchanged_reduction
 from .evaluated import tightened_search

@@ -100,9 +100,9 @@ def test_a_whole_path_is_baked_beside_a_baked_track_whose_path_begins_with_it(an
     light = bpy.data.lights.new("Light", "AREA")
     for path in ("size", "size_y"):
         key(light, path, [(1, 1.0), (10, 2.0), (20, 1.5)])
-    store, bake = (import_module(f"{animation.__name__}.{name}") for name in ("store.paths", "bake.pipeline"))
+    paths, bake = (import_module(f"{animation.__name__}.{name}") for name in ("chosen_paths", "bake.pipeline"))
     for path in ("size_y", "size"):
-        report = bake.bake([light], animation.Options(), {light: [store.WholePath(path)]})
+        report = bake.bake([light], animation.Options(), {light: [paths.WholePath(path)]})
         assert (report.errors, report.tracks) == ([], 1)
 
 

@@ -46,6 +46,7 @@ ORDER = (
         "animation/steps",
         "animation/translation",
         "animation/track_names",
+        "animation/chosen_paths",
         "animation/number_text",
         "animation/messages",
         "animation/errors",

@@ -11,12 +11,12 @@ from bpy.props import BoolProperty
 from ...animation import Report
 from ...animation.action_users import users_of
 from ...animation.bake.pipeline import bake
+from ...animation.chosen_paths import WholePath
 from ...animation.errors import AnimationError
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
 from ...animation.fcurves.channels import channels_of
 from ...animation.store.find_tracks import find_tracks
 from ...animation.store.live_switch import is_live, switch_off
-from ...animation.store.paths import WholePath
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table_upkeep import play_restored
 from .. import selection
