@@ -77,17 +77,21 @@ def bake_steps(
     jobs = planned
     total, done = sum(len(job.tracks) for job in jobs), 0
     count = max(1, at_once or len(jobs))
+    # The actions of several NLA strips can animate one datablock, which counts once.
+    baked_datablocks: dict[bpy.types.ID, None] = {}
     for first in range(0, len(jobs), count):
         evaluated = _evaluated(jobs[first : first + count], report)
         if keeps_handles:
             for bake in [bake for job in evaluated for bake in job.tracks]:
                 bake.keep_handles()
         add_rows(evaluated)
+        baked_datablocks |= dict.fromkeys(datablock for job in evaluated for datablock in job.datablocks)
         for start, end in _written_together(evaluated):
             for job, report_of_job in zip(evaluated[start:end], write_jobs(evaluated[start:end]), strict=True):
                 report.add(report_of_job)
                 done += len(job.tracks)
                 yield done, total
+    report.add(Report.on(list(baked_datablocks)))
     return report
 
 

@@ -21,8 +21,11 @@ from .write_handles import write_handles
 
 
 def write_jobs(jobs: Sequence[BakeJob]) -> list[Report]:
-    """Write the jobs of a manual bake (see `write_tracks`), and show the result. Return one report per job."""
-    reports = [Report.on(job.datablocks) for job in jobs]
+    """Write the jobs of a manual bake (see `write_tracks`), and show the result. Return one report per job.
+
+    The reports do not count datablocks.
+    """
+    reports = [Report() for _ in jobs]
     for job, report in zip(jobs, reports, strict=True):
         report.notes += job.notes
         remove_strays(job.channels)

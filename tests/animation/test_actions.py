@@ -274,7 +274,7 @@ def test_the_actions_of_strips_are_baked_in_action_time_and_freed(animation, out
         tweak(item)
     report = animation.bake(item, output=output, keep_look=False)
     animation.bake(twin, output=output, keep_look=False)
-    assert (report.tracks, report.errors) == (2, [])
+    assert (report.objects, report.tracks, report.errors) == (1, 2, [])
     wanted = snapshot(twin)
     for each in (strip, more):
         holder = new_object("Holder")

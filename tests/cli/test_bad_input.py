@@ -283,6 +283,21 @@ def test_what_only_nla_strips_animate_is_baked_and_removed(tcb, walk, more: list
 
 
 @with_slots
+def test_a_dry_run_lists_the_tracks_of_each_strip(tcb, walk):
+    load(walk)
+    hat = thing("Hat", "location")
+    push_down(hat)
+    other = thing("Other", "location").animation_data
+    strip = hat.animation_data.nla_tracks.new().strips.new("More", 300, other.action)
+    strip.action_slot = other.action_slot
+    other.action = None
+    save(walk)
+    (line,) = tcb("bake", walk, "--objects", "Hat", "--in-place", "--dry-run", "--json").lines
+    assert (line["objects"], line["tracks"]) == (1, 2)
+    assert [(change["object"], change["track"]) for change in line["changes"]] == [("Hat", "location")] * 2
+
+
+@with_slots
 def test_a_file_saved_in_tweak_mode_lets_other_verbs_work_on_the_strip(tcb, walk):
     load(walk)
     data = bpy.data.objects["Hips"].animation_data
