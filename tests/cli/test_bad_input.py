@@ -297,7 +297,6 @@ def test_a_dry_run_lists_the_tracks_of_each_strip(tcb, walk):
     assert [(change["object"], change["track"]) for change in line["changes"]] == [("Hat", "location")] * 2
 
 
-@with_slots
 def test_a_file_saved_in_tweak_mode_lets_other_verbs_work_on_the_strip(tcb, walk):
     load(walk)
     data = bpy.data.objects["Hips"].animation_data
@@ -330,6 +329,7 @@ def test_a_file_fails_if_none_of_its_tracks_can_be_processed_and_has_faults_if_s
     assert (tmp_path / "out.blend").exists() == (status != 1)
 
 
+@with_slots
 def test_an_nla_strip_that_can_not_be_baked_is_a_fault(tcb, walk):
     load(walk)
     push_down(thing("Hat", "location")).action_slot = None
