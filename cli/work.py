@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which datablocks the verbs that change tracks need to process."""
+"""The choice of datablocks that need processing by a verb."""
 
 from __future__ import annotations
 
@@ -63,6 +63,6 @@ _HAS_WORK: dict[str, Callable[[Track], bool]] = {
     "apply": _has_tcb_data,
     "remove": _has_tcb_data,
 }
-"""Whether a verb has work on a track, by `Job.work`."""
+"""Functions that check whether a verb has work on a track, by `Job.work`."""
 _KINDS = {"free": "BAKED", "restore": "PLAYED", "apply": "", "remove": ""}
 """The kinds of tracks for verbs that also process damaged tables and tracks whose F-curves were deleted."""

@@ -119,7 +119,7 @@ class _ChannelKeys:
         return {name for name, is_effective in columns if is_effective.any()}
 
     def names_of_tangents(self, bends_ends: bool) -> set[str]:
-        """Return which of tension, continuity and bias affect any key.
+        """Return the parameters among tension, continuity and bias that affect any key.
 
         If `bends_ends` is true, continuity and bias also affect the ends of a spline.
         """
