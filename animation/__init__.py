@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from .edit.track_keys import TrackKeys as TrackKeys, track_keys as track_keys
     from .edit.track_settings import choose as choose, choose_many as choose_many
     from .edit.velocities import (
-        Velocities as Velocities,
         write_velocities as write_velocities,
         write_velocities_many as write_velocities_many,
     )
@@ -111,7 +110,7 @@ _MODULES = {
     ".edit.timing": ("remove_retiming", "retime"),
     ".edit.track_keys": ("TrackKeys", "track_keys"),
     ".edit.track_settings": ("choose", "choose_many"),
-    ".edit.velocities": ("Velocities", "write_velocities", "write_velocities_many"),
+    ".edit.velocities": ("write_velocities", "write_velocities_many"),
     ".errors": ("AnimationError", "Finding"),
     ".file_curves.restore_curves": ("restore_curves",),
     ".options": ("SAMPLE_LIMIT",),

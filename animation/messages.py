@@ -102,7 +102,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "the bake needs about {:,.0f} samples, more than the limit of {:,}. Increase the step, select fewer "
         "objects, or raise the sample limit"
     ),
-    "TOO_MANY_ROWS": n_("about {:,.0f} samples are needed, more than the limit of {:,}. Increase the step"),
+    "TOO_MANY_ROWS": n_("more than {:,} samples are needed. Write the velocities of fewer tracks at a time"),
     "COMPLETED": n_("all rotation channels were keyed at the same frames"),
     "MODIFIERS": n_("F-curve modifiers act on the baked motion: {:s} ({:channels})"),
     "HELD_OUTSIDE": n_("extrapolation is Linear, but the bake holds the values outside the keys. Extend the bake"),
@@ -301,12 +301,11 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "HAS_KEYS": n_("there are already keys. Use Replace Keys to delete them"),
     "PARAMETERS_GONE": n_("the previous TCB parameters were removed with their keys"),
     # Velocities as custom properties.
-    "VELOCITY_TOO_LARGE": n_("{:s} exceeds the range of float32"),
+    "VELOCITY_TOO_LARGE": n_("the velocity or acceleration exceeds the range of float32"),
     "VELOCITY_FORGOTTEN": n_(
         "library override: Blender discards these custom properties when the file is loaded. Write them again "
         "after loading"
     ),
-    "VELOCITY_MISSING": n_("skipped: the method has no {:s}"),
     "NO_VELOCITIES": n_("no velocities were written"),
     # Keys from arrays, and curves of FBX and glTF files.
     "PROPERTY_UNKNOWN": n_("no float property with this path"),

@@ -15,7 +15,7 @@ from ..interp.splines import METHODS, tcb
 from .records import record
 from .translation import n_
 
-Kind = Literal["FLAG", "COUNT", "NUMBER", "FRAMES", "DISTANCE", "ANGLE", "CHOICE", "CHOICES"]
+Kind = Literal["FLAG", "COUNT", "NUMBER", "FRAMES", "DISTANCE", "ANGLE", "CHOICE"]
 Choices = Mapping[str, tuple[str, str]]
 
 
@@ -64,10 +64,6 @@ def sample_limit(limit: int, description: str) -> Option:
     return Option(n_("Sample Limit"), description, limit, "COUNT", low=1)
 
 
-def _step(description: str, default: float = 1.0, soft_high: float = 10.0, **bounds: Any) -> Option:
-    return Option(n_("Step"), description, default, "FRAMES", soft_high=soft_high, **bounds)
-
-
 def _rotation_tolerance(description: str) -> Option:
     return Option(
         n_("Rotation Tolerance"), description, ROTATION_TOLERANCE, "ANGLE", low=1e-6, soft_high=0.1, precision=5
@@ -85,7 +81,7 @@ BAKE = {
             "HANDLES": (n_("Handles"), n_("Your own keys only, with handles that approximate the motion")),
         },
     ),
-    "step": _step(n_("Frames between samples"), soft_low=0.05),
+    "step": Option(n_("Step"), n_("Frames between samples"), 1.0, "FRAMES", soft_low=0.05, soft_high=10.0),
     "value_tolerance": Option(
         n_("Value Tolerance"),
         n_("Maximum error in the property's units. 0 means 1/10,000 of the keys' range"),
@@ -263,32 +259,7 @@ IMPORT_TABLE = {
     "known_only": flag(n_("Skip Unknown Columns"), n_("Skip columns that do not name a property of the object")),
 }
 
-VELOCITIES = {
-    "quantities": Option(
-        n_("Quantities"),
-        n_("Quantities to write"),
-        frozenset(("VELOCITY", "ACCELERATION", "SPEED")),
-        "CHOICES",
-        {
-            "VELOCITY": (
-                n_("Velocity"),
-                n_("Velocity of each component. For rotations: in radians, about the parent's axes"),
-            ),
-            "ACCELERATION": (n_("Acceleration"), n_("Rate of change of the velocity")),
-            "SPEED": (n_("Speed"), n_("Magnitude of the velocity")),
-        },
-    ),
-    "unit": choice(
-        n_("Units"),
-        n_("Unit of time"),
-        "FRAME",
-        {
-            "FRAME": (n_("Per Frame"), n_("Units per frame, or per frame squared for accelerations")),
-            "SECOND": (n_("Per Second"), n_("Units per second, or per second squared for accelerations")),
-        },
-    ),
-    "step": _step(n_("Frames between samples"), soft_low=0.05),
-}
+VELOCITIES = {"remove": flag(n_("Remove"), n_("Remove velocities that were written earlier"))}
 
 TRACK = {
     "cycle": choice(

@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..animation import Options, TableKeys, Velocities
-from ..animation.options import BAKE, IMPORT_TABLE, REDUCE, VELOCITIES, Option
+from ..animation import Options, TableKeys
+from ..animation.options import BAKE, IMPORT_TABLE, REDUCE, Option
 from ..animation.reduction.report import ReduceRequest
 from ..animation.store.parameters import LIMITS
 from ..animation.translation import rpt_
@@ -82,5 +82,4 @@ _REQUESTS: dict[str, Callable[[argparse.Namespace], Any]] = {
     "bake": _bake_options,
     "reduce": lambda given: ReduceRequest(**_values(given, REDUCE), frame_range=given.range),
     "import-table": lambda given: TableKeys(**_values(given, IMPORT_TABLE)),
-    "velocities": lambda given: Velocities(**_values(given, VELOCITIES)),
 }

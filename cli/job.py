@@ -61,7 +61,7 @@ class Job:
         """
         if self.verb == "bake" and (self.given.enable or self.given.objects):
             return "enable-and-bake"
-        return "no-velocities" if self.verb == "velocities" and not self.given.quantities else self.verb
+        return "no-velocities" if self.verb == "velocities" and self.given.remove else self.verb
 
     @property
     def makes_new_files(self) -> bool:

@@ -25,10 +25,8 @@ def add_option(parser: Any, argument: str, option: Option, **more: Any) -> None:
         parser.add_argument(argument, action="store_true", help=text, **more)
         return
     default = more.get("default", option.default)
-    if option.kind == "CHOICES":
-        checks: dict[str, Any] = {"nargs": "*", "choices": [*option.choices], "metavar": "NAME"}
-    elif option.kind == "CHOICE":
-        checks = {"choices": [*option.choices]}
+    if option.kind == "CHOICE":
+        checks: dict[str, Any] = {"choices": [*option.choices]}
     else:
         checks = {"type": _number_of(option), "metavar": _METAVARS.get(option.kind, "NUMBER")}
     if isinstance(default, str | int | float):

@@ -259,11 +259,6 @@ def _add_import_table(parser: argparse.ArgumentParser) -> None:
     add_option(parser, "--known-only", IMPORT_TABLE["known_only"])
 
 
-def _add_velocities(parser: argparse.ArgumentParser) -> None:
-    for name, option in VELOCITIES.items():
-        add_option(parser, f"--{name}", option)
-
-
 _ADD_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "bake": _add_bake,
     "enable": _add_enable,
@@ -276,6 +271,6 @@ _ADD_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "export": lambda parser: _add_exchange(parser, EXPORT),
     "import-table": _add_import_table,
     "export-table": _add_bone,
-    "velocities": _add_velocities,
+    "velocities": lambda parser: add_option(parser, "--remove", VELOCITIES["remove"]),
 }
 """The functions that add the options of verbs with more than the common options."""

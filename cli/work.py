@@ -9,10 +9,10 @@ from typing import Any
 import bpy
 
 from ..animation.datablocks import HAS_SLOTS
-from ..animation.edit.velocities import has_velocities
 from ..animation.fcurves.action_refusals import layered_reason
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track, looks_baked
+from ..animation.store.velocity_properties import is_velocity
 from .tracks import has_keys, sets_of, tracks_of
 
 
@@ -27,7 +27,7 @@ def has_work(datablock: bpy.types.ID, work: str) -> bool:
         # The generated curves are unknown, so baking is an error and there is nothing to remove.
         return work in ("bake", "enable-and-bake", "enable")
     if work == "no-velocities":
-        return has_velocities(datablock)
+        return any(is_velocity(fcurve.data_path) for channels in sets_of(datablock) for fcurve in channels)
     if any(map(_HAS_WORK[work], tracks_of(datablock))):
         return True
     return work in _KINDS and _has_entries(datablock, _KINDS[work])

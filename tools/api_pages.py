@@ -122,7 +122,7 @@ SCRIPTS = {
     "timing": Outline(
         "Timing and velocities",
         "Retime a track independently of its keys, and write its velocities.",
-        ("retime", "remove_retiming", "write_velocities", "write_velocities_many", "Velocities"),
+        ("retime", "remove_retiming", "write_velocities", "write_velocities_many"),
     ),
     "files": Outline(
         "Tables and restored curves",

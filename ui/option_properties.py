@@ -41,8 +41,6 @@ def property_of(option: Option, **changes: Any) -> Any:
     }
     if option.choices:
         items = [(value, *texts) for value, texts in option.choices.items()]
-        if option.kind == "CHOICES":
-            declared |= {"default": set(option.default), "options": {"ENUM_FLAG"}}
         return EnumProperty(**{"items": items, "default": option.default, **declared, **changes})
     if option.kind == "FLAG":
         return BoolProperty(**{"default": option.default, **declared, **changes})

@@ -16,14 +16,13 @@ from .paths import is_bone, split
 _LONGEST_NAME = 63
 """Maximum number of bytes in the name of a custom property."""
 _ROTATION = re.compile(r"rotation_(quaternion|axis_angle|euler)$")
-_VELOCITY = re.compile(r'\["tcb_(?P<word>(?:[^"\\]|\\.)*?)_(?:(?:angular_)?(?:velocity|acceleration)|speed)"\]$')
-_SHORTENED = re.compile(r"\w*_(?P<checksum>[0-9a-f]{8})$")
+_VELOCITY = re.compile(r'\["tcb_(?:[^"\\]|\\.)*?_(?:velocity|acceleration)"\]$')
 
 
 def velocity_path(datablock: bpy.types.ID, track: str, kind: str) -> str:
     """Return the path of a track's custom property, which belongs to the pose bone or else to the datablock.
 
-    `kind` is velocity, acceleration or speed. Velocities and accelerations of rotations begin with angular_.
+    `kind` is velocity or acceleration, after angular_ for rotations.
     """
     owner = split(track)[0]
     prefix = owner.removesuffix(".") if is_bone(owner) else ""
@@ -50,14 +49,3 @@ def _name(datablock: bpy.types.ID, path: str, kind: str) -> str:
 def is_velocity(path: str) -> bool:
     """Return whether the path is a custom property that describes a track's motion. Such a property is not baked."""
     return _VELOCITY.search(path) is not None
-
-
-def count_tracks(paths: set[str]) -> int:
-    """Return the number of tracks that the custom properties with these paths describe."""
-    tracks = set()
-    for path in paths:
-        match = _VELOCITY.search(path)
-        if match is not None:
-            # The length of a shortened name depends on the quantity, but its checksum does not.
-            tracks.add((path[: match.start()], _SHORTENED.sub(r"\g<checksum>", match["word"])))
-    return len(tracks)

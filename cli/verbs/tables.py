@@ -48,11 +48,10 @@ def export_keys(job: Job, outcome: Outcome) -> bytes | None:
 
 
 def write_all_velocities(job: Job, outcome: Outcome) -> None:
-    """Write the velocities of the TCB tracks as custom properties."""
-    how = replace(job.request, rate=frame_rate(bpy.context.scene))
+    """Write the velocities of the TCB tracks as custom properties, or remove the properties."""
     for datablock in choose(job, outcome):
         try:
-            outcome.report.add(write_velocities(datablock, how=how))
+            outcome.report.add(write_velocities(datablock, remove=job.given.remove))
         except AnimationError as refusal:
             outcome.report.errors += refusal.findings
 

@@ -90,10 +90,9 @@ WRONG = {
     "whole": NO_FLAGS,
     "use_tcb": NO_FLAGS,
     "replace": NO_FLAGS,
+    "remove": NO_FLAGS,
     "known_only": NO_FLAGS,
     "output": NO_CHOICES,
-    "unit": NO_CHOICES,
-    "quantities": ("SPEED", 5, None, ["X"], [5]),
     "progress": (5, "print", [print]),
     "options": ("x", None, {}, {"step": 1.0}),
     "how": ("x", 5, {}, {"step": 1.0}),
@@ -261,11 +260,11 @@ def test_the_error_says_what_it_takes_and_what_it_got(animation, thing):
         animation.bake(thing, extend=(1,))
     with pytest.raises(ValueError, match=r"^step 1e\+308 exceeds the range of float32$"):
         animation.bake(thing, step=1e308)
-    for options in ({"output": "LINES"}, {"value_tolerance": 0.0}, {"rotation_tolerance": math.nan}):
+    for options in ({"value_tolerance": 0.0}, {"rotation_tolerance": math.nan}):
         with pytest.raises(ValueError, match="|".join(options)):
             animation.bake(thing, **options)
-    with pytest.raises(ValueError, match=r"^unit must be one of FRAME, SECOND, not 'X'$"):
-        animation.Velocities(unit="X")
+    with pytest.raises(ValueError, match=r"^output must be one of SAMPLES, CURVES, HANDLES, not 'LINES'$"):
+        animation.bake(thing, output="LINES")
     with pytest.raises(ValueError, match=r"^datablock was removed from the file$"):
         animation.bake(made("removed"))
 

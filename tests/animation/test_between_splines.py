@@ -60,9 +60,9 @@ def turned_twins(animation, mode: str, kinds: list[str]) -> tuple[bpy.types.Obje
     return thing, plain
 
 
-def written(animation, item: bpy.types.Object, quantity: str, name: str) -> tuple[np.ndarray, np.ndarray]:
+def written(animation, item: bpy.types.Object, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return frames between the second and third keys, and the three values written there."""
-    animation.write_velocities(item, how=animation.Velocities(frozenset({quantity}), step=0.5))
+    animation.write_velocities(item)
     curves = [co(curve(item, f'["{name}"]', index)) for index in range(3)]
     there = (curves[0][:, 0] >= 8.0) & (curves[0][:, 0] <= 11.75)
     return curves[0][there, 0], np.stack([rows[there, 1] for rows in curves], axis=1)
@@ -106,7 +106,7 @@ def test_the_turn_now_is_the_one_that_is_played(animation, mode: str, kind: str)
 @pytest.mark.parametrize("kind", SMOOTH)
 def test_velocities_are_those_of_what_is_played(animation, kind: str) -> None:
     thing, plain = twins(animation, kind)
-    frames, found = written(animation, thing, "VELOCITY", "tcb_location_velocity")
+    frames, found = written(animation, thing, "tcb_location_velocity")
     wanted = slope(lambda before, after: places(plain, after) - places(plain, before), frames)
     assert np.abs(found - wanted).max() < 3e-5
 
@@ -114,7 +114,7 @@ def test_velocities_are_those_of_what_is_played(animation, kind: str) -> None:
 def test_accelerations_are_those_of_what_is_played(animation) -> None:
     """The segment is a quarter of a sine, which eases in."""
     thing, _ = twins(animation, "SINE")
-    frames, found = written(animation, thing, "ACCELERATION", "tcb_location_acceleration")
+    frames, found = written(animation, thing, "tcb_location_acceleration")
     width = FRAMES[2] - FRAMES[1]
     change = np.subtract(VALUES[2], VALUES[1])
     quarters = math.pi / 2 / width
@@ -125,7 +125,7 @@ def test_accelerations_are_those_of_what_is_played(animation) -> None:
 @pytest.mark.parametrize(("kind", "mode"), each_once(SMOOTH, MODES))
 def test_angular_velocities_are_those_of_what_is_played(animation, mode: str, kind: str) -> None:
     thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
-    frames, found = written(animation, thing, "VELOCITY", "tcb_rotation_angular_velocity")
+    frames, found = written(animation, thing, "tcb_rotation_angular_velocity")
     wanted = slope(
         lambda before, after: (orientations(plain, after) * orientations(plain, before).inv()).as_rotvec(), frames
     )

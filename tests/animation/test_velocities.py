@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 import bpy
 import numpy as np
 import pytest
@@ -16,25 +14,11 @@ from tests.interp import exact
 FRAMES = (1.0, 11.0, 14.0, 31.0)
 PLACES = ((0, 0, 1), (5, -1, 2), (2, 4, 1), (3, 3, -2))
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
-NAMES = ("velocity", "acceleration", "speed")
 
 
 @pytest.fixture
-def package(animation):
-    return animation.__name__.rpartition(".")[0]
-
-
-@pytest.fixture
-def velocities(package):
-    return importlib.import_module(f"{package}.animation.edit.velocities")
-
-
-@pytest.fixture
-def write(velocities):
-    """write(datablock, prefixes=None, **how): write the velocities."""
-    return lambda datablock, prefixes=None, **how: velocities.write_velocities(
-        datablock, prefixes, velocities.Velocities(**how)
-    )
+def write(animation):
+    return animation.write_velocities
 
 
 @pytest.fixture
@@ -63,28 +47,21 @@ def turning(animation, angles, mode="QUATERNION"):
 
 
 def test_velocity_and_acceleration_are_the_splines_derivatives(moving, write):
-    report = write(moving, step=0.5)
-    assert (report.tracks, report.samples) == (1, 7 * 61)
+    report = write(moving)
+    assert (report.tracks, report.samples) == (1, 6 * 31)
     track = exact_location()
     for nu, name in ((1, "velocity"), (2, "acceleration")):
         for index in range(3):
             keys = co(curve(moving, f'["tcb_location_{name}"]', index))
-            assert keys[:, 0].tolist() == np.arange(1.0, 31.5, 0.5).tolist()
-            inner = [row for row in range(3, 60) if keys[row, 0] not in FRAMES and (keys[row, 0] - 11) / 3 != 0.3]
-            for row in inner[::6]:
-                expected = float(exact.derivative(track.vector, float(keys[row, 0]), nu)[index])
-                assert keys[row, 1] == pytest.approx(expected, rel=1e-6, abs=1e-6)
-
-
-def test_the_speed_is_the_length_of_the_velocity(moving, write):
-    write(moving)
-    velocity = np.stack([co(curve(moving, '["tcb_location_velocity"]', index))[:, 1] for index in range(3)])
-    speed = co(curve(moving, '["tcb_location_speed"]'))[:, 1]
-    np.testing.assert_allclose(speed, np.linalg.norm(velocity.astype(float), axis=0), rtol=1e-6)
+            assert keys[:, 0].tolist() == np.arange(1.0, 32.0).tolist()
+            for frame, value in keys[1:-1:3]:
+                if frame not in FRAMES:
+                    expected = float(exact.derivative(track.vector, float(frame), nu)[index])
+                    assert value == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 def test_blender_plays_them_as_properties_of_the_object(moving, write):
-    write(moving, step=1.0)
+    write(moving)
     for frame in (4.0, 12.0, 25.0):
         played = list(seen(frame, moving)["tcb_location_velocity"])
         expected = [float(x) for x in exact.derivative(exact_location().vector, frame, 1)]
@@ -93,7 +70,7 @@ def test_blender_plays_them_as_properties_of_the_object(moving, write):
 
 def test_rotations_have_angular_ones_in_the_parents_frame(animation, write):
     thing = turning(animation, [0.0, 1.0, 2.0, 2.5])
-    write(thing, quantities=frozenset({"VELOCITY", "ACCELERATION"}))
+    write(thing)
     angle = exact.Track(FRAMES, np.array([[0.0], [1.0], [2.0], [2.5]]), np.zeros((5, 4)))
     for nu, name in ((1, "velocity"), (2, "acceleration")):
         keys = [co(curve(thing, f'["tcb_rotation_angular_{name}"]', index)) for index in range(3)]
@@ -102,56 +79,25 @@ def test_rotations_have_angular_ones_in_the_parents_frame(animation, write):
         expected = float(exact.derivative(angle.vector, 12.0, nu)[0]) * AXIS
         assert keys[0][row, 0] == 12.0
         np.testing.assert_allclose([channel[row, 1] for channel in keys], expected, rtol=0, atol=2e-7)
-    assert not any("speed" in fcurve.data_path for fcurve in fcurves(thing))
-
-
-def test_a_second_is_as_many_frames_as_the_rate_says(moving, write):
-    write(moving)
-    a_frame = {name: co(curve(moving, f'["tcb_location_{name}"]'))[:, 1] for name in NAMES}
-    write(moving, unit="SECOND", rate=25.0)
-    for name, factor in (("velocity", 25.0), ("acceleration", 625.0), ("speed", 25.0)):
-        found = co(curve(moving, f'["tcb_location_{name}"]'))[:, 1]
-        np.testing.assert_allclose(found, a_frame[name] * factor, rtol=1e-6)
 
 
 def test_a_second_run_replaces_what_the_first_wrote(moving, write):
-    write(moving, step=0.5)
-    write(moving, quantities=frozenset({"VELOCITY"}))
+    write(moving)
     first = snapshot(moving)
-    paths = [fcurve.data_path for fcurve in fcurves(moving) if "tcb_location" in fcurve.data_path]
-    assert paths == ['["tcb_location_velocity"]'] * 3
-    assert set(moving.keys()) & {f"tcb_location_{name}" for name in NAMES} == {"tcb_location_velocity"}
-    write(moving, quantities=frozenset({"VELOCITY"}))
+    assert write(moving).counts == "1 object, 1 track, 4 keys, 186 samples"
     assert snapshot(moving) == first
 
 
-def test_of_what_was_written_tracks_keys_and_samples_are_counted(moving, write):
-    assert write(moving).counts.startswith("1 object, 1 track, 4 keys, ")
-    assert write(moving, quantities=frozenset({"SPEED"})).counts == "1 object, 1 track, 4 keys, 31 samples"
-    assert write(moving, quantities=frozenset()).counts == "1 object, 1 track"
-
-
-def test_with_no_quantity_they_are_taken_away(moving, write, animation):
+def test_they_are_removed(moving, write, animation):
     before = snapshot(moving)
     write(moving)
     animation.choose(moving, "location", cycle="REPEAT")
     animation.choose(moving, "location", cycle="SINGLE")
-    write(moving, quantities=frozenset())
+    assert write(moving, remove=True).counts == "1 object, 1 track"
     assert snapshot(moving) == before
     assert not [name for name in list(moving.keys()) if name.startswith("tcb_location")]
     with pytest.raises(animation.AnimationError, match="no velocities were written"):
-        write(moving, quantities=frozenset())
-
-
-def test_a_track_with_a_long_name_is_counted_once_when_its_velocities_are_removed(animation):
-    item = new_object("Long")
-    name = "a_custom_property_with_a_name_of_more_than_fifty_chars"
-    for frame, value in ((1, 0.0), (10, 2.0), (20, 1.0)):
-        item[name] = value
-        item.keyframe_insert(f'["{name}"]', frame=frame)
-    animation.enable(item, keep_look=False)
-    assert animation.write_velocities(item).tracks == 1
-    assert animation.write_velocities(item, how=animation.Velocities(quantities=frozenset())).tracks == 1
+        write(moving, remove=True)
 
 
 def written(datablock):
@@ -162,9 +108,9 @@ def test_no_bake_restore_enable_or_remove_touches_them_and_they_harm_none(moving
     animation.remove(moving)
     own = snapshot(moving)
     animation.enable(moving, keep_look=False)
-    write(moving, step=0.5)
+    write(moving)
     kept = written(moving)
-    assert len(kept) == 7
+    assert len(kept) == 6
     assert all(state["group"] == "TCB Velocities" for state in kept)
     report = animation.bake(moving, step=0.25)
     assert report.tracks == 1
@@ -195,12 +141,12 @@ def test_a_bones_are_properties_of_the_bone(animation, write):
         key(rig, f'pose.bones["{name}"].location', [(1, (0, 0, 0)), (11, (1, 2, 3))])
     animation.enable(rig, keep_look=False)
     write(rig, ['pose.bones["left"]'])
-    assert rig.pose.bones["left"]["tcb_grip_speed"] == 0.5
+    assert rig.pose.bones["left"]["tcb_grip_velocity"] == 0.5
     assert list(rig.pose.bones["left"]["tcb_location_velocity"]) == pytest.approx([0.1, 0.2, 0.3])
     assert not [name for name in list(rig.pose.bones["right"].keys()) if name.startswith("tcb_grip")]
     assert not [name for name in list(rig.keys()) if name.startswith("tcb_")]
-    played = seen(5.0, rig).pose.bones["left"]["tcb_location_speed"]
-    assert played == pytest.approx(np.sqrt(0.14), rel=1e-6)
+    played = seen(5.0, rig).pose.bones["left"]["tcb_location_velocity"]
+    assert list(played) == pytest.approx([0.1, 0.2, 0.3], rel=1e-6)
 
 
 def test_custom_properties_named_like_a_property_have_their_own_velocities(animation, write):
@@ -213,19 +159,23 @@ def test_custom_properties_named_like_a_property_have_their_own_velocities(anima
     key(rig, 'pose.bones["Arm"].location', [(1, (0, 0, 0)), (11, (2, 0, 0))])
     key(rig, 'pose.bones["Arm"].rotation_euler', [(1, (0, 0, 0)), (11, (0.3, 0, 0))])
     animation.enable(rig, keep_look=False)
-    write(rig, quantities={"SPEED"})
-    speeds = {name: speed for name, speed in bone.items() if name.startswith("tcb_") and name.endswith("_speed")}
-    assert speeds["tcb_location_speed"] == pytest.approx(0.2)
-    assert speeds["tcb_rotation_speed"] == pytest.approx(0.03)
-    assert sorted(speeds.values()) == pytest.approx([0.03, 0.2, 0.5, 1.0])
+    write(rig)
+    found = {
+        name: value if isinstance(value, float) else value[0]
+        for name, value in bone.items()
+        if name.startswith("tcb_") and name.endswith("_velocity")
+    }
+    assert found["tcb_location_velocity"] == pytest.approx(0.2)
+    assert found["tcb_rotation_angular_velocity"] == pytest.approx(0.03)
+    assert sorted(found.values()) == pytest.approx([0.03, 0.2, 0.5, 1.0])
 
 
 def test_velocities_of_a_bone_with_brackets_in_its_name_are_on_the_bone(animation, write):
     rig = new_rig('A"].b', tail=(0, 1, 0))
     key(rig, 'pose.bones["A\\"].b"].location', [(1, (0, 0, 0)), (11, (1, 2, 2))])
     animation.enable(rig, keep_look=False)
-    write(rig, quantities={"SPEED"})
-    assert rig.pose.bones['A"].b']["tcb_location_speed"] == pytest.approx(0.3)
+    write(rig)
+    assert list(rig.pose.bones['A"].b']["tcb_location_velocity"]) == pytest.approx([0.1, 0.2, 0.2])
 
 
 def test_what_is_no_tcb_track_is_refused_and_nothing_written(animation, write):
@@ -239,11 +189,6 @@ def test_what_is_no_tcb_track_is_refused_and_nothing_written(animation, write):
     with pytest.raises(animation.AnimationError, match="locked"):
         write(thing)
     curve(thing, "location").lock = False
-    for bad in ({"step": 0.0}, {"quantities": frozenset({"JERK"})}):
-        with pytest.raises(ValueError, match=f"^{next(iter(bad))}"):
-            write(thing, **bad)
-    with pytest.raises(animation.AnimationError, match="more than the limit"):
-        write(thing, step=1e-6)
     assert differences(before, snapshot(thing), identities=False) == []
 
 
@@ -256,7 +201,14 @@ def test_an_ordinary_property_is_still_a_track(animation):
     assert len(fcurves(thing)) == 3
 
 
-def test_names_are_short_enough_for_blender_and_tell_tracks_apart(velocities, animation):
+def test_too_many_samples_are_refused(moving, write, animation, monkeypatch):
+    monkeypatch.setattr(animation.edit.velocities, "SAMPLE_LIMIT", 185)
+    with pytest.raises(animation.AnimationError, match="more than 185 samples are needed"):
+        write(moving)
+    assert not [name for name in list(moving.keys()) if name.startswith("tcb_location")]
+
+
+def test_names_are_short_enough_for_blender_and_tell_tracks_apart(write, animation):
     tree = bpy.data.node_groups.new("Paint", "ShaderNodeTree")
     mix = tree.nodes.new("ShaderNodeMath")
     mix.name = "A rather long name of a node, to be sure that it does not fit"
@@ -264,10 +216,11 @@ def test_names_are_short_enough_for_blender_and_tell_tracks_apart(velocities, an
     for index in (0, 1):
         key(tree, f'nodes["{mix.name}"].inputs[{index}].default_value', [(1, 0.0), (5, 1.0)])
     animation.enable(tree, keep_look=False)
-    assert velocities.write_velocities(tree).tracks == 2
+    assert write(tree).tracks == 2
     names = {name for name in list(tree.keys()) if name.endswith("_velocity")}
     assert len(names) == 2
     assert all(len(name) <= 63 for name in names)
+    assert write(tree, remove=True).tracks == 2
 
 
 def told(item, name):

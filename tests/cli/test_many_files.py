@@ -319,22 +319,23 @@ def test_a_dry_run_writes_nothing_and_reports_each_track(tcb, walk, tmp_path):
 
 
 def test_a_dry_run_of_velocities_lists_the_properties(tcb, walk, tmp_path):
-    arguments = ("velocities", walk, "--quantities", "SPEED", "--objects", "Hips")
+    arguments = ("velocities", walk, "--objects", "Hips")
     (dry,) = tcb(*arguments, "--in-place", "--dry-run", "--json").lines
     assert dry["changes"] == [
         {
             "object": "Hips",
-            "track": '["tcb_location_speed"]',
+            "track": f'["tcb_location_{kind}"]',
             "state": [None, "velocities"],
             "keys": [None, 0],
-            "samples": [None, dry["samples"]],
+            "samples": [None, dry["samples"] // 2],
             "curve_keys": [None, 0],
         }
+        for kind in ("velocity", "acceleration")
     ]
     written = tmp_path / "written.blend"
     assert tcb(*arguments, "--output", written).status == 0
-    (again,) = tcb("velocities", written, "--quantities", "--in-place", "--dry-run", "--json").lines
-    assert [change["state"] for change in again["changes"]] == [["velocities", None]]
+    (again,) = tcb("velocities", written, "--remove", "--in-place", "--dry-run", "--json").lines
+    assert [change["state"] for change in again["changes"]] == [["velocities", None]] * 2
 
 
 @pytest.mark.parametrize(
