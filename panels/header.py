@@ -9,7 +9,6 @@ import bpy
 
 from ..animation.translation import iface_
 from ..ui import redraw, selection, sidebar_tracks
-from ..ui.live.messages import note_seen
 from ..ui.shown_states import shown_states
 from .messages import messages_in_tab
 from .widgets import cut_text
@@ -40,7 +39,6 @@ def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     suffix = f" (+{other_count})" if other_count else ""
     text = cut_text(context, first.short or first.text, len(suffix)) + suffix
     row.popover("TCB_PT_messages", text=text, icon=first.icon, translate=False)
-    note_seen(first.notes)
 
 
 def _draw_state(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

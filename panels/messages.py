@@ -23,7 +23,7 @@ from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys
 from ..ui.layouts import layout_of
-from ..ui.live.messages import note_seen, notes_of
+from ..ui.live.messages import notes_of
 from ..ui.operator_results import result_notes
 from ..ui.scene import defaults_of
 from ..ui.shown_states import shown_states
@@ -53,7 +53,6 @@ class TCB_PT_messages(bpy.types.Panel):
         for message in messages[:_MAX_MESSAGES]:
             column = layout.column(align=True)
             draw_text(column, context, message.text, message.icon, _UNITS)
-            note_seen(message.notes)
             _draw_button(column, message.button)
         remaining = len(messages) - _MAX_MESSAGES
         if remaining > 0:
@@ -81,10 +80,9 @@ def _draw_button(layout: bpy.types.UILayout, button: Button) -> None:
 
 
 class Message(NamedTuple):
-    """A message in the tab, with the notes from Live and a button for the solution."""
+    """A message in the tab, with a button for the solution."""
 
     text: str
-    notes: tuple[Finding, ...] = ()
     short: str = ""
     """Text without the object and track names, for the shortened row. If empty, the full text is used."""
     button: Button = ""
@@ -192,7 +190,7 @@ def _messages_from_live(context: bpy.types.Context) -> Iterator[Message]:
     for text, notes in live_notes.items():
         asks_to_free = any(note.code in ASK_TO_FREE for note in notes)
         largest = max(notes, key=lambda note: note.size)
-        yield Message(text, tuple(notes), _short_text(largest), "FREE" if asks_to_free else "")
+        yield Message(text, _short_text(largest), "FREE" if asks_to_free else "")
 
 
 def _short_text(note: Finding) -> str:

@@ -102,6 +102,7 @@ _EDITING = (
     _Watched("MOVE", "S"),
     _Watched("CHANGE", "X"),
     _Watched("CHANGE", "DEL"),
+    _Watched("CHANGE", "I"),
     _Watched("CHANGE", "D", modifiers={"shift": True}),
 )
 _WATCHED = {"Object Mode": _KEYING, "Pose": _KEYING, "Dopesheet": _EDITING, "Graph Editor": _EDITING}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Preferences of the extension: parameter values, paths, Live, advanced panels and shortcuts."""
+"""Preferences of the extension: parameter values, Live, advanced panels and shortcuts."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.props import BoolProperty, EnumProperty
 
 from ..animation.translation import n_
 from . import keymaps
@@ -19,26 +19,14 @@ _NUMBER_ITEMS = [
     ("OF_50", "0 to 50", "3ds Max values, with a default of 25, or 0 for eases"),
 ]
 
-_PATH_WIDTH = 2.0
-"""Default width of paths, in pixels at a resolution scale of 1."""
-
 
 class TCBPreferences(bpy.types.AddonPreferences):
-    """Preferences: parameter values, path width, completed rotations, advanced panels and shortcuts."""
+    """Preferences: parameter values, completed rotations, advanced panels and shortcuts."""
 
     bl_idname = PACKAGE
 
     numbers: EnumProperty(
         name="Numbers", description="Range of displayed and typed parameter values", items=_NUMBER_ITEMS
-    )
-
-    path_width: FloatProperty(
-        name="Path Width",
-        description="Width of paths in the 3D Viewport, in pixels at a resolution scale of 1",
-        default=_PATH_WIDTH,
-        min=1.0,
-        max=10.0,
-        precision=1,
     )
 
     complete_rotations: BoolProperty(
@@ -65,9 +53,6 @@ class TCBPreferences(bpy.types.AddonPreferences):
         row = layout.row()
         row.label(text="Numbers:")
         row.prop(self, "numbers", expand=True)
-        row = layout.row()
-        row.label(text="Path Width:")
-        row.prop(self, "path_width", text="")
         for label, name in (
             (n_("Live:"), "complete_rotations"),
             (n_("Panels:"), "advanced"),
@@ -87,11 +72,6 @@ def _on_shortcuts(self: Any, _context: bpy.types.Context) -> None:
 def shows_numbers_of_50(context: bpy.types.Context) -> bool:
     """Return whether parameters are displayed as 3ds Max values."""
     return bool(getattr(_preferences(context), "numbers", "") == "OF_50")
-
-
-def path_width(context: bpy.types.Context) -> float:
-    """Return the width of paths in pixels at a resolution scale of 1."""
-    return float(getattr(_preferences(context), "path_width", _PATH_WIDTH))
 
 
 def completes_rotations() -> bool:

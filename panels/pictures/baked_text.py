@@ -12,8 +12,9 @@ from typing import Any
 import blf
 import bpy
 
+from ...animation.translation import rpt_
 from ...ui import selection
-from ...ui.live import locked_message
+from ...ui.live import attempts_to_edit_baked
 
 _FONT_SIZE = 11.0
 """Font size in points, equal to Blender's own viewport text."""
@@ -24,7 +25,12 @@ _MARGIN = 20.0
 def draw_text() -> None:
     """Draw the text if the editor shows text. Blender calls this for each editor."""
     context = bpy.context
-    if not (_shows_text(context.space_data) and (locked_message.is_fresh() or selection.any_baked(context))):
+    if not _shows_text(context.space_data):
+        return
+    text = attempts_to_edit_baked.text()
+    if not text and selection.any_baked(context):
+        text = rpt_("Baked: edit in the TCB tab, or Free Bake")
+    if not text:
         return
     preferences: Any = context.preferences
     theme = preferences.themes[0].view_3d.space.text_hi
@@ -35,7 +41,7 @@ def draw_text() -> None:
     blf.shadow(0, 5, 0.0, 0.0, 0.0, 0.8)
     blf.color(0, theme[0], theme[1], theme[2], 1.0)
     blf.position(0, x + _MARGIN * scale, y + _MARGIN * scale, 0.0)
-    blf.draw(0, locked_message.text())
+    blf.draw(0, text)
     blf.disable(0, blf.SHADOW)
 
 

@@ -38,15 +38,14 @@ _DOT_TINT = 0.4
 """Strength of the path's color in its dots: 0 is white, 1 is the full color. Dots are opaque."""
 
 # Sizes in pixels at display scale 1.
+_PATH_WIDTH = 2.0
+_FRAME_SIZE = 4.0
+_PLAYHEAD_SIZE = 10.0
 _TANGENT_WIDTH = 1.0
 _TANGENT_END_SIZE = 5.0
 _KEY_SIZE = 11.0
 _HIGHLIGHT_SIZE = 18.0
 _TEXT_SIZE = 12.0
-_FRAME_EXTRA = 2.0
-"""Difference between the diameter of the dots at frames and the width of the path."""
-_PLAYHEAD_EXTRA = 8.0
-"""Difference between the diameter of the dot at the playhead and the width of the path."""
 
 _VERTEX = """
 void main()
@@ -123,12 +122,11 @@ def draw(
     frames: bool,
     tangents: bool,
     highlight: npt.NDArray[np.float64] | None,
-    width: float,
     camera_to_world: npt.NDArray[np.float64] | None,
 ) -> None:
     """Draw the paths, with tangents below them and keys on top.
 
-    `highlight`: position of the element under the mouse. `width`: path width in pixels, at a display scale of 1.
+    `highlight`: position of the element under the mouse.
     `camera_to_world`: matrix for paths in camera space, shape (4, 4), or None for paths in world space.
     """
     if not paths:
@@ -144,12 +142,12 @@ def draw(
                 matrices.multiply_matrix(Matrix(camera_to_world.tolist()))
             if tangents:
                 _draw_lines([path.tangents for path in paths], _TANGENT_WIDTH * scale)
-            _draw_lines([line for path in paths for line in path.lines], width * scale)
+            _draw_lines([line for path in paths for line in path.lines], _PATH_WIDTH * scale)
             if frames:
-                _draw_dots([path.frames for path in paths], (width + _FRAME_EXTRA) * scale)
+                _draw_dots([path.frames for path in paths], _FRAME_SIZE * scale)
             if tangents:
                 _draw_dots([path.tangent_ends for path in paths], _TANGENT_END_SIZE * scale)
-            _draw_dots([path.playhead for path in paths], (width + _PLAYHEAD_EXTRA) * scale)
+            _draw_dots([path.playhead for path in paths], _PLAYHEAD_SIZE * scale)
             if highlight is not None:
                 position = highlight[np.newaxis].astype(np.float32)
                 dot = _batch(_dot_shader(), "POINTS", position, _repeated(_HIGHLIGHT, 1))

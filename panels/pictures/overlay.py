@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.sampling.camera_matrices import view_now
-from ...ui import preferences
 from . import path_cache, shown_paths
 from .draw_paths import PATH_COLOR, Color, PathBatches, PathStyle, draw, draw_numbers
 from .path_computation import CachedPath, Request
@@ -80,7 +79,6 @@ def _draw_space(
         frames=scene.tcb_paths.frames,
         tangents=scene.tcb_paths.tangents,
         highlight=highlight,
-        width=preferences.path_width(context),
         camera_to_world=camera_to_world,
     )
 

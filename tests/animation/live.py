@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import importlib
-import time
 from typing import Any
 
 import bpy
@@ -47,13 +46,6 @@ def let_time_pass(animation) -> None:
     bpy.context.view_layer.update()
     while updates.tick(at_once=True) is not None:
         pass
-
-
-def let_be_read(animation) -> None:
-    """Pretend that all notes have been displayed long enough."""
-    messages = messages_of(animation)
-    lines = [line for action in bpy.data.actions for line in messages.notes_of(action)]
-    messages.seen_at.update(dict.fromkeys(lines, time.monotonic() - messages.READING_TIME))
 
 
 def live_object(animation, name: str) -> bpy.types.Object:

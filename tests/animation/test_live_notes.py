@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Notes from Live appear immediately, stay while they apply, and are shown long enough to be read."""
+"""Notes from Live appear immediately, and stay while they apply or until another note replaces them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.animation.action_users import share
 from tests.animation.curves import curve, key, new_object, new_rig, set_selected
-from tests.animation.live import let_be_read, let_time_pass, live_object, messages_of, said, set_value
+from tests.animation.live import let_time_pass, live_object, messages_of, said, set_value
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'
@@ -134,7 +134,7 @@ def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> No
     assert animation.bake_many([item, other], animation.Options()).notes == []
 
 
-# Notes that have been read
+# Notes on an edit
 
 BACK = '"Ball", Location, frame 10: keys and parameters determine this handle, so it was reset'
 
@@ -159,33 +159,16 @@ def ball(animation, scene) -> bpy.types.Object:
     return item
 
 
-def test_a_note_stays_until_there_was_time_to_read_it(animation, ball) -> None:
-    messages = messages_of(animation)
+def test_a_note_stays_until_another_note_replaces_it(animation, ball) -> None:
     drag_handle(ball)
     let_time_pass(animation)
     assert said(animation, ball) == [BACK]
-    for number in range(3):
-        set_value(ball, 3.0 + number)
-        let_time_pass(animation)
-        assert said(animation, ball) == [BACK]
-        # The note has just been drawn.
-        messages.note_seen([BACK])
-    let_be_read(animation)
-    set_value(ball, 7.0)
-    let_time_pass(animation)
-    assert said(animation, ball) == []
-
-
-def test_a_note_that_was_read_is_to_be_read_again_when_it_comes_again(animation, ball) -> None:
-    for _ in range(2):
-        drag_handle(ball)
-        let_time_pass(animation)
-        let_be_read(animation)
-    drag_handle(ball)
-    let_time_pass(animation)
-    set_value(ball, 7.0)
+    set_value(ball, 3.0)
     let_time_pass(animation)
     assert said(animation, ball) == [BACK]
+    newer = animation.Finding("TIMING_STAYS", "Ball")
+    messages_of(animation).keep_notes(ball.animation_data.action, [newer])
+    assert said(animation, ball) == [str(newer)]
 
 
 def test_notes_of_other_tracks_do_not_hide_it(animation, ball) -> None:
@@ -199,7 +182,6 @@ def test_notes_of_other_tracks_do_not_hide_it(animation, ball) -> None:
     assert "modifiers" in noise
     curve(ball, "scale").modifiers.remove(modifier)
     let_time_pass(animation)
-    # Nobody has read the note, but it no longer applies.
     assert said(animation, ball) == [BACK]
 
 
@@ -213,11 +195,10 @@ def test_the_note_on_a_modifier_ends_when_the_modifier_is_muted(animation, ball)
     assert said(animation, ball) == []
 
 
-def test_a_note_that_holds_stays_though_it_was_read_and_another_track_was_edited(animation, ball) -> None:
+def test_a_note_that_holds_stays_though_another_track_was_edited(animation, ball) -> None:
     curve(ball, "scale").modifiers.new("NOISE")
     curve(ball, "scale").keyframe_points[0].co_ui.y = 3.0
     let_time_pass(animation)
-    let_be_read(animation)
     (noise,) = said(animation, ball)
     set_value(ball, 7.0)
     let_time_pass(animation)

@@ -127,28 +127,3 @@ def steps():
 """)
     assert waited == (True, True)
     assert is_as_played(playing)
-
-
-def test_a_render_says_once_what_is_not_exact(playing):
-    playing.run("""
-scene = bpy.context.scene
-scene.render.engine = 'BLENDER_WORKBENCH'
-scene.render.resolution_x = scene.render.resolution_y = 32
-from bl_ext.user_default.tcb_animation.ui.live import render_warning
-show_warning, render_warning.shown = render_warning.show_warning, []
-render_warning.show_warning = lambda lines: (render_warning.shown.append(lines), show_warning(lines))[1]
-""")
-    render = """
-def steps():
-    from bl_ext.user_default.tcb_animation.ui.live import render_warning, updates
-    bpy.ops.render.render('INVOKE_DEFAULT')
-    yield from drawn()
-    for _turn_of_blenders_loop in range(2000):
-        if not bpy.app.is_job_running('RENDER') and not updates.is_pending():
-            return render_warning.shown
-        yield 0.025
-"""
-    assert playing.run(render) == [['"CubeAction": Quaternion Rotation']]
-    playing.shot(PICTURES / "handles_rendered.png")
-    playing.key("Escape")
-    assert len(playing.run(render)) == 1

@@ -33,7 +33,7 @@ def cube(scene):
 def explained(live, *items):
     """Return the notes on the objects' actions after Blender has reported an edit of objects."""
     bpy.context.view_layer.update()
-    live.attempts_to_edit_baked.note_update(SimpleNamespace(id_type_updated=lambda kind: kind == "OBJECT"), False)
+    live.attempts_to_edit_baked.note_update(SimpleNamespace(id_type_updated=lambda kind: kind == "OBJECT"))
     live.attempts_to_edit_baked.explain_attempts()
     return [[str(note) for note in live.messages.notes_of(item.animation_data.action)] for item in items]
 
@@ -81,22 +81,22 @@ def test_two_bones_of_one_name_both_get_the_message(live, scene):
     assert "hand" in left
 
 
-def test_the_message_is_removed_from_a_workspace_that_the_user_has_left(live, cube, monkeypatch):
-    texts = {}
-
-    def set_text(_workspace, text):
-        texts[bpy.context.workspace] = text
-
-    monkeypatch.setattr(bpy.types.WorkSpace, "status_text_set", set_text)
+def test_editors_show_the_message_for_some_seconds(live, cube):
     bpy.ops.tcb.bake()
-    shown = bpy.context.workspace
-    left = next(workspace for workspace in bpy.data.workspaces if workspace != shown)
-    # Without a main loop, Blender does not switch workspaces.
-    shown_workspaces: list[bpy.types.WorkSpace | None] = [left]
-    monkeypatch.setattr(live.locked_message, "shown_workspaces", lambda: shown_workspaces)
     live.attempts_to_edit_baked.explain_keying(bpy.context)
-    assert list(texts) == [left]
-    assert "Cube" in texts[left]
-    shown_workspaces[:] = [shown]
-    live.attempts_to_edit_baked.clear()
-    assert texts == {left: None}
+    assert "Cube" in live.attempts_to_edit_baked.text()
+    live.attempts_to_edit_baked._hide()
+    assert live.attempts_to_edit_baked.text() == ""
+
+
+def test_a_note_on_other_tracks_does_not_replace_the_note_on_an_attempt(live, cube, tcb_animation):
+    finding = tcb_animation.animation.Finding
+    bpy.ops.tcb.bake()
+    action = cube.animation_data.action
+    attempts = [finding("DID_NOT_MOVE", arguments=(count,)) for count in (2, 3)]
+    other = finding("TIMING_STAYS", "Cube")
+    live.messages.keep_notes(action, [attempts[0]])
+    live.messages.keep_notes(action, [other])
+    assert live.messages.notes_of(action) == [other, attempts[0]]
+    live.messages.keep_notes(action, [attempts[1]])
+    assert live.messages.notes_of(action) == [attempts[1]]

@@ -665,24 +665,15 @@ def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, tcb_animation):
     assert any(line.startswith("A sentence of many words") for line in drawn("TCB_PT_tracks"))
 
 
-def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_as_seen(
-    cube, tcb_animation, monkeypatch
-):
+def test_notes_of_many_tracks_alike_are_one_line(cube, tcb_animation):
     action = cube.animation_data.action
     bpy.ops.tcb.bake()
     action.tcb_live = True
     finding = tcb_animation.animation.Finding
     alike = [finding("QUOTED", "Cube", f'pose.bones["{name}"].scale', 3.0, ("moved",)) for name in "ABCD"]
     others = [finding("QUOTED", "Cube", "location", None, (text,)) for text in ("one", "two", "three")]
-    messages = tcb_animation.ui.live.messages
-    messages.keep_notes(action, [*alike, *others])
-    seen = set()
-    for module in (tcb_animation.panels.header, tcb_animation.panels.messages):
-        monkeypatch.setattr(module, "note_seen", seen.update)
+    tcb_animation.ui.live.messages.keep_notes(action, [*alike, *others])
     assert "Moved (+3)" in drawn("TCB_PT_tracks")
-    assert seen == {*alike}
-    drawn("TCB_PT_messages")
-    assert seen == {*alike, *others}
 
 
 def test_selected_bones_can_be_enabled_without_an_active_one(scene):
@@ -773,15 +764,13 @@ def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb
     assert not any("did not move" in line for line in shown)
 
 
-def test_notes_that_were_read_go_and_all_can_be_dismissed(cube, tcb_animation):
+def test_newer_notes_replace_notes_and_all_can_be_dismissed(cube, tcb_animation):
     messages = tcb_animation.ui.live.messages
     action = cube.animation_data.action
     bpy.ops.tcb.bake()
     action.tcb_live = True
-    read, new = (tcb_animation.animation.Finding("TIMING_STAYS", name) for name in ("read", "new"))
-    messages.keep_notes(action, [read])
-    drawn("TCB_PT_messages")
-    messages.seen_at[read] = -100.0
+    old, new = (tcb_animation.animation.Finding("TIMING_STAYS", name) for name in ("old", "new"))
+    messages.keep_notes(action, [old])
     messages.keep_notes(action, [new])
     assert messages.notes_of(action) == [new]
     assert bpy.ops.tcb.messages_dismiss() == {"FINISHED"}

@@ -2,16 +2,14 @@
 """Detect attempts to edit baked tracks, and explain that these tracks are locked.
 
 The curves of baked tracks are locked. Blender skips locked curves, usually without a message. Other keys move, and a
-pose is reset at the next frame. Attempts are detected in three ways. An operator bound to Blender's own shortcuts
-(`operators/messages.py`) detects attempts that leave no trace. After an edit to keys, the last operator and the
-selected keys identify the affected baked tracks. After an edit to an object, its pose is compared with its baked
-curves.
+pose is reset at the next frame. An operator bound to Blender's own shortcuts (`operators/messages.py`) detects attempts
+to edit keys. After an edit to an object, its pose is compared with its baked curves.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,11 +20,14 @@ from ...animation.edit.selected_keys import baked_tracks_selected
 from ...animation.errors import Finding
 from ...animation.scene_time import action_time
 from ...animation.store.table.custom_property import has_baked_tracks
-from ..chosen_keys import ANIMATION_EDITORS
+from ..redraw import redraw_editors
 from ..selection import BakedSelection, baked_selection
-from . import locked_message
-from .modal_operators import is_editing
+from .messages import keep_notes
+from .modal_operators import running_operators
 from .scenes import shown_scenes
+
+_READING_TIME = 5.0
+"""Seconds for which editors show the message on an attempt."""
 
 
 class _Events:
@@ -37,35 +38,28 @@ class _Events:
 
     def clear(self) -> None:
         self.objects_changed = False
-        self.keys_changed = False
-        self.keys_transformed = False
-        """True if keys changed during a transform, which was therefore in an animation editor."""
-        last = _last_operator()
-        self.operator = 0 if last is None else last.as_pointer()
-        """The last operator at the last check."""
         self.pose: frozenset[tuple[int, str, int, float]] = frozenset()
         """Values that differed from baked curves at the last check."""
-
-
-def _last_operator() -> Any:
-    manager: Any = getattr(bpy.context, "window_manager", None)
-    return manager.operators[-1] if manager is not None and len(manager.operators) else None
+        self.text = ""
+        """Message on the last attempt, while editors show it."""
 
 
 _events = _Events()
 
 
+def text() -> str:
+    """Return the message on the last attempt for some seconds, and then an empty string."""
+    return _events.text
+
+
 def clear() -> None:
-    """Discard the record of attempts, and remove the message."""
+    """Discard the record of attempts, and remove the message from editors."""
     _events.clear()
-    locked_message.remove()
+    redraw_editors()
 
 
-def note_update(depsgraph: bpy.types.Depsgraph, is_transforming: bool) -> None:
-    """Record the kinds of data that an update has changed. An operator may still hold the data."""
-    if depsgraph.id_type_updated("ACTION"):
-        _events.keys_changed = True
-        _events.keys_transformed |= is_transforming
+def note_update(depsgraph: bpy.types.Depsgraph) -> None:
+    """Record whether an update has changed objects. An operator may still hold the data."""
     _events.objects_changed |= depsgraph.id_type_updated("OBJECT")
 
 
@@ -76,34 +70,13 @@ def note_frame_change() -> None:
 
 def is_pending() -> bool:
     """Return whether there may have been an attempt since the last check."""
-    return _events.objects_changed or _events.keys_changed
-
-
-_KEY_EDITS = (
-    ("TRANSFORM_OT_", True, "DID_NOT_MOVE"),
-    ("ACTION_OT_", False, "DID_NOT_CHANGE"),
-    ("GRAPH_OT_", False, "DID_NOT_CHANGE"),
-)
-"""Operators that change keys: prefix, True if only keys that changed in a transform count, and code of the message."""
-_LEAVE_KEYS = ("select", "view", "copy", "marker", "preview", "jump", "cursor", "ghost")
-"""Name parts of animation editor operators that do not change keys."""
+    return _events.objects_changed
 
 
 def explain_attempts() -> None:
-    """Find and explain attempts since the last check."""
-    operator = _record_operator()
-    objects, keys, transformed = _events.objects_changed, _events.keys_changed, _events.keys_transformed
-    _events.objects_changed = _events.keys_changed = _events.keys_transformed = False
-    if not any(map(has_baked_tracks, bpy.data.actions)):
-        return
-    if keys and not any(part in operator for part in _LEAVE_KEYS):
-        for prefix, in_transform, code in _KEY_EDITS:
-            if operator.startswith(prefix) and (transformed or not in_transform):
-                _explain_keys(_baked_in_editors(), code)
-    if operator.startswith("ANIM_OT_keyframe_insert"):
-        for context in _window_contexts():
-            explain_keying(context)
-    if objects:
+    """Find and explain poses since the last check that baked curves will replace."""
+    _events.objects_changed = False
+    if any(map(has_baked_tracks, bpy.data.actions)):
         _explain_poses()
 
 
@@ -135,14 +108,30 @@ def explain_drag(context: bpy.types.Context) -> None:
 
 
 def _explain_dragged(tracks: _Tracks) -> None:
-    """Explain that keys did not move, unless the drag is a box selection or moved other keys."""
-    if not is_editing():
+    """Explain that keys did not move, unless the drag is a box selection."""
+    if not any(operator.endswith("_OT_select_box") for operator in running_operators()):
         _explain_keys(tracks, "DID_NOT_MOVE")
 
 
 def _explain_keys(tracks: _Tracks, code: str) -> None:
     if tracks:
-        locked_message.show(set(tracks.values()), Finding(code, arguments=(len(tracks),)))
+        _explain(set(tracks.values()), Finding(code, arguments=(len(tracks),)))
+
+
+def _explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
+    """Keep the note on the actions for the panels, and show it in editors for some seconds."""
+    for action in actions:
+        keep_notes(action, [note])
+    _events.text = str(note)
+    redraw_editors()
+    if bpy.app.timers.is_registered(_hide):
+        bpy.app.timers.unregister(_hide)
+    bpy.app.timers.register(_hide, first_interval=_READING_TIME)
+
+
+def _hide() -> None:
+    _events.text = ""
+    redraw_editors()
 
 
 def _explain_parts(parts: Sequence[tuple[BakedSelection, str]], code: str) -> None:
@@ -150,29 +139,11 @@ def _explain_parts(parts: Sequence[tuple[BakedSelection, str]], code: str) -> No
     if parts:
         names = dict.fromkeys(_name(selected.datablock, start) for selected, start in parts)
         actions = {selected.channels.action for selected, _ in parts}
-        locked_message.show(actions, Finding(code, arguments=(tuple(names),)))
+        _explain(actions, Finding(code, arguments=(tuple(names),)))
 
 
 def _name(datablock: bpy.types.ID, start: str) -> str:
     return str(getattr(datablock.path_resolve(start), "name", start)) if start else name_of(datablock)
-
-
-def _record_operator() -> str:
-    """Record the last operator, and return its name if it ran since the last check."""
-    last = _last_operator()
-    before, _events.operator = _events.operator, last.as_pointer() if last is not None else 0
-    return "" if last is None or _events.operator == before else str(last.bl_idname)
-
-
-def _baked_in_editors() -> _Tracks:
-    tracks: _Tracks = {}
-    for context in _window_contexts():
-        for area in context.window.screen.areas:
-            region = next((region for region in area.regions if region.type == "WINDOW"), None)
-            if area.type in ANIMATION_EDITORS and region is not None:
-                with context.temp_override(area=area, region=region):
-                    tracks |= _tracks_shown(context)
-    return tracks
 
 
 def _tracks_shown(context: bpy.types.Context) -> _Tracks:

@@ -12,12 +12,10 @@ from ...animation.bake.drags import finish_preview, forget_preview, is_dragged
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
 from ...animation.store.table_upkeep import adopt_tracks, clear_orphans
-from ..operator_results import keep_result_notes
 from ..sliders import frame_field, slider_drag
 from . import attempts_to_edit_baked, switch, updates
 from .messages import forget_all_notes
 from .modal_operators import is_editing
-from .render_warning import forget_warnings, warn_of_render
 from .watched import actions_with_changed_playback, forget_settings, is_watched, watches
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
@@ -30,7 +28,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
     if depsgraph.mode != "VIEWPORT":
         return
     if not bpy.app.background:
-        attempts_to_edit_baked.note_update(depsgraph, is_editing())
+        attempts_to_edit_baked.note_update(depsgraph)
         if attempts_to_edit_baked.is_pending():
             updates.tick_soon()
     edited_actions = []
@@ -97,7 +95,7 @@ def _before_undo(*_args: object) -> None:
 @persistent
 def _after_undo(*_args: object) -> None:
     """Mark all actions after an undo, because all references are invalid and any key may have changed."""
-    keep_result_notes(())
+    forget_all_notes()
     for watch in watches.values():
         watch.forget()
     updates.mark_all()
@@ -123,7 +121,6 @@ def _forget_all() -> None:
     attempts_to_edit_baked.clear()
     forget_all_notes()
     forget_settings()
-    forget_warnings()
 
 
 def start() -> None:
@@ -153,11 +150,9 @@ def _settle_tables() -> None:
 
 
 @persistent
-def _before_rendering(scene: bpy.types.Scene, *_args: object) -> None:
+def _before_rendering(*_args: object) -> None:
     updates.flush_all()
     updates.state.is_rendering = True
-    if not bpy.app.background:
-        warn_of_render(scene)
 
 
 @persistent

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
@@ -13,9 +14,12 @@ _KEY_EDITING_OPERATORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_"
 
 def is_editing() -> bool:
     """Return whether a modal operator holds keys, which must then not be written."""
+    return any(operator.startswith(_KEY_EDITING_OPERATORS) for operator in running_operators())
+
+
+def running_operators() -> Iterator[str]:
+    """Yield the identifiers of the modal operators in all windows."""
     context: Any = bpy.context
-    return any(
-        operator.bl_idname.startswith(_KEY_EDITING_OPERATORS)
-        for window in context.window_manager.windows
-        for operator in window.modal_operators
-    )
+    for window in context.window_manager.windows:
+        for operator in window.modal_operators:
+            yield operator.bl_idname

@@ -59,11 +59,6 @@ class Table:
         """Return the identity of each track, by slot and path. The content of a track may be damaged."""
         return {(track.slot, track.path): identity for identity, track in self.tracks.items()}
 
-    @property
-    def approximate(self) -> list[str]:
-        """Return the paths of tracks played by handles with an error above the tolerance."""
-        return [track.path for track in self.tracks.values() if track.plays == APPROXIMATE]
-
     @cached_property
     def inexact(self) -> frozenset[tuple[int, str]]:
         """Return the slots and paths of tracks that are off, or whose handles have an error above the tolerance."""
