@@ -610,6 +610,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NOTHING_BUT_LINKED": n_("nothing to do: the relevant data is linked. Process the source file"),
     "NO_OBJECT_MATCHES": n_('no object matches "{:s}". The file contains {:names}'),
     "NO_OBJECT": n_('no object matches "{:s}". The file contains no objects'),
+    "ONLY_IN_OTHER_SCENES": n_("the object is not in the open scene, so it is not exported"),
     "NOT_WRITTEN_STRICT": n_("no result was written because --strict is set"),
     "NOT_IN_A_SCENE": n_("the object was not checked, because it is not in any scene"),
     "NO_JOINT_OBJECT": n_('no object is named "{:s}". For a bone, write OBJECT:BONE'),
@@ -620,22 +621,22 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "ONE_OBJECT_NEEDED": n_(
         "a table contains only one object, but there are {:d}. Choose one with --objects: {:names}"
     ),
-    "NOTHING_TO_BAKE": n_("nothing to bake: no TCB tracks. Use --enable to make tracks TCB"),
+    "NOTHING_TO_BAKE": n_("nothing to bake: no TCB tracks. Use --enable to make keyed tracks TCB"),
     "NOTHING_TO_ENABLE_AND_BAKE": n_("nothing to bake: no keys on a float property"),
     "NOTHING_TO_FREE": n_("nothing to free: no baked tracks"),
     "NOTHING_TO_RESTORE": n_("nothing to restore: no track plays TCB motion"),
     "NOTHING_TO_APPLY": n_("nothing to apply: no TCB tracks"),
     "NOTHING_TO_REMOVE": n_("nothing to remove: no TCB tracks"),
-    "NOTHING_TO_ENABLE": n_("nothing to enable: all tracks with keys are already TCB"),
+    "NOTHING_TO_ENABLE": n_("nothing to enable: no plain tracks with keys"),
     "NOTHING_TO_REDUCE": n_("nothing to reduce: no track has more than two keys, apart from TCB tracks"),
     "NOTHING_TO_REDUCE_IN_RANGE": n_("nothing to reduce: no track has three keys in the range, apart from TCB tracks"),
     "NOTHING_TO_CURVES": n_("nothing to restore: no object in the file has the same name as any of these objects"),
     "NOTHING_TO_ROTATIONS": n_("nothing to repair: no rotation flips or jumps"),
     "NOTHING_TO_VELOCITIES": n_("no velocities to write: no TCB tracks"),
     "NOTHING_TO_NO_VELOCITIES": n_("no velocities to remove: none were written"),
-    "WORKER_ENDED": n_("the worker process ended with status {:d}: {:s}"),
-    "WORKER_ENDED_BY_SIGNAL": n_("signal {:d} ({:s}) ended the worker process: {:s}"),
-    "WORKER_KILLED": n_("signal {:d} ({:s}) ended the worker process, perhaps because memory is low. {:s}"),
+    "WORKER_ENDED": n_("the worker process ended with status {:d}"),
+    "WORKER_ENDED_BY_SIGNAL": n_("signal {:d} ({:s}) ended the worker process"),
+    "WORKER_KILLED": n_("signal {:d} ({:s}) ended the worker process, perhaps because memory is low"),
 }
 
 NOTHING_TO_DO = frozenset(

@@ -22,8 +22,11 @@ def angle_text(radians: float) -> str:
 
 
 def size_text(size: float, is_angle: bool = False) -> str:
-    """Format a size, such as an error, in units or radians. A size below the displayed precision appears as "<0.1"."""
+    """Format a size, such as an error, in units or radians. A size below the displayed precision appears as "<0.01"."""
     if is_angle:
-        return "<0.1°" if 0.0 < math.degrees(size) < 0.05 else angle_text(size)
+        degrees = math.degrees(size)
+        if 0.0 < degrees < 0.1:
+            return "<0.01°" if degrees < 0.005 else f"{number_text(degrees, 2)}°"
+        return angle_text(size)
     smallest = 10.0**-_DECIMALS
     return f"<{smallest:.{_DECIMALS}f}" if 0.0 < size < 0.5 * smallest else number_text(size)

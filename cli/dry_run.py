@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import zlib
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,22 +19,18 @@ from ..animation.store.velocity_properties import is_velocity
 from .tracks import generated_keys, sets_of, tracks_of
 
 _COLUMNS = ("state", "keys", "samples", "curve_keys")
-_Rows = dict[tuple[str, str, int], dict[str, Any]]
-"""The columns, and a checksum of the keys, by the name of the datablock, the path of the track or property, and the
-number of the set of F-curves. The actions of several NLA strips can have tracks with the same path."""
+_Rows = dict[tuple[str, str], dict[str, Any]]
+"""The columns, and a checksum of the keys, by the name of the datablock and the path of the track or property."""
 
 
 def snapshot() -> _Rows:
     """Return the tracks and velocities of the open file, for comparison after processing."""
     rows: _Rows = {}
     for datablock in animation.of_file():
-        count: Counter[str] = Counter()
         for track in tracks_of(datablock):
-            number = count[track.path]
-            count[track.path] += 1
             try:
                 own_keys = read_own_keys(track)
-                rows[track.name, track.path, number] = {
+                rows[track.name, track.path] = {
                     "state": STATES[state(track)],
                     "keys": len(union([own.keys.frames for own in own_keys.values()])),
                     **generated_keys(track, own_keys),
@@ -55,7 +50,7 @@ def _velocities(datablock: bpy.types.ID) -> _Rows:
             if is_velocity(fcurve.data_path):
                 curves.setdefault(fcurve.data_path, []).append(fcurve)
     return {
-        (name_of(datablock), path, 0): {
+        (name_of(datablock), path): {
             "state": "velocities",
             "keys": 0,
             "samples": sum(len(fcurve.keyframe_points) for fcurve in fcurves),

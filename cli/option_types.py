@@ -79,5 +79,7 @@ def angle_and_percent(text: str) -> tuple[float, float]:
     """Parse an angle in degrees and a percentage, and return radians and a fraction."""
     numbers = [_number(part) for part in text.split(",")]
     if len(numbers) != 2 or min(numbers) < 0.0:
-        raise argparse.ArgumentTypeError(rpt_("{:s} does not have the form ANGLE,PERCENT, such as 1,1", text))
+        raise argparse.ArgumentTypeError(
+            rpt_("{:s} does not have the form ANGLE,PERCENT, such as 1,1, without negative numbers", text)
+        )
     return math.radians(numbers[0]), numbers[1] / 100.0

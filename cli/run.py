@@ -69,7 +69,7 @@ def _run(job: Job, worker_command: Sequence[str], results: TextIO) -> Counter[St
             results.write(text)
             results.flush()
     if len(job.files) > 1:
-        announce(", ".join(f"{count} {status}" for status, count in statuses.items()))
+        announce(", ".join(f"{status}: {count}" for status, count in statuses.items()))
     return statuses
 
 

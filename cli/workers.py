@@ -188,9 +188,9 @@ class _Worker(threading.Thread):
         """Return the reason why the process died."""
         status = self.process.wait()
         if status >= 0:
-            return Finding("WORKER_ENDED", arguments=(status, self.command_line))
+            return Finding("WORKER_ENDED", arguments=(status,))
         code = "WORKER_KILLED" if -status == signal.SIGKILL else "WORKER_ENDED_BY_SIGNAL"
-        return Finding(code, arguments=(-status, str(signal.strsignal(-status)), self.command_line))
+        return Finding(code, arguments=(-status, str(signal.strsignal(-status))))
 
     def end(self) -> None:
         """End the process by closing its input. A process that is still starting is ended directly."""

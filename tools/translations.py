@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Update translations/*.po with the texts of the sources: `python tools/translations.py [--list]`.
 
-Needs Blender as a Python module, whose tool finds the texts. New texts are added without a translation, and texts that
-no longer exist are removed. Prints both, and the translated fraction of each language. With `--list`, only prints the
-texts as JSON. tests/extension/test_languages.py compares the files with these texts.
+Needs Blender as a Python module, whose tool finds the texts. New labels and tooltips are added without a translation,
+and texts that no longer exist are removed. Prints both, and the translated fraction of each language. Messages without
+a translation are not in the files. With `--list`, only prints all texts as JSON. tests/extension/test_languages.py
+compares the files with these texts.
 """
 
 from __future__ import annotations
@@ -87,13 +88,13 @@ def update(file: Path, texts: Mapping[Key, bool]) -> None:
     default = bpy.app.translations.contexts.default
     languages = importlib.import_module(f"{tcb.PACKAGE}.ui.languages")
     before = {(context or default, text): translation for context, text, translation in languages.entries(file)}
-    after = {key: before.get(key, "") for key in texts}
+    after = {key: before.get(key, "") for key, is_label in texts.items() if is_label or before.get(key)}
     file.write_text(po_file(file.stem, after, default), encoding="utf-8")
     for sign, keys in (("-", before.keys() - after.keys()), ("+", after.keys() - before.keys())):
         for key in sorted(keys):
             print(sign, *key, before.get(key, ""), sep=" | ")
     for kind, is_label in (("labels and tooltips", True), ("messages", False)):
-        are_translated = [bool(after[key]) for key in texts if texts[key] == is_label]
+        are_translated = [bool(after.get(key)) for key in texts if texts[key] == is_label]
         print(f"{file.stem}: {sum(are_translated)} of {len(are_translated)} {kind} are translated")
 
 

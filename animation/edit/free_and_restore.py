@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import compress
+from operator import attrgetter
 
 import bpy
 
@@ -66,7 +67,9 @@ def free(
     Traceback (most recent call last):
     AnimationError: "Ball": no track is baked
     """
-    report = work_on(datablock, Task(_free, "NOTHING_BAKED", prefixes, takes_edited=discard_edits))
+    is_baked = attrgetter("is_baked")
+    task = Task(_free, "NOTHING_BAKED", prefixes, takes_edited=discard_edits, needs_unlocked=is_baked)
+    report = work_on(datablock, task)
     _play_freed(datablock, prefixes, report)
     return report
 
@@ -134,7 +137,8 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Traceback (most recent call last):
     AnimationError: "Ball": no track is baked or played by handles
     """
-    return work_on(datablock, Task(restore_played_tracks, "NOTHING_PLAYED", prefixes))
+    is_played = attrgetter("is_played")
+    return work_on(datablock, Task(restore_played_tracks, "NOTHING_PLAYED", prefixes, needs_unlocked=is_played))
 
 
 restore_many = on_each(restore)

@@ -288,4 +288,5 @@ def _list_faults(
             finding = track.finding("TURN_KEPT_TCB" if keeps_turns else "TURN_KEPT", finding.on(""))
         repairable = is_requested and not obstacle
         action = channels.action.name
-        yield RotationFault(track.name, action, track.path, kind, fault_frames, repairable, obstacle, finding)
+        name = track.name if track.datablock is None else name_of(track.datablock)
+        yield RotationFault(name, action, track.path, kind, fault_frames, repairable, obstacle, finding)

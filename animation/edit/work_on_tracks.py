@@ -8,6 +8,7 @@ missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from operator import attrgetter
 
 import bpy
 
@@ -57,6 +58,8 @@ class Task:
     """True if tracks that were edited outside TCB are also processed."""
     only: Hashable = None
     """Identity of the set of F-curves to process. If None, all sets are processed."""
+    needs_unlocked: Callable[[Track], bool] = attrgetter("enabled")
+    """Function that returns whether a locked track is an error, because the work would change it."""
 
     @property
     def removes_entries(self) -> bool:
@@ -213,7 +216,7 @@ def _changeable(tracks: Sequence[Track], report: Report, task: Task) -> Iterator
                 report.errors.append(track.finding("TABLE_LOST"))
         elif not track.locked:
             yield track
-        elif track.enabled:
+        elif task.needs_unlocked(track):
             report.errors.append(track.finding("LOCKED"))
 
 

@@ -74,7 +74,7 @@ def tracks_among(
 
     `before` contains tracks by path. The states of these tracks are reused if the table is unchanged.
     """
-    tracks, datablock_frame_curve = _group_fcurves(datablock, fcurves)
+    tracks, datablock_frame_curve = _group_fcurves(datablock, _name_in_messages(datablock, channels), fcurves)
     for track in tracks:
         track.datablock, track.datablock_frame_curve = datablock, datablock_frame_curve
     _give_states(channels, tracks, before or {})
@@ -86,11 +86,20 @@ def tracks_among(
     return tracks
 
 
+def _name_in_messages(datablock: bpy.types.ID, channels: Channels) -> str:
+    """Return the name of the datablock, with the name of the action if the action is not assigned to the datablock.
+
+    Several NLA strips can have tracks with the same path.
+    """
+    name, data = name_of(datablock), animation_data(datablock)
+    is_assigned = data is None or data.action == channels.action
+    return name if is_assigned else f"{name} (action {channels.action.name})"
+
+
 def _group_fcurves(
-    datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]
+    datablock: bpy.types.ID, name: str, fcurves: Iterable[bpy.types.FCurve]
 ) -> tuple[list[Track], bpy.types.FCurve | None]:
     """Group F-curves by property. Return the tracks, and the F-curve of the datablock's frame function."""
-    name = name_of(datablock)
     tracks: dict[str, Track | None] = {}
     owners: dict[str, Any] = {}
     frame_curves: dict[str, bpy.types.FCurve] = {}

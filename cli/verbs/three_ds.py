@@ -59,15 +59,15 @@ def import_file(job: Job, outcome: Outcome) -> None:
 
 
 def export_file(job: Job, outcome: Outcome) -> bytes | None:
-    """Return the scene, or the requested objects, as a 3D Studio file. Raises AnimationError."""
+    """Return the open scene, or the requested objects in it, as a 3D Studio file. Raises AnimationError."""
     scene: Any = bpy.context.scene
     given = job.given
-    objects = list(scene.objects)
-    if given.objects:
-        requested = set(matching_objects(given.objects, outcome))
-        objects = [obj for obj in objects if obj in requested]
+    requested = matching_objects(given.objects, outcome) if given.objects else list(bpy.data.objects)
     if outcome.nothing_to_do:
         return None
+    objects = [obj for obj in scene.objects if obj in set(requested)]
+    elsewhere = [obj for obj in requested if obj not in set(objects) and obj.users_scene]
+    outcome.report.notes += [Finding("ONLY_IN_OTHER_SCENES", obj.name) for obj in elsewhere]
     conversion = _conversion(given, scene, 1.0 / given.global_scale)
     try:
         options = ExportOptions(conversion, given.sample_limit)

@@ -174,8 +174,19 @@ def test_locks_of_others_stay_where_a_bake_is_freed(animation) -> None:
     before = everything(item)
     report = animation.bake(item)
     assert [(error.track, error.code) for error in report.errors] == [("scale", "LOCKED")]
-    animation.free(item)
+    assert animation.free(item).errors == []
     assert differences(before, everything(item)) == []
+    with pytest.raises(animation.AnimationError) as refusal:
+        animation.free(item)
+    assert refusal.value.has("NOTHING_BAKED")
+
+
+def test_a_locked_track_that_is_off_does_not_prevent_a_restore(animation) -> None:
+    item = animated()
+    animation.enable(item, keep_look=False)
+    curve(item, "scale", 1).lock = True
+    animation.bake(item)
+    assert animation.restore(item).errors == []
 
 
 # Use of the action while it is baked

@@ -44,9 +44,10 @@ def test_angles_have_one_decimal(texts, degrees, text):
 
 def test_a_size_too_small_to_be_shown_is_not_called_0(texts):
     assert [texts.size_text(size) for size in (0.0, 7e-9, 0.00012, 3.5)] == ["0", "<0.0001", "0.0001", "3.5"]
-    assert [texts.size_text(math.radians(each), is_angle=True) for each in (0.0, 1e-7, 0.26, 170.0)] == [
+    assert [texts.size_text(math.radians(each), is_angle=True) for each in (0.0, 1e-7, 0.012, 0.26, 170.0)] == [
         "0.0°",
-        "<0.1°",
+        "<0.01°",
+        "0.01°",
         "0.3°",
         "170.0°",
     ]

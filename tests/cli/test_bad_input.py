@@ -294,7 +294,10 @@ def test_a_dry_run_lists_the_tracks_of_each_strip(tcb, walk):
     save(walk)
     (line,) = tcb("bake", walk, "--objects", "Hat", "--in-place", "--dry-run", "--json").lines
     assert (line["objects"], line["tracks"]) == (1, 2)
-    assert [(change["object"], change["track"]) for change in line["changes"]] == [("Hat", "location")] * 2
+    assert [(change["object"], change["track"]) for change in line["changes"]] == [
+        ("Hat (action HatAction)", "location"),
+        ("Hat (action OtherAction)", "location"),
+    ]
 
 
 def test_a_file_saved_in_tweak_mode_lets_other_verbs_work_on_the_strip(tcb, walk):

@@ -103,6 +103,17 @@ def test_export_makes_a_file_of_each_blend_and_gives_an_import_back(tcb, tmp_pat
     assert given.nodes[0].tracks[0].values.tolist() == read.nodes[0].tracks[0].values.tolist()
 
 
+def test_objects_of_other_scenes_are_named_and_not_exported(tcb, tmp_path):
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.data.scenes.new("Second").collection.objects.link(bpy.data.objects.new("Elsewhere", None))
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Here", None))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scenes.blend"))
+    ran = tcb("export", tmp_path / "scenes.blend", "--output", tmp_path / "given.3ds", "--json")
+    assert ("ONLY_IN_OTHER_SCENES", "Elsewhere") in [(note["code"], note["object"]) for note in ran.lines[0]["notes"]]
+    given = three_ds.read((tmp_path / "given.3ds").read_bytes())
+    assert [node.instance_name for node in given.nodes if node.kind == "OBJECT"] == [b"Here"]
+
+
 def test_axes_go_both_ways(tcb, tmp_path):
     source, axes = run_cycle(tmp_path), ("--forward=-Z", "--up=Y")
     assert tcb("import", source, "--output", tmp_path / "run.blend", *axes).status == 0

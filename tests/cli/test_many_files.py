@@ -82,7 +82,7 @@ def test_a_number_of_jobs_that_is_none_is_a_usage_error(tcb, walk, count, reason
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_statuses_of_several_files_are_counted(tcb, walk, tmp_path, jobs):
     ran = tcb("bake", *copies(walk, 3), tmp_path / "gone.blend", "--output", tmp_path / "baked", "--jobs", jobs)
-    assert sorted(ran.err.splitlines()[-1].removeprefix("tcb: ").split(", ")) == ["1 failed", "3 done"]
+    assert sorted(ran.err.splitlines()[-1].removeprefix("tcb: ").split(", ")) == ["done: 3", "failed: 1"]
     assert len(ran.out.splitlines()) == 3
 
 
@@ -120,7 +120,6 @@ def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk
     failed, done = sorted((lines[file.name] for file in files), key=lambda line: line["status"], reverse=True)
     assert (failed["status"], done["status"]) == ("failed", "done")
     assert reason in failed["errors"][0]["message"]
-    assert f"{sys.executable} -c " in failed["errors"][0]["message"]
 
 
 @pytest.mark.parametrize(

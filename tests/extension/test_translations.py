@@ -34,6 +34,7 @@ NOT_SAID = re.compile(
 OF_SCRIPTS = {
     "interp": ("ValueError", "TypeError", "__str__"),
     "datablocks.py": ("name_of",),
+    "find_tracks.py": ("_name_in_messages",),
     "many.py": ("on_each", "on_all"),
 }
 """Functions whose text is not translated: errors from incorrect calls, names also used in tables, and docstrings."""
