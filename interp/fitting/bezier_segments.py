@@ -49,11 +49,11 @@ def slope_at(powers: Float64Array, t: Float64Array) -> Float64Array:
 
 
 def parameters_at(fractions: Float64Array, frames: Float64Array) -> Float64Array:
-    """Return the parameters (c, m, N) at which `frame_powers` reach fractions (m,) or (m, N) of the segment.
+    """Return the parameters (c, m, N) at which `frame_powers` reach fractions (m,) of the segment.
 
     Newton's method starts at the fractions, with bisection as the fallback.
     """
-    target = fractions if fractions.ndim > 1 else fractions[:, np.newaxis]
+    target = fractions[:, np.newaxis]
     t = np.broadcast_to(target, (frames.shape[1], len(fractions), frames.shape[3])).copy()
     for _ in range(_NEWTON_STEPS):
         error = rise_at(frames, t) - target

@@ -137,13 +137,9 @@ class SegmentMotion:
     def with_ends(self, segments: Segments, parameters: Float64Array) -> Float64Array:
         """Return the spline's values (a, m + 2, N) at the segments' starts, at parameters (m,), and at their ends."""
         with_ends = np.concatenate(([0.0], parameters, [1.0]))[:, np.newaxis]
-        return self.values(segments, np.repeat(with_ends, len(segments.begin), axis=1))
-
-    def values(self, segments: Segments, parameters: Float64Array) -> Float64Array:
-        """Return the spline's values (a, m, N) at local parameters (m, N)."""
+        parameters = np.repeat(with_ends, len(segments.begin), axis=1)
         eased = np.flatnonzero(segments.eases.any(axis=0))
         if len(eased):
-            parameters = parameters.copy()
             ease_from, ease_to = np.repeat(segments.eases[:, np.newaxis, eased], len(parameters), axis=1)
             parameters[:, eased] = ease.ease(parameters[:, eased], ease_from, ease_to)
         return self._evaluated(segments, parameters, 0)

@@ -19,8 +19,6 @@ class SamplePoints(NamedTuple):
     at: Float64Array
     """The local parameters, in ascending order."""
     node_rows: slice = slice(1, None, 3)
-    has_narrow_peaks: bool = False
-    """True if error peaks may be narrower than the distance between points."""
     is_cubic: bool = False
     """True for cubics in time, which handles at thirds play exactly."""
 
@@ -38,9 +36,9 @@ def chebyshev(count: int) -> Float64Array:
     return (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
 
 
-EASED = SamplePoints(chebyshev(60), has_narrow_peaks=True)
+EASED = SamplePoints(chebyshev(60))
 """Points in segments with eases. With fewer than twenty fitted nodes, channels could move and return between them."""
-PLAIN = SamplePoints(chebyshev(36), has_narrow_peaks=True)
+PLAIN = SamplePoints(chebyshev(36))
 """Points in segments without ease."""
 SMOOTH = SamplePoints(chebyshev(27))
 """Points for quaternions without ease, for which nine nodes are as accurate as twelve. Angle channels need `PLAIN`."""

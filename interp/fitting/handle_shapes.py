@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ease
 from ..cubics import hermite_weights
-from ..key_batch import BoolArray, IndexArray
+from ..key_batch import BoolArray
 from ..keys import Float64Array
 from ..rotations import sphere
 from .bezier_segments import LEAST_SLOPE, bezier_powers, frame_powers, rise_at, slope_at
@@ -30,10 +30,6 @@ class Shape(NamedTuple):
     """The reach of the handles at the start and end, relative to the segment, shape (2, c, N)."""
     rates: Float64Array
     """Derivatives of the value with respect to u at the start and end, shape (2, c, N)."""
-
-    def take(self, columns: IndexArray) -> Shape:
-        """Return a subset of the columns."""
-        return Shape(*(array[..., columns] for array in self))
 
 
 class Round(NamedTuple):
@@ -63,12 +59,13 @@ def fitted_shape(course: Course, points: SamplePoints, rounds: tuple[Round, ...]
     if rounds is None:
         rounds = _QUATERNIONS if course.is_quaternion else _CHANNELS
     shape = Shape(np.full(course.rates.shape, 1.0 / 3.0), course.rates.copy())
+    course = course._replace(values=course.values[:, points.node_rows])
     columns_to_fit = np.flatnonzero(course.is_fitted)
     for start in range(0, len(columns_to_fit), _TOGETHER // channels):
         block = columns_to_fit[start : start + _TOGETHER // channels]
         # NumPy sums a single column in a different order, so it is repeated.
         block = np.repeat(block, 2) if len(block) == 1 else block
-        for array, fitted in zip(shape, _fit_columns(course.take(block), points, rounds), strict=True):
+        for array, fitted in zip(shape, _fit_columns(course.take(block), points.nodes, rounds), strict=True):
             array[..., block] = fitted
     return shape
 
@@ -101,10 +98,10 @@ _NEWTON_STEPS = 2
 """The number of Newton steps after each change to the handles, starting from the previous parameters."""
 
 
-def _fit_columns(course: Course, points: SamplePoints, rounds: tuple[Round, ...]) -> Shape:
+def _fit_columns(course: Course, nodes: Float64Array, rounds: tuple[Round, ...]) -> Shape:
     """Return the handles of columns that fit in the cache."""
-    normalized, size = _normalized(course._replace(values=course.values[:, points.node_rows]))
-    fit = _ShapeFit.of(normalized, points.nodes, rounds)
+    normalized, size = _normalized(course)
+    fit = _ShapeFit.of(normalized, nodes, rounds)
     unbounded = np.full(2 * len(course.values), np.inf)
     low = np.concatenate([np.zeros_like(unbounded), -unbounded])[:, np.newaxis]
     high = np.concatenate([np.full_like(unbounded, _LONGEST_REACH), unbounded])[:, np.newaxis]

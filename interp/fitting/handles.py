@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..key_batch import BoolArray, IndexArray
+from ..key_batch import BoolArray
 from ..keys import Float32Array, Float64Array
 from .bezier_segments import parameters_at
-from .handle_motion import Course, SampledSegments, SegmentMotion, Segments
-from .handle_samples import EASED, SamplePoints, chebyshev
-from .handle_shapes import Shape, fitted_shape
+from .handle_motion import SampledSegments, SegmentMotion, Segments
+from .handle_samples import EASED, SamplePoints
+from .handle_shapes import fitted_shape
 from .known_fits import KnownFits as KnownFits
 from .known_fits import row_bytes
-from .largest_errors import angles_apart, highest_peaks, maxima
+from .largest_errors import angles_apart, maxima
 from .requests import Batch, Request, fit_in_batches
 from .stored_handles import StoredHandles
 
@@ -100,9 +100,11 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     Derivatives of angle channels also change, by less than a hundredth at the median.
 
     Errors are measured in float64 with float32 handles, at 60 points per segment with ease. Segments without ease are
-    measured at 36 points, or 27 for quaternions and 12 for cubics. There are 8 additional points around the largest
-    maxima, except for quaternions without ease and for cubics. If a rotation error exceeds 3 degrees, it is measured
-    again at 240 points. The result is within a few percent of the maximum error. Values without ease are exact except
+    measured at 36 points, or 27 for quaternions and 12 for cubics. A parabola through the largest errors determines the
+    maximum. In 18,000 random segments, the result differed from the maximum at 2,000 points by 0.1 % at the median and
+    3 % at the 99th percentile. Above 3 degrees, it differed by 7 % at the 99th percentile, and was at most 22 % too
+    small. With turns of almost 360 degrees between keys, errors of more than 100 degrees have narrow peaks. Such errors
+    can be understated by more than half. Values without ease are exact except
     for rounding: 1.2e-6 of their range near frame 0, 4e-6 up to frame 1024, and 2.4e-4 near frame 100000. These figures
     include Blender's rounding during playback. Euler angles and axis-angle are fitted per channel to values that
     continue from the key. If these values differ from the values of the next key, for example by a full turn, no
@@ -126,17 +128,6 @@ _PROBES = slice(4, None, 9)
 
 Curves of any method that agree in all of these values to the last bit are equal.
 """
-_ROUGH = 0.05
-"""Rotations with errors above this limit, in radians, may have narrow error peaks, for example at a full turn."""
-_FINE = chebyshev(240)
-"""The points at which errors above `_ROUGH` are measured."""
-_PEAKS = 3
-"""The number of highest error peaks that are measured again, between the samples on both sides of each peak.
-
-Peaks are narrow where handles are so long that the frame hardly rises, and where an ease ends.
-"""
-_POINTS_PER_PEAK = 8
-"""The number of points at which each peak is measured again."""
 
 
 class _HandleFits:
@@ -189,14 +180,8 @@ class _HandleFits:
         shape = fitted_shape(course, points)
         stored = StoredHandles.of(segments, course, shape)
         played = stored.played(parameters_at(points.at, stored.rise))
-        sampled_errors = self._errors(played, course.values, sampled.exact[:, 1:-1])
-        errors, worst = maxima(sampled_errors, points.at)
-        if points.has_narrow_peaks:
-            errors, worst = self._maxima_around_peaks(segments, stored, sampled_errors, points.at)
+        errors, worst = maxima(self._errors(played, course.values, sampled.exact[:, 1:-1]), points.at)
         if self._batch.representation is not None:
-            rough = np.flatnonzero(errors[0] > _ROUGH)
-            if len(rough):
-                errors[:, rough], worst[:, rough] = self._maxima_at_many_points(segments, course, shape, rough)
             # Orientations are never more than half a turn apart, but the maxima of parabolas may exceed half a turn.
             errors = np.fmin(errors, np.pi)
         frames, values = (handles.reshape(2, self._batch.channels, -1) for handles in (stored.frames, stored.values))
@@ -212,47 +197,6 @@ class _HandleFits:
             return np.abs(played - values).reshape(played.shape[1], count, -1).swapaxes(0, 1)
         channels = played if representation.homogeneous else played.reshape(played.shape[1], count, -1).swapaxes(0, 1)
         return angles_apart(representation, channels, exact)[np.newaxis]
-
-    def _maxima_around_peaks(
-        self, segments: Segments, stored: StoredHandles, errors: Float64Array, sampled_at: Float64Array
-    ) -> tuple[Float64Array, Float64Array]:
-        """Return the largest errors and their parameters, from additional points around the highest peaks.
-
-        `errors` are the errors at the sampled parameters, shape (channels or 1, m, N).
-        """
-        channels, _, count = errors.shape
-        # Each peak, shape (peaks, channels, N), is between the neighboring samples, and its points are evenly spaced.
-        rows = highest_peaks(errors, _PEAKS).swapaxes(0, 1)
-        with_ends = np.concatenate(([0.0], sampled_at, [1.0]))
-        low, step = with_ends[rows], (with_ends[rows + 2] - with_ends[rows]) / _POINTS_PER_PEAK
-        steps = np.arange(0.5, _POINTS_PER_PEAK)
-        parameters = low[:, np.newaxis] + step[:, np.newaxis] * steps[:, np.newaxis, np.newaxis]
-        parameters = parameters.reshape(_PEAKS * _POINTS_PER_PEAK, channels * count)
-        by_channel = segments.take(np.tile(np.arange(count), channels))
-        exact = values = self._motion.values(by_channel, parameters)
-        if self._batch.representation is None:
-            # Each channel has its own points, at which only its own value of the spline is used.
-            values = np.take_along_axis(exact, np.repeat(np.arange(channels), count)[np.newaxis, np.newaxis], axis=0)
-        # The channels of a rotation share one error and the same points, but angle channels have separate columns.
-        columns = stored.rise.shape[3] // parameters.shape[1]
-        played = stored.played(parameters_at(np.tile(parameters, columns), stored.rise))
-        errors_of_peaks = self._errors(played, values, exact).reshape(channels * _PEAKS, _POINTS_PER_PEAK, count)
-        peak_errors, worst_steps = (array.reshape(channels, _PEAKS, count) for array in maxima(errors_of_peaks, steps))
-        worst = low.swapaxes(0, 1) + worst_steps * step.swapaxes(0, 1)
-        highest = peak_errors.argmax(axis=1)[:, np.newaxis]
-        largest, worst = (np.take_along_axis(array, highest, axis=1)[:, 0] for array in (peak_errors, worst))
-        return largest, worst
-
-    def _maxima_at_many_points(
-        self, segments: Segments, course: Course, shape: Shape, rough: IndexArray
-    ) -> tuple[Float64Array, Float64Array]:
-        """Return the largest errors of some rotation segments and their parameters, from many more points."""
-        rough_segments, count = segments.take(rough), course.keys.shape[2] // len(segments.begin)
-        columns = (np.arange(count)[:, np.newaxis] * len(segments.begin) + rough).ravel()
-        stored = StoredHandles.of(rough_segments, course.take(columns), shape.take(columns))
-        played = stored.played(parameters_at(_FINE, stored.rise))
-        exact = self._motion.with_ends(rough_segments, _FINE)[:, 1:-1]
-        return maxima(self._errors(played, played, exact), _FINE)
 
 
 class _SegmentFits(NamedTuple):

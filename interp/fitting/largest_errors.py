@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..key_batch import IndexArray
 from ..keys import Float64Array
 from ..rotations import sphere
 from ..rotations.representations import RotationRepresentation
@@ -22,19 +21,6 @@ def angles_apart(representation: RotationRepresentation, channels: Float64Array,
     difference, total = sphere.length(q - exact), sphere.length(q + exact)
     angles: Float64Array = 4.0 * np.arctan2(np.minimum(difference, total), np.maximum(difference, total))
     return angles
-
-
-def highest_peaks(errors: Float64Array, count: int) -> IndexArray:
-    """Return the indices (c, count, N) of the highest peaks of errors (c, m, N), repeating the first if needed."""
-    before, after = (np.zeros_like(errors) for _ in range(2))
-    before[:, 1:], after[:, :-1] = errors[:, :-1], errors[:, 1:]
-    peaks = np.where((errors >= before) & (errors > after), errors, -1.0)
-    rows = [errors.argmax(axis=1)[:, np.newaxis]]
-    for _ in range(count - 1):
-        np.put_along_axis(peaks, rows[-1], -1.0, axis=1)
-        next_row = peaks.argmax(axis=1)[:, np.newaxis]
-        rows.append(np.where(np.take_along_axis(peaks, next_row, axis=1) > 0.0, next_row, rows[0]))
-    return np.concatenate(rows, axis=1)
 
 
 def maxima(errors: Float64Array, parameters: Float64Array) -> tuple[Float64Array, Float64Array]:
