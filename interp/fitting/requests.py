@@ -41,9 +41,6 @@ class Request:
         For curves, the maximum error, above 0. For rotations, an angle in radians. Errors of `curves.VALUE_TOLERANCE`
         times the range of values, and of `curves.ROTATION_TOLERANCE`, are not visible. Handles ignore the tolerance and
         are as accurate as possible.
-    other_keys : array_like of float, or None
-        For curves, frames of other keys of the same track. Knots stay half a frame away from these keys, as they do
-        from the keys of the spline.
     """
 
     spline: Spline
@@ -51,7 +48,6 @@ class Request:
     numbers: npt.ArrayLike | None = None
     segments: npt.ArrayLike | None = None
     tolerance: float | None = None
-    other_keys: npt.ArrayLike | None = None
 
 
 _LARGEST_VALUE = 1e37

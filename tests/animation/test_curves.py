@@ -20,7 +20,6 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
-    function,
     generated,
     key,
     new_object,
@@ -122,37 +121,6 @@ def test_a_character_s_curves_have_a_tenth_of_the_keys_of_samples(animation) -> 
         report = animation.bake(thing, output=output, keep_look=False)
         counts.append(report.samples + report.curve_keys)
     assert 10 * counts[1] <= counts[0]
-
-
-@pytest.mark.parametrize(("mode", "retimed"), each_once(MODES, [False, True]))
-def test_no_generated_key_stands_near_to_an_own_key_of_its_track(animation, mode: str, retimed: bool) -> None:
-    dice = random.Random(23)
-    thing = new_object("Thing", mode)
-    rows = values_of(mode, rotations_near_each_other(dice, 8, 0.9))
-    key(thing, rotation_path(mode), [(18.3 * index, row) for index, row in enumerate(rows)])
-    for component in range(3):
-        frames = [0, *(16 * index + 5 * component for index in range(1, 8)), 144]
-        key(thing, "location", [(frame, [dice.gauss(0, 1)] * 3) for frame in frames], channels=[component])
-    animation.enable(thing, keep_look=False)
-    for each in fcurves(thing):
-        for frame, _ in co(each).tolist()[::2]:
-            # A frame function can play the end of an ease close to a key, where the motion has a corner.
-            eases = {} if retimed else {"ease_to": 0.4, "ease_from": 0.2}
-            animation.key_set(thing, each.data_path, frame, bias=0.3, **eases)
-    frame_curve = function(thing, [(0, 0.0), (60, 90.0), (144, 144.0)], interpolation="BEZIER") if retimed else None
-    tracks: dict[str, dict[int, np.ndarray]] = {}
-    for each in fcurves(thing):
-        if each != frame_curve:
-            tracks.setdefault(each.data_path, {})[each.array_index] = co(each)[:, 0]
-    assert animation.bake(thing, output="CURVES").curve_keys > 0
-    for path, channels in tracks.items():
-        own = np.unique(np.concatenate(list(channels.values())))
-        for index, frames in channels.items():
-            near = [frame for frame in generated(curve(thing, path, index)) if 0 < np.abs(frame - own).min() < 0.5]
-            # If a frame function plays a key of the motion, there may be a corner close to another key.
-            if frame_curve is not None:
-                near = [frame for frame in near if np.abs(frame_curve.evaluate(frame) - frames).min() > 1.0]
-            assert near == [], (path, index)
 
 
 def test_keys_of_quaternions_are_unit_quaternions(animation) -> None:

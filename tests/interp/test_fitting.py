@@ -16,7 +16,6 @@ from interp import Keys, rotations
 from interp.fitting import Request
 from interp.fitting.curves import ROTATION_TOLERANCE, fit_many, handles
 from interp.splines import hermite, tcb
-from tests.all_pairs import all_pairs
 from tests.interp.fitted_pieces import largest_difference, numbers_of, segments
 
 HELD = ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
@@ -389,72 +388,6 @@ def test_handles_belong_to_their_rounded_frames():
     assert float(right[0, 0]) != 100000.0 + 10.0 / 3.0
     assert right[0, 1] == np.float32(0.3 * (float(right[0, 0]) - 100000.0))
     assert left[1, 1] == np.float32(1.0 - 0.3 * (100010.0 - float(left[1, 0])))
-
-
-APART = 0.5
-"""Distance in frames. Knots are closer to a key only if the tolerance requires it."""
-
-
-def hasty(generator, rotation, eased):
-    """Return a spline with some keys half a frame to a few frames apart, and many keys farther apart."""
-    frames = np.cumsum(np.float32(generator.choice([0.6, 1.3, 3.0, 9.5, 24.0], 9))).astype(np.float32).astype(float)
-    parameters = generator.uniform(-1.0, 1.0, (3, 9))
-    eases = generator.uniform(0.0, 0.3, (2, 9)) * eased
-    if rotation:
-        turns = np.cumsum(generator.normal(size=(9, 3)) * generator.choice([0.1, 0.5], (9, 1)), axis=0)
-        return tcb.RotationSpline(Keys(frames, rotations.from_rotation_vector(turns), *parameters, *eases))
-    return tcb.VectorSpline(Keys(frames, generator.normal(size=9), *parameters, *eases))
-
-
-def is_reached_farther_off(spline, index, tolerance, rotation):
-    """Return whether any number of knots farther from the ends of a segment reaches the tolerance."""
-    start, end = spline.keys.frames[index : index + 2]
-    far = np.linspace(start + APART, end - APART, 60) if end - start >= 2.0 * APART else np.empty(0)
-    places = np.unique(np.concatenate([[start], far, [end]]))
-    values = spline(places)
-    derivatives = spline(np.append(places[:-1], end - 1e-8 * (end - start)), 1)
-    if rotation:
-        derivatives = rotations.multiply(np.pad(derivatives, ((0, 0), (1, 0))), values) / 2.0
-    return fewest(places, values, derivatives, spline, tolerance, rotation) is not None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rotation", "eased", "tolerance"), all_pairs([False, True], [False, True], [1e-2, 1e-3, ROTATION_TOLERANCE, 1e-5])
-)
-def test_knots_stand_near_to_keys_only_where_the_tolerance_needs_it(rotation, eased, tolerance):
-    generator = np.random.default_rng(16)
-    splines = [hasty(generator, rotation, eased) for _ in range(10)]
-    held = "QUATERNION" if rotation else None
-    needless = near = 0
-    for spline, fit in zip(
-        splines,
-        fit_many([Request(spline, held, tolerance=tolerance) for spline in splines]),
-        strict=True,
-    ):
-        frames, knots = spline.keys.frames, fit.knots[0].frames
-        for knot in knots:
-            index = np.searchsorted(frames, knot) - 1
-            if min(knot - frames[index], frames[index + 1] - knot) < APART:
-                near += 1
-                # Errors are proven upper bounds. They are up to an eighth too large where the acceleration jumps.
-                needless += is_reached_farther_off(spline, index, tolerance / 1.125, rotation)
-    assert needless == 0
-    assert near > 0 or tolerance > 1e-3 or (not rotation and not eased)
-
-
-def test_knots_keep_away_from_keys_of_other_channels():
-    generator = np.random.default_rng(18)
-    spline = random_rotation(generator, 0.8, 12)
-    (free,) = fit_many([Request(spline, "XYZ", numbers_of(spline, "XYZ"), tolerance=ROTATION_TOLERANCE)])
-    knots = free.knots[0].frames
-    others = knots[::3] + generator.uniform(-0.4, 0.4, len(knots[::3]))
-    (fit,) = fit_many(
-        [Request(spline, "XYZ", numbers_of(spline, "XYZ"), tolerance=ROTATION_TOLERANCE, other_keys=others)]
-    )
-    assert fit.reached
-    assert np.abs(fit.knots[0].frames[:, np.newaxis] - others).min() >= APART
-    assert len(fit.knots[0].frames) <= 1.1 * len(knots)
 
 
 @pytest.mark.parametrize(

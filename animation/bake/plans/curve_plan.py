@@ -29,11 +29,9 @@ def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
     """Return the plan for a track's splines, which must contain channel values at the keys."""
     track, tolerance = scope.track, scope.tolerance(splines)
     representation = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
-    requests = []
-    for spline in splines:
-        other_keys = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
-        plays = ~spline.begins_segment
-        requests.append(Request(spline.spline, representation, spline.values, plays, tolerance, other_keys))
+    requests = [
+        Request(spline.spline, representation, spline.values, ~spline.begins_segment, tolerance) for spline in splines
+    ]
     return [CurvePlan(scope, splines, representation, requests, extrapolates(scope, splines))]
 
 

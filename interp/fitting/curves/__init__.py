@@ -7,9 +7,9 @@ divided by knots. Each piece is compared with the spline, with handles rounded a
 docs/formulas, "Fitting curves".
 """
 
-# The steps of a fit: `strands` lists the segments of all requests. `search` places knots, outside `zones` where it can,
-# until `cubics` finds each piece accurate enough. `fit` sorts the pieces by request. `handles_at_thirds` turns the
-# derivatives of a fit into handles.
+# The steps of a fit: `strands` lists the segments of all requests. `search` places knots until `cubics` finds
+# each piece accurate enough. `fit` sorts the pieces by request. `handles_at_thirds` turns the derivatives of a fit into
+# handles.
 
 from .fit import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, fit_many
 from .handles_at_thirds import handles

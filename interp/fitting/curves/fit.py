@@ -111,12 +111,12 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Raises
     ------
     TypeError
-        If a request has no spline, or its numbers or other keys are not numbers.
+        If a request has no spline, or its numbers are not numbers.
     ValueError
         If a tolerance is missing or not above 0, or numbers are not finite, too large for float32, or quaternions of
         length zero, or do not match the shape of the keys. Representations other than quaternions require numbers.
-        ValueError is also raised if `segments` is not one bool per key, other keys are not finite, a rotation has no
-        known representation, or values have a representation.
+        ValueError is also raised if `segments` is not one bool per key, a rotation has no known representation, or
+        values have a representation.
 
     Notes
     -----
@@ -131,10 +131,9 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     of its orientation (no turn, gimbal lock), so that the axis or the Euler angles must change instantly. Segments at
     frames that float32 barely resolves can also exceed the tolerance.
 
-    Knots are placed so that all pieces of a segment have equal errors. Knots stay half a frame away from keys, unless
-    the error would then exceed the tolerance. For tracks of each kind, with and without ease, the number of knots was
-    at most 1.1 times the minimum with exact values and derivatives. Dynamic programming on 48 to 150 points per segment
-    determined the minimum. Source: docs/formulas, "Fitting curves".
+    Knots are placed so that all pieces of a segment have equal errors. For tracks of each kind, with and without ease,
+    the number of knots was at most 1.1 times the minimum with exact values and derivatives. Dynamic programming on 48
+    to 150 points per segment determined the minimum. Source: docs/formulas, "Fitting curves".
 
     Examples
     --------

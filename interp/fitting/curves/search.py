@@ -16,8 +16,11 @@ from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .cubics import Cubics
 from .strands import Pieces, Spans, Strands, concatenate
-from .zones import Zones, least_distance, ordinals
 
+_LEAST_FRAMES = 0.0125
+"""The smallest length of a piece in frames. Blender merges keys closer than 0.01 frame."""
+_LEAST_STEPS = 12
+"""The smallest length of a piece in float32 steps, which must resolve the thirds of the piece."""
 _MAX_TRIALS = 16
 _MAX_REBALANCED = 3
 """The maximum number of successive trials with the same number of pieces."""
@@ -27,8 +30,6 @@ _SLACK = 0.1
 """The number of pieces by which a trial may be smaller than predicted."""
 _LESS = 0.9
 """Inaccurate pieces are replaced only by pieces whose largest error is below this fraction."""
-_FARTHER = np.arange(0.0, 1.5, 0.125)
-"""The distances, in frames, by which knots for the end of an ease are moved away from a zone."""
 _UNITS = 2.0**40
 """The density of a span in integer units."""
 
@@ -42,7 +43,7 @@ class _Search:
     """The search for the pieces of all strands together."""
 
     def __init__(self, strands: Strands) -> None:
-        self._strands, self._cubics, self._zones = strands, Cubics(strands), Zones(strands)
+        self._strands, self._cubics = strands, Cubics(strands)
 
     def pieces(self) -> Pieces:
         """Return the pieces of all strands, in order of strand and frame."""
@@ -56,7 +57,6 @@ class _Search:
         sections = strands.divided(whole, span, frames)
         if len(span):
             pieces = cubics.fit(sections)
-        self._allow_needed_zones(sections.take(pieces.error > strands.goal[pieces.strand]))
         pieces = self._fewest(sections, np.arange(len(sections.strand)), pieces)
         # Some pieces can be joined across a jump.
         with_jump = whole.take(np.unique(span))
@@ -67,44 +67,10 @@ class _Search:
         return cubics.measured(concatenate([finished, pieces]))
 
     def _knots_at_jumps(self, spans: Spans) -> tuple[IndexArray, Float64Array]:
-        """Return the spans and frames of knots for the ends of eases.
-
-        A knot in a zone is moved out of the zone. If the zone is at an end of the span, the knot is moved to the first
-        frame at which the piece from the key is accurate although it contains the jump. If there is no such frame, the
-        knot is needed in the zone.
-        """
-        strands, zones = self._strands, self._zones
-        ease_ends = strands.ease_ends[:, spans.strand]
+        """Return the spans and frames of knots for the ends of eases."""
+        ease_ends = self._strands.ease_ends[:, spans.strand]
         span, row = np.nonzero(((ease_ends > spans.frames[0]) & (ease_ends < spans.frames[1])).T)
-        jumps = _rounded(ease_ends[row, span])
-        frames = zones.moved_out(spans, span, jumps)
-        is_later = frames > jumps
-        start, end = spans.frames[:, span]
-        keys = np.where(is_later, start, end)
-        near_key = np.flatnonzero((frames != jumps) & (zones.moved_out(spans, span, keys) == frames))
-        if not len(near_key):
-            return span, frames
-        owner, is_later = span[near_key], is_later[near_key]
-        start, end = spans.frames[:, owner]
-        least = least_distance(start, end)
-        farther = frames[near_key] + np.where(is_later, 1.0, -1.0) * _FARTHER[:, np.newaxis]
-        farther = _rounded(np.clip(farther, start + least, end - least))
-        spans_of_knots = spans.take(np.tile(owner, len(_FARTHER)))
-        both_parts = strands.divided(spans_of_knots, np.arange(farther.size), farther.ravel())
-        # If the knot moves to a later frame, the first of both parts contains the jump, and otherwise the second.
-        part = 2 * np.arange(farther.size) + np.tile(~is_later, len(_FARTHER))
-        pieces = self._cubics.measured(self._cubics.fit(both_parts.take(part)))
-        is_accurate = (pieces.error <= strands.goal[pieces.strand]).reshape(farther.shape)
-        first_accurate = np.argmax(is_accurate, axis=0), np.arange(len(near_key))
-        frames[near_key] = np.where(is_accurate.any(axis=0), farther[first_accurate], jumps[near_key])
-        return span, frames
-
-    def _allow_needed_zones(self, inaccurate: Spans) -> None:
-        """Allow knots in each zone across which one piece of these spans is inaccurate."""
-        strands, cubics, zones = self._strands, self._cubics, self._zones
-        parts = strands.divided(inaccurate, *_far_knots(inaccurate, *zones.edges(inaccurate)))
-        across = cubics.measured(cubics.fit(parts.take(zones.cover(parts))))
-        zones.allow(across.take(across.error > strands.goal[across.strand]))
+        return span, _rounded(ease_ends[row, span])
 
     def _fewest(self, sections: Spans, owner: IndexArray, pieces: Pieces) -> Pieces:
         """Return the fewest accurate pieces of each section, or else the most accurate pieces that were found.
@@ -114,11 +80,11 @@ class _Search:
         """
         if not len(owner):
             return pieces
-        strands, cubics, zones = self._strands, self._cubics, self._zones
+        strands, cubics = self._strands, self._cubics
         trials = _Trials(sections)
         for _ in range(_MAX_TRIALS):
-            # Only a measured error may require a knot close to a key or to the end of an ease.
-            pieces = cubics.measured(pieces, zones.cover(pieces) | cubics.has_jump(pieces))
+            # Only a measured error may require a knot close to the end of an ease.
+            pieces = cubics.measured(pieces, cubics.has_jump(pieces))
             trial = _Trial.of(owner, pieces, pieces.error / strands.goal[pieces.strand])
             trials.add(trial)
             active, span, parameter = trials.next_knots(trial)
@@ -126,8 +92,7 @@ class _Search:
                 break
             spans = sections.take(active)
             start, end = spans.frames[:, span]
-            frames = zones.moved_out(spans, span, _rounded(start + parameter * (end - start)))
-            span, frames = _far_knots(spans, span, frames)
+            span, frames = _far_knots(spans, span, _rounded(start + parameter * (end - start)))
             pieces = cubics.fit(strands.divided(spans, span, frames))
             owner = np.repeat(active, np.bincount(span, minlength=len(active)) + 1)
         return trials.best()
@@ -170,7 +135,7 @@ class _Trials:
     def __init__(self, sections: Spans) -> None:
         self._start, self._end = sections.frames
         lengths = self._end - self._start
-        self._most = np.maximum(np.floor(lengths / least_distance(*sections.frames)), 1.0).astype(np.intp)
+        self._most = np.maximum(np.floor(lengths / _least_distance(*sections.frames)), 1.0).astype(np.intp)
         self._trials: list[_Trial] = []
         count = len(lengths)
         # The best trial, its number of pieces if all are accurate, and its largest error otherwise.
@@ -204,7 +169,7 @@ class _Trials:
         """
         owner, pieces, ratio, first, section, count, error = trial
         # The number of pieces by which each piece should be replaced. The small terms are for pieces without an error.
-        room = (pieces.frames[1] - pieces.frames[0]) / least_distance(*pieces.frames)
+        room = (pieces.frames[1] - pieces.frames[0]) / _least_distance(*pieces.frames)
         density = np.minimum(np.sqrt(np.sqrt(ratio + 1e-4 * np.repeat(error, count) + 1e-30)), room)
         total = np.add.reduceat(density, first)
 
@@ -260,7 +225,7 @@ def _equal_parts(
     number = np.repeat(np.arange(len(spans)), knots_per_span)
     span = spans[number]
     low, high = before[first[span]], before[first[span] + count[span]]
-    target = low + (high - low) * (ordinals(knots_per_span) + 1) // new_count[span]
+    target = low + (high - low) * (_ordinals(knots_per_span) + 1) // new_count[span]
     piece = np.searchsorted(before, target, side="right") - 1
     starts = np.concatenate(([0.0], ends[:-1]))
     starts[first] = 0.0
@@ -276,7 +241,7 @@ def _far_knots(spans: Spans, span: IndexArray, frames: Float64Array) -> tuple[In
     previous = start.copy()
     has_previous = span[1:] == span[:-1]
     previous[1:][has_previous] = frames[:-1][has_previous]
-    least = least_distance(start, end)
+    least = _least_distance(start, end)
     is_far = (frames - previous >= least) & (frames - start >= least) & (end - frames >= least)
     return span[is_far], frames[is_far]
 
@@ -284,3 +249,15 @@ def _far_knots(spans: Spans, span: IndexArray, frames: Float64Array) -> tuple[In
 def _rounded(frames: Float64Array) -> Float64Array:
     """Return frames rounded to float32."""
     return frames.astype(np.float32).astype(np.float64)
+
+
+def _least_distance(start: Float64Array, end: Float64Array) -> Float64Array:
+    """Return the minimum distance between knots within spans from `start` to `end`."""
+    steps = np.spacing(np.maximum(-start, end).astype(np.float32))
+    least: Float64Array = np.maximum(_LEAST_FRAMES, _LEAST_STEPS * steps)
+    return least
+
+
+def _ordinals(counts: IndexArray) -> IndexArray:
+    """Return the numbers 0, 1, … below each count, one count after the other."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
