@@ -3,7 +3,7 @@
 # BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender. The default is the newest that an installed Python can run.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test version check test-blender test-core test-gui screenshots listing bench api docs zip wheel release format clean
+.PHONY: help demo test version check test-blender test-core test-gui screenshots listing bench docs zip wheel release format clean
 .NOTPARALLEL:
 
 # Tests start hundreds of processes. Without stored bytecode, each would compile every module.
@@ -23,8 +23,7 @@ help:
 	@echo "make screenshots   take the pictures in docs/images again, in a graphical Blender"
 	@echo "make listing       create the pictures in docs/listing again, for extensions.blender.org"
 	@echo "make bench     measure bakes and compare them with Blender's; docs/measurements/performance.md contains more rounds"
-	@echo "make api       write docs/reference/api/, docs/reference/interp/ and docs/splines/ from the docstrings"
-	@echo "make docs      build the site into build/docs/. Broken links and pictures are errors"
+	@echo "make docs      build the site into build/docs/, with the docstrings. Broken links and pictures are errors"
 	@echo "make zip       build the extension into dist/"
 	@echo "make wheel     build the package of the mathematics, tcb-splines, into dist/"
 	@echo "make release   build the tagged version with notes and checksums into dist/"
@@ -73,9 +72,6 @@ listing:
 
 bench:
 	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py bakes --rounds 1
-
-api:
-	@$(in_blender) "$$python" tools/api_pages.py && "$$python" tools/spline_pages.py
 
 docs:
 	@python=$$(tools/environment.sh docs) && "$$python" -m sphinx --quiet --fail-on-warning --keep-going --nitpicky \

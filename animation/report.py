@@ -61,7 +61,7 @@ class Report:
     """The counts, errors and notes of an operation, accumulated over datablocks."""
 
     datablocks: int = 0
-    """Number of datablocks: objects, and the datablocks that they use."""
+    """Number of datablocks, which are objects and the datablocks that they use."""
     objects: int = 0
     """Number of objects among the datablocks."""
     tracks: int = 0

@@ -58,6 +58,7 @@ class PiecewiseSpline(BaseSpline):
     Examples
     --------
     >>> from tcb_splines import Keys, tcb
+    >>> from tcb_splines.piecewise import PiecewiseSpline
     >>> runs = [tcb.VectorSpline(Keys([0, 10], [0, 1])), tcb.VectorSpline(Keys([20, 30], [5, 6]))]
     >>> PiecewiseSpline(runs)([5, 10, 15, 20]).ravel()
     array([0.5, 1. , 1. , 5. ])

@@ -131,7 +131,7 @@ def diagonal_rows() -> list[list[str]]:
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose cells are not padded, because tools/spline_pages.py reads its rows."""
+    """Return a table in Markdown."""
     return "\n".join("| " + " | ".join(row) + " |" for row in (heads, ["---"] * len(heads), *rows))
 
 

@@ -24,7 +24,7 @@ class Violation:
     track: str
     """The path of the property, or of the constraint."""
     condition: str
-    """The condition: CLIP, LENS, FOCUS, VIEW or SCALE."""
+    """CLIP, LENS, FOCUS, VIEW or SCALE."""
     start: float
     end: float
     worst: float

@@ -44,8 +44,8 @@ class RotationFault:
     track: str
     """Path of the track."""
     kind: Kind
-    """FLIP: opposite quaternions or axes, or the other Euler solution. JUMP: whole turns within one frame. TURN: more
-    than 180 degrees over a longer time, which may be intended. GIMBAL: within 2 degrees of gimbal lock."""
+    """FLIP is opposite quaternions or axes, or the other Euler solution. JUMP is whole turns within one frame. TURN is
+    more than 180 degrees over a longer time, which may be intended. GIMBAL is within 2 degrees of gimbal lock."""
     frames: tuple[float, ...]
     """Frames of the keys, in action time. For a flip, jump or turn, the frame of the second key."""
     repairable: bool

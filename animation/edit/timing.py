@@ -76,7 +76,7 @@ def retime(  # noqa: PLR0913
 
     Parameters
     ----------
-    datablock
+    datablock : bpy.types.ID
         Any datablock that can be animated, for example an object, a camera or a scene.
     shape : str
         AS_IT_IS keeps the timing, F(t) = t. SCALE multiplies the duration by `scale`, starting at the first key.

@@ -94,7 +94,7 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
 
     Notes
     -----
-    The angle is 2 atan2(|p-q|, |p+q|). The error is a few times 1e-16, multiplied by 1 / (pi - angle) near antipodal
+    The angle is `2 atan2(|p-q|, |p+q|)`. The error is a few times 1e-16, multiplied by 1 / (pi - angle) near antipodal
     ends. Between exactly antipodal ends, an arbitrary arc is used. Source: docs/formulas, "Slerp".
 
     Examples

@@ -71,7 +71,7 @@ def find_faults(name: str, frames: npt.ArrayLike, values: npt.ArrayLike, moves: 
     >>> q = [[1, 0, 0, 0], [-0.8, -0.6, 0, 0]]
     >>> faults = rotation_faults.find_faults("QUATERNION", [1, 10], q, [True, True])
     >>> faults.flips, faults.repaired(turns=False).applied(q)[1]
-    (array([False,  True]), array([0.8, 0.6, 0. , 0. ]))
+    (array([False,  True]), array([ 0.8,  0.6, -0. , -0. ]))
     """
     key_frames, key_values = checked_numbers("frames", frames), checked_numbers("values", values)
     previous = np.maximum(np.arange(len(key_values)) - 1, 0)
