@@ -274,29 +274,19 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "TABLE_NOT_BEZIER": n_(
         "not all keys are Bezier. Tables do not store interpolation, so all keys become Bezier on import"
     ),
-    "TABLE_SIGNS": n_("quaternions change sign between keys. After import, the rotation takes the shortest path"),
-    "COLUMN_LEFT_OUT": n_("skipped: {:s}"),
     "COLUMNS_EMPTY": n_("the columns have no values"),
-    "COLUMNS_UNKNOWN": n_("no column names a float property of this object"),
-    "COLUMNS_TWICE": n_("the table defines this property twice: in separate columns and in a matrix with scale"),
+    "COLUMN_TWICE": n_("two columns name the same channel"),
     "COLUMN_BEYOND": n_("the property has {:d} components, but the table names component {:d}"),
     "COLUMN_WITHOUT_COMPONENT": n_("the property has {:d} components. Name one component, for example {:s}[0]"),
-    "COLUMN_UNKNOWN": n_("no float property with this name"),
-    "COLUMN_OWNER_EMPTY": n_("{:s} is empty, so there is no such property"),
+    "COLUMN_UNKNOWN": n_("no float property with this name. Name columns as in location[0] or data.lens"),
+    "COLUMN_OTHER_MODE": n_("the rotation mode is {:s}, so the table must contain {:s}"),
     "COLUMN_NOT_ANIMATABLE": n_("this is not a separate property that can be animated"),
-    "COLUMN_NOTHING_ROTATES": n_("nothing with this name has a rotation"),
     "ROW": n_("line {:d}: {:s}"),
-    "ROW_BEYOND": n_("frame {0:g} is outside Blender's range, -{1:,} to {1:,}"),
+    "ROW_BEYOND": n_("the frame is outside Blender's range, -{0:,} to {0:,}"),
     "ROWS_TOO_NEAR": n_(
         "the next row is less than {:g} frames later, so Blender cannot distinguish the keys. Remove some rows"
     ),
     "CELL_TOO_LARGE": n_("the value exceeds the range of float32"),
-    "MATRIX_FLAT": n_("the matrix has an axis of zero length, so it defines no rotation"),
-    "MATRIX_SHEARED": n_("the matrix has shear, which location, rotation and scale cannot represent"),
-    "ROWS_NEGATED": n_(
-        "{:,} of {:,} quaternions were negated so that the rotation takes the shortest path between rows"
-    ),
-    "ROWS_SHORTER": n_("turns above 180 degrees take the shortest path in mode {:s}"),
     "COMPONENT_DRIVEN": n_("{:channels} is driven, so keys have no effect"),
     "HAS_KEYS": n_("there are already keys. Use Replace Keys to delete them"),
     "PARAMETERS_GONE": n_("the previous TCB parameters were removed with their keys"),
@@ -642,7 +632,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
 NOTHING_TO_DO = frozenset(
     (
         "COLUMNS_EMPTY",
-        "COLUMNS_UNKNOWN",
         "CURVES_GONE",
         "NO_FLOAT_KEYS",
         "NO_FLOAT_PROPERTY",

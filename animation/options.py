@@ -256,7 +256,6 @@ IMPORT_TABLE = {
     "frame_start": Option(n_("Start Frame"), n_("Scene frame that corresponds to time 0 in the table"), 0.0, "FRAMES"),
     "use_tcb": flag(n_("Enable TCB"), n_("Enable TCB on the imported tracks"), default=True),
     "replace": flag(n_("Replace Keys"), n_("Delete existing keys of the properties in the table")),
-    "known_only": flag(n_("Skip Unknown Columns"), n_("Skip columns that do not name a property of the object")),
 }
 
 VELOCITIES = {"remove": flag(n_("Remove"), n_("Remove velocities that were written earlier"))}

@@ -256,7 +256,6 @@ def _add_import_table(parser: argparse.ArgumentParser) -> None:
     add_option(parser, "--start", IMPORT_TABLE["frame_start"], dest="frame_start")
     add_option(parser, "--replace", IMPORT_TABLE["replace"])
     parser.add_argument("--plain", action="store_false", dest="use_tcb", help=rpt_("Do not enable TCB on the tracks"))
-    add_option(parser, "--known-only", IMPORT_TABLE["known_only"])
 
 
 _ADD_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {

@@ -38,16 +38,13 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
     frame_start: property_of(IMPORT_TABLE["frame_start"])
     use_tcb: property_of(IMPORT_TABLE["use_tcb"])
     use_replace: property_of(IMPORT_TABLE["replace"])
-    use_known_only: property_of(IMPORT_TABLE["known_only"])
 
     poll = classmethod(poll_active)
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
         path = path_of(self.filepath)
         try:
-            options = TableKeys(
-                self.frame_start, frame_rate(context.scene), self.use_tcb, self.use_replace, self.use_known_only
-            )
+            options = TableKeys(self.frame_start, frame_rate(context.scene), self.use_tcb, self.use_replace)
             content = table.read(read_file(path))
         except table.TableError as error:
             return refuse(self, rpt_("{:s}: {:s}", path.name, translated(error)))

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...formats.table import Property, Table
-from ...formats.table_headings import Form
-from ...interp import rotations
+from ...formats.table import Table
 from ..arguments import checked
 from ..datablocks import name_of, of_object
 from ..errors import AnimationError, Finding
@@ -23,8 +21,6 @@ from ..store.find_tracks import find_tracks, tracks_shown
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import count_key_frames, read_own_keys
 from ..store.tracks import Track
-
-_FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
 
 
 @checked
@@ -54,8 +50,8 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
     Examples
     --------
     >>> table, report = animation.export_table(ball)
-    >>> table.times.tolist(), [each.path for each in table.properties]
-    ([1.0, 20.0, 40.0], ['location', 'rotation'])
+    >>> table.times.tolist(), list(table.columns)[:4]
+    ([1.0, 20.0, 40.0], ['location[0]', 'location[1]', 'location[2]', 'rotation_euler[0]'])
     """
     exported = list(_tracks(item, bone))
     report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in exported)))
@@ -63,17 +59,16 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
     frames = union([own.keys.frames for _, _, channels in own_keys for own in channels.values()])
     if not len(frames):
         raise AnimationError(Finding("NO_FLOAT_KEYS", name_of(item)))
-    properties = []
+    columns: dict[str, Float32Array] = {}
     for track, path, channels in own_keys:
         if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in channels.values()):
             report.notes.append(track.finding("TABLE_NOT_BEZIER"))
-        values = _values_at(frames, track, list(channels.values()))
-        if track.kind == "QUATERNION" and _changes_sign(values):
-            report.notes.append(track.finding("TABLE_SIGNS"))
-        properties.append(_property(track, path, tuple(channels), values))
+        for index, own in channels.items():
+            heading = path if len(track.rest) == 1 else f"{path}[{index}]"
+            columns[heading] = _values_at(frames, track, own)
     report.tracks = len(exported)
     report.keys = sum(count_key_frames(channels) for _, _, channels in own_keys)
-    return Table("FRAME", frames, tuple(properties)), report
+    return Table("FRAME", frames, columns), report
 
 
 def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, Track, str]]:
@@ -95,17 +90,16 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
                 yield datablock, track, prefix + track.path.removeprefix(bone).lstrip("." if bone else "")
 
 
-def _values_at(frames: Float32Array, track: Track, channels: Sequence[OwnKeys]) -> Float32Array:
-    """Return the values of keys, with a row for each frame and a column for each channel. Cells without a key are NaN.
+def _values_at(frames: Float32Array, track: Track, own: OwnKeys) -> Float32Array:
+    """Return the values of a channel's keys at the frames, with NaN at frames without a key.
 
     Raises AnimationError if a value is not finite.
     """
-    values = np.full((len(frames), len(channels)), np.nan, dtype=np.float32)
-    for column, own in enumerate(channels):
-        is_finite = np.isfinite(own.keys.co).all(axis=1)
-        if not is_finite.all():
-            raise track.error("VALUE_NOT_FINITE", frame=float(own.keys.frames[np.argmin(is_finite)]))
-        values[_rows(frames, own.keys.frames), column] = own.keys.values
+    is_finite = np.isfinite(own.keys.co).all(axis=1)
+    if not is_finite.all():
+        raise track.error("VALUE_NOT_FINITE", frame=float(own.keys.frames[np.argmin(is_finite)]))
+    values = np.full(len(frames), np.nan, dtype=np.float32)
+    values[_rows(frames, own.keys.frames)] = own.keys.values
     return values
 
 
@@ -114,24 +108,3 @@ def _rows(frames: Float32Array, keyed: Float32Array) -> npt.NDArray[np.intp]:
     rows = np.clip(np.searchsorted(frames, keyed), 0, len(frames) - 1)
     rows -= np.abs(frames[np.maximum(rows - 1, 0)] - keyed) < np.abs(frames[rows] - keyed)
     return rows
-
-
-def _changes_sign(quaternions: Float32Array) -> bool:
-    """Return whether any quaternion is more than 90 degrees away from the previous quaternion.
-
-    Rows with NaN are ignored.
-    """
-    complete = quaternions[~np.isnan(quaternions).any(axis=1)]
-    return bool((rotations.unroll_signs(complete) != complete).any())
-
-
-def _property(track: Track, path: str, components: tuple[int, ...], values: Float32Array) -> Property:
-    """Return a rotation property if all components have values in the same rows, and separate channels otherwise."""
-    owner, dot, name = path.rpartition(".")
-    is_empty = np.isnan(values)
-    has_complete_rows = bool((is_empty.all(axis=1) == is_empty.any(axis=1)).all())
-    is_complete = len(components) == len(track.rest) and has_complete_rows
-    form = _FORMS.get(track.kind)
-    if form is not None and is_complete and not name.startswith("delta_"):
-        return Property(f"{owner}{dot}rotation", form, components, values, track.order)
-    return Property(path, "VALUE", components, values, is_single=len(track.rest) == 1)

@@ -3,29 +3,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import chain
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
 
 from ...formats.table import Table
-from ..arguments import Positive, check_fields, checked
+from ..arguments import LARGEST, Positive, check_fields, checked
+from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
-from ..errors import Finding
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import evaluate_anew
-from ..fcurves.frames import is_among, rows_of
-from ..fcurves.keyframes import INTERPOLATION, Float32Array, Keyframes
+from ..fcurves.frames import LAST_FRAME, is_among, rows_of
+from ..fcurves.keyframes import INTERPOLATION, Float32Array, Float64Array, Keyframes
 from ..fcurves.read_keys import KeyBlock, read
 from ..fcurves.write_keys import key_curve
 from ..options import IMPORT_TABLE
+from ..records import record
 from ..report import Report
 from ..steps import Progress, Steps, run_steps
 from ..store.enable_tracks import enable_tracks
-from ..store.find_tracks import find_tracks
+from ..store.find_tracks import Properties, find_tracks
 from ..store.own_keys import key_frames
+from ..store.paths import split
+from ..store.tracks import Track, rotation_property
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
-from .columns_to_keys import KeysByDatablock, PropertyKeys, keys_of_columns
+
+_COMPONENT = re.compile(r"(?P<path>.+)\[(?P<index>0|[1-9]\d{0,3})\]")
 
 
 @dataclass(frozen=True)
@@ -46,9 +53,6 @@ class TableKeys:
     replace: bool = IMPORT_TABLE["replace"].default
     """If true, replace existing keys, but keep their interpolation at frames with rows. If false and there are keys,
     nothing is imported."""
-    known_only: bool = IMPORT_TABLE["known_only"].default
-    """If true, skip columns that do not name a float property. If false and there are such columns, nothing is
-    imported."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -84,7 +88,7 @@ def import_table(
     Raises
     ------
     AnimationError
-        The import failed, and nothing was changed. The error message names the property and, for an invalid row, the
+        The import failed, and nothing was changed. The error message names the column and, for an invalid row, the
         line.
 
     Examples
@@ -96,46 +100,134 @@ def import_table(
     report = Report()
     rate = how.rate if table.unit == "SECOND" else 1.0
     frames = table.times.astype(np.float64) * rate + how.frame_start
-    keys = keys_of_columns(item, table, frames, bone, how.known_only, report)
+    keys = _keys_of_columns(item, bone, table, frames)
     for datablock, by_path in keys.items():
         check_can_have_keys(datablock)
-        for component_keys in chain.from_iterable(by_path.values()):
-            _check_can_write(datablock, component_keys, how)
+        for columns in by_path.values():
+            _check_can_write(datablock, columns, how)
     run_steps(_write(keys, how, report), progress, finishes=True)
     report.add(Report.on(list(keys)))
     return report
 
 
-def _check_can_write(datablock: bpy.types.ID, keys: PropertyKeys, how: TableKeys) -> None:
-    """Raise AnimationError if the keys can't be written."""
-    track = keys.track
-    # Tracks of another rotation mode may also be locked or driven.
-    check_can_be_keyed(datablock, replace(track, in_use=True), keys.components)
-    fcurves = [track.channels[index] for index in keys.components if index in track.channels]
+@record(eq=False)
+class _Column:
+    """The keys of one channel of a track."""
+
+    track: Track
+    frames: Float32Array
+    values: Float64Array
+
+
+_Keys = dict[bpy.types.ID, dict[str, dict[int, _Column]]]
+"""The columns with keys of each datablock, by the path of the property and the index of the channel."""
+
+
+def _keys_of_columns(item: bpy.types.Object, bone: str, table: Table, frames: Float64Array) -> _Keys:
+    """Return the keys to import. `frames` are the scene frames of the rows, shape (rows,). Raises AnimationError."""
+    keys: _Keys = {}
+    properties: dict[bpy.types.ID, Properties] = {}
+    for heading, values in table.columns.items():
+        datablock, path = _place(item, heading, bone)
+        if datablock not in properties:
+            properties[datablock] = Properties(datablock)
+        track, index = _channel(properties[datablock], path)
+        rows = np.flatnonzero(~np.isnan(values))
+        column = _Column(track, frames[rows].astype(np.float32), values[rows].astype(np.float64))
+        for is_invalid, reason in (
+            (~(np.abs(frames[rows]) <= LAST_FRAME), Finding("ROW_BEYOND", arguments=(LAST_FRAME,))),
+            (np.diff(column.frames) <= APART, Finding("ROWS_TOO_NEAR", arguments=(APART,))),
+            (np.abs(column.values) > LARGEST, Finding("CELL_TOO_LARGE")),
+        ):
+            if is_invalid.any():
+                line = table.line_of(int(rows[np.argmax(is_invalid)]))
+                raise AnimationError(Finding("ROW", name_of(datablock), path, arguments=(line, reason)))
+        if len(rows):
+            columns = keys.setdefault(datablock, {}).setdefault(track.path, {})
+            if index in columns:
+                raise AnimationError(Finding("COLUMN_TWICE", name_of(datablock), path))
+            columns[index] = column
+    if not keys:
+        raise AnimationError(Finding("COLUMNS_EMPTY", name_of(item)))
+    return keys
+
+
+def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
+    """Return the datablock that has the property, and the path from the datablock."""
+    data = item.data
+    keys = getattr(data, "shape_keys", None)
+    if path.startswith("data.shape_keys.") and keys is not None:
+        return keys, path.removeprefix("data.shape_keys.")
+    if path.startswith("data.") and data is not None:
+        return data, path.removeprefix("data.")
+    if bone and not path.startswith("pose."):
+        return item, f"{bone}{path}" if path.startswith("[") else f"{bone}.{path}"
+    return item, path
+
+
+def _channel(properties: Properties, path: str) -> tuple[Track, int]:
+    """Return the property and the index of the channel that a column names. Raises AnimationError."""
+    component = _COMPONENT.fullmatch(path)
+    track = properties.track(component["path"] if component else path)
+    index = int(component["index"]) if component else 0
+
+    def refusal(code: str, *arguments: object) -> AnimationError:
+        return AnimationError(Finding(code, properties.name, path, arguments=arguments))
+
+    if track is None or (component and len(track.rest) == 1):
+        raise refusal("COLUMN_UNKNOWN")
+    if not component and len(track.rest) > 1:
+        raise refusal("COLUMN_WITHOUT_COMPONENT", len(track.rest), path)
+    if index >= len(track.rest):
+        raise refusal("COLUMN_BEYOND", len(track.rest), index)
+    owner = _owner(properties.datablock, track.path)
+    if not _is_animatable(properties.datablock, owner, track.path):
+        raise refusal("COLUMN_NOT_ANIMATABLE")
+    if not track.in_use:
+        raise refusal("COLUMN_OTHER_MODE", owner.rotation_mode, rotation_property(owner.rotation_mode))
+    return track, index
+
+
+def _owner(datablock: bpy.types.ID, path: str) -> Any:
+    owner = split(path)[0].removesuffix(".")
+    return datablock.path_resolve(owner) if owner else datablock
+
+
+def _is_animatable(datablock: bpy.types.ID, owner: Any, path: str) -> bool:
+    """Return whether keys can animate the property. Animation data and other datablocks can't be animated."""
+    if path.startswith("animation_data.") or getattr(owner, "id_data", datablock) != datablock:
+        return False
+    name = split(path)[1]
+    return name.startswith("[") or bool(owner.bl_rna.properties[name].is_animatable)
+
+
+def _check_can_write(datablock: bpy.types.ID, columns: Mapping[int, _Column], how: TableKeys) -> None:
+    """Raise AnimationError if the keys of a property can't be written."""
+    track = next(iter(columns.values())).track
+    check_can_be_keyed(datablock, track, columns)
+    fcurves = [track.channels[index] for index in columns if index in track.channels]
     if not how.replace and any(len(fcurve.keyframe_points) for fcurve in fcurves):
         raise track.error("HAS_KEYS")
 
 
-def _write(keys_by_datablock: KeysByDatablock, how: TableKeys, report: Report) -> Steps[None]:
+def _write(keys: _Keys, how: TableKeys, report: Report) -> Steps[None]:
     """Write the keys of all datablocks. Yield the number of written tracks and the total number after each track."""
-    total = sum(map(len, keys_by_datablock.values()))
-    for datablock, by_path in keys_by_datablock.items():
-        enabled = [path for path, (first, *_) in by_path.items() if first.track.enabled]
+    total = sum(map(len, keys.values()))
+    for datablock, by_path in keys.items():
+        enabled = [path for path, columns in by_path.items() if next(iter(columns.values())).track.enabled]
         channels = channels_to_key(datablock, enabled, report)
         report.notes += [Finding("PARAMETERS_GONE", name_of(datablock), path) for path in enabled]
         fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
-        for path, property_keys in by_path.items():
-            for keys in property_keys:
-                for index, values in zip(keys.components, keys.values.T, strict=True):
-                    fcurve = fcurves.get((path, index)) or channels.new(path, index, group_of(path))
-                    previous = read(fcurve)
-                    key_curve(fcurve, keys.frames, values)
-                    _keep_interpolation(fcurve, previous, keys.frames)
+        for path, columns in by_path.items():
+            for index, column in columns.items():
+                fcurve = fcurves.get((path, index)) or channels.new(path, index, group_of(path))
+                previous = read(fcurve)
+                key_curve(fcurve, column.frames, column.values)
+                _keep_interpolation(fcurve, previous, column.frames)
             report.tracks += 1
             yield report.tracks, total
         tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
         report.keys += sum(len(key_frames(track)) for track in tracks)
-        report.notes += [track.finding("NOT_IN_USE") for track in tracks if not track.in_use]
         if how.use_tcb:
             enable_tracks(channels, tracks)
         evaluate_anew(channels.action)

@@ -91,7 +91,6 @@ WRONG = {
     "use_tcb": NO_FLAGS,
     "replace": NO_FLAGS,
     "remove": NO_FLAGS,
-    "known_only": NO_FLAGS,
     "output": NO_CHOICES,
     "progress": (5, "print", [print]),
     "options": ("x", None, {}, {"step": 1.0}),
@@ -138,7 +137,7 @@ NO_FUNCTIONS = {
 def arguments_of(animation, function):
     """Return valid arguments, by name, with which the function does something."""
     item, child = bpy.data.objects["Thing"], bpy.data.objects["Child"]
-    table = animation.edit.table_export.Table("FRAME", np.array([1.0]), ())
+    table = animation.edit.table_export.Table("FRAME", np.array([1.0]), {})
     return {
         "datablock": item,
         "item": child if function == "joint_gap" else item,

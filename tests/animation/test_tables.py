@@ -6,7 +6,6 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from tests.animation.curves import (
     bag_of,
@@ -19,7 +18,6 @@ from tests.animation.curves import (
     key,
     new_object,
     new_rig,
-    seen,
     snapshot,
 )
 from tests.lines_run import lines_run
@@ -56,15 +54,10 @@ def rows(names, *numbers):
     return names + "\n" + "\n".join(",".join(map(repr, row)) for row in np.asarray(numbers).tolist())
 
 
-def rotation_of(item, frame):
-    w, x, y, z = seen(frame, item).matrix_world.to_quaternion()
-    return Rotation.from_quat([x, y, z, w])
-
-
 def test_rows_become_keys_of_float32_at_uneven_frames(bring):
     thing = new_object()
     frames, values = [1.0, 2.25, 40.0, 40.5], np.random.default_rng(1).normal(size=(4, 3))
-    report = bring(thing, rows("frame,x,y,z", *np.column_stack((frames, values))))
+    report = bring(thing, rows("frame,location[0],location[1],location[2]", *np.column_stack((frames, values))))
     assert (report.tracks, report.keys) == (1, 4)
     for index in range(3):
         expected = np.column_stack((frames, values[:, index])).astype(np.float32)
@@ -74,7 +67,7 @@ def test_rows_become_keys_of_float32_at_uneven_frames(bring):
 @pytest.mark.parametrize("interpolation", ["BACK", "ELASTIC"])
 def test_keys_set_to_back_or_elastic_later_play_as_keys_that_blender_inserts(bring, interpolation):
     brought, inserted = new_object("brought"), new_object("inserted")
-    bring(brought, "frame,x\n1,0\n21,5", use_tcb=False)
+    bring(brought, "frame,location[0]\n1,0\n21,5", use_tcb=False)
     insert(inserted, "location", [(1, 0.0), (21, 5.0)], index=0)
     for thing in (brought, inserted):
         for point in curve(thing, "location").keyframe_points:
@@ -85,107 +78,16 @@ def test_keys_set_to_back_or_elastic_later_play_as_keys_that_blender_inserts(bri
 
 def test_seconds_count_from_the_start_frame_at_the_rate(bring):
     thing = new_object()
-    bring(thing, "time,x\n0,1\n0.5,2\n2,3", rate=30.0, frame_start=10.0)
+    bring(thing, "seconds,location[0]\n0,1\n0.5,2\n2,3", rate=30.0, frame_start=10.0)
     assert co(curve(thing, "location"))[:, 0].tolist() == [10.0, 25.0, 70.0]
 
 
 def test_keys_are_tcb_if_so_chosen_and_bake(bring, animation):
     made, plain = new_object("made"), new_object("plain")
     for thing, use in ((made, True), (plain, False)):
-        bring(thing, "frame,x\n1,0\n11,5\n31,2", use_tcb=use)
+        bring(thing, "frame,location[0]\n1,0\n11,5\n31,2", use_tcb=use)
     assert [has_table(thing) for thing in (made, plain)] == [True, False]
     assert animation.bake(made).samples > 20
-
-
-@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZYX"])
-@pytest.mark.parametrize("form", ["quaternion", "euler", "degrees", "matrix", "whole matrix"])
-def test_every_form_of_a_rotation_is_the_same_pose_in_every_mode(bring, mode, form):
-    thing = new_object(mode=mode)
-    turns = Rotation.from_rotvec(np.random.default_rng(4).normal(size=(6, 3)).cumsum(axis=0) / 2)
-    frames = np.arange(6.0)[:, np.newaxis] * 3
-    signs = np.array([1, -1, -1, 1, -1, 1])[:, np.newaxis]
-    if form == "quaternion":
-        text = rows("frame,qw,qx,qy,qz", *np.hstack((frames, signs * turns.as_quat()[:, [3, 0, 1, 2]])))
-    elif form in ("euler", "degrees"):
-        unit = "rad" if form == "euler" else "deg"
-        names = ",".join(f"euler_yzx_{unit}.{letter}" for letter in "xyz")
-        angles = turns.as_euler("yzx", degrees=form == "degrees")[:, [2, 0, 1]]
-        text = rows(f"frame,{names}", *np.hstack((frames, angles)))
-    else:
-        size = 3 if form == "matrix" else 4
-        names = ",".join(f"m{row}{column}" for row in range(size) for column in range(size))
-        matrices = np.tile(np.eye(size), (6, 1, 1))
-        matrices[:, :3, :3] = turns.as_matrix()
-        text = rows(f"frame,{names}", *np.hstack((frames, matrices.reshape(6, -1))))
-    bring(thing, text)
-    assert thing.rotation_mode == mode
-    for frame, expected in zip(frames[:, 0], turns, strict=True):
-        assert (rotation_of(thing, frame) * expected.inv()).magnitude() < 1e-6
-
-
-def test_signs_of_quaternions_are_unrolled_and_their_length_is_kept(bring):
-    thing = new_object(mode="QUATERNION")
-    bring(thing, "frame,qw,qx,qy,qz\n1,2,0,0,0\n2,-2,0.2,0,0\n3,2,-0.4,0,0\n4,2,-0.6,0,0")
-    found = np.stack([co(curve(thing, "rotation_quaternion", index))[:, 1] for index in range(4)], axis=1)
-    assert found.tolist() == np.array([[2, 0, 0, 0], [2, -0.2, 0, 0], [2, -0.4, 0, 0], [2, -0.6, 0, 0]], "f4").tolist()
-
-
-def test_euler_angles_in_the_objects_order_keep_their_turns(bring):
-    thing = new_object(mode="ZXY")
-    bring(thing, "frame,euler_zxy_deg.x,euler_zxy_deg.y,euler_zxy_deg.z\n1,0,0,0\n20,720,0,-1080")
-    assert co(curve(thing, "rotation_euler", 2))[:, 1].tolist() == [0.0, np.float32(-6 * np.pi)]
-    assert thing.rotation_mode == "ZXY"
-
-
-def test_a_whole_matrix_places_turns_and_scales_as_blenders_own(bring):
-    from mathutils import Euler, Matrix, Vector
-
-    thing = new_object(mode="QUATERNION")
-    names = ",".join(f"m{row}{column}" for row in range(4) for column in range(4))
-    matrices = [
-        Matrix.LocRotScale(Vector((1, 2, 3)), Euler((0.1, 0.2, 0.3)), Vector((1, 2, 0.5))),
-        Matrix.LocRotScale(Vector((4, -2, 0)), Euler((1.1, -0.2, 2.3)), Vector((3, 2, 0.1))),
-        Matrix.LocRotScale(Vector((0, 0, 0)), Euler((0, 0, 3)), Vector((-1, -2, -1))),
-    ]
-    numbers = [[frame, *(x for row in matrix for x in row)] for frame, matrix in enumerate(matrices, start=1)]
-    bring(thing, rows(f"frame,{names}", *numbers))
-    for frame, matrix in enumerate(matrices, start=1):
-        np.testing.assert_allclose(np.array(seen(frame, thing).matrix_world), np.array(matrix), atol=2e-6)
-    assert co(curve(thing, "scale", 0))[-1, 1] < 0
-
-
-@pytest.mark.parametrize("before", ["scaled", "keyed"])
-def test_a_matrix_without_scale_replaces_the_objects_scale(bring, animation, before):
-    thing = new_object(mode="QUATERNION")
-    if before == "scaled":
-        thing.scale = (2, 2, 2)
-    else:
-        insert(thing, "scale", [(1, (1, 1, 1)), (2, (2, 2, 2))])
-        thing.scale = (1, 1, 1)
-    turns = Rotation.from_rotvec([[0, 0, 0.5], [0.3, 0, 1]])
-    names = ",".join(f"m{row}{column}" for row in range(3) for column in range(3))
-    text = rows(f"frame,{names}", *np.column_stack(([1, 2], turns.as_matrix().reshape(2, 9))))
-    if before != "scaled":
-        with pytest.raises(animation.AnimationError, match="there are already keys"):
-            bring(thing, text)
-    bring(thing, text, replace=True)
-    for frame, matrix in zip((1, 2), turns.as_matrix(), strict=True):
-        np.testing.assert_allclose(np.array(seen(frame, thing).matrix_world)[:3, :3], matrix, atol=2e-6)
-
-
-def test_scale_columns_beside_a_rotation_matrix_are_imported(bring):
-    thing = new_object()
-    thing.scale = (2, 2, 2)
-    names = ",".join(f"m{row}{column}" for row in range(3) for column in range(3))
-    bring(thing, rows(f"frame,{names},scale.x,scale.y,scale.z", [1, *np.eye(3).ravel(), 3, 4, 5]))
-    np.testing.assert_allclose(np.array(seen(1, thing).matrix_world)[:3, :3], np.diag([3, 4, 5]))
-
-
-def test_a_matrix_without_scale_leaves_an_object_of_scale_1_without_scale_keys(bring):
-    thing = new_object()
-    names = ",".join(f"m{row}{column}" for row in range(3) for column in range(3))
-    bring(thing, rows(f"frame,{names}", [1, *np.eye(3).ravel()]))
-    assert {fcurve.data_path for fcurve in fcurves(thing)} == {"rotation_euler"}
 
 
 def test_any_float_property_can_be_keyed_by_its_path(bring):
@@ -202,7 +104,7 @@ def test_any_float_property_can_be_keyed_by_its_path(bring):
 
 def test_empty_cells_leave_components_at_different_frames(bring):
     thing = new_object()
-    bring(thing, "frame,x,y\n1,2,\n2,,3\n3,4,5")
+    bring(thing, "frame,location[0],location[1]\n1,2,\n2,,3\n3,4,5")
     assert co(curve(thing, "location", 0)).tolist() == [[1, 2], [3, 4]]
     assert co(curve(thing, "location", 1)).tolist() == [[2, 3], [3, 5]]
 
@@ -215,43 +117,38 @@ def rig(scene):
 def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig):
     left, right = 'pose.bones["left"]', 'pose.bones["right \\"R\\""]'
     rig.pose.bones["left"]["curl"] = 0.0
-    bring(rig, 'frame,x,["curl"],qw,qx,qy,qz\n1,2,3,1,0,0,0\n5,4,5,0,1,0,0', left)
+    quaternion = ",".join(f"rotation_quaternion[{index}]" for index in range(4))
+    bring(rig, f'frame,location[0],["curl"],{quaternion}\n1,2,3,1,0,0,0\n5,4,5,0,1,0,0', left)
     assert co(curve(rig, f"{left}.location")).tolist() == [[1, 2], [5, 4]]
     assert co(curve(rig, f'{left}["curl"]')).tolist() == [[1, 3], [5, 5]]
     assert curve(rig, f"{left}.rotation_quaternion", 3).group.name == "left"
-    bring(rig, f'frame,"{right.replace(chr(34), chr(34) * 2)}.location.y"\n1,7', left)
+    bring(rig, f'frame,"{right.replace(chr(34), chr(34) * 2)}.location[1]"\n1,7', left)
     assert co(curve(rig, f"{right}.location", 1)).tolist() == [[1, 7]]
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("frame,locaton.x\n1,2", "locaton: no float property"),
-        ("frame,location[3]\n1,2", "the property has 3 components"),
-        ("frame,location\n1,2", "Name one component, for example location"),
-        (
-            'frame,pose.bones["x"].qw,pose.bones["x"].qx,pose.bones["x"].qy,pose.bones["x"].qz\n1,1,0,0,0',
-            "has a rotation",
-        ),
-        ("frame,x\n1,1e39", "line 2: the value exceeds the range of float32"),
-        ("frame,x\n1,1\n2e6,1", "line 3: frame 2e\\+06 is outside Blender's range"),
-        ("frame,x\n-2e6,1\n1,1", "line 2: frame -2e\\+06 is outside Blender's range, -1,048,574 to 1,048,574"),
-        ("frame,x\n1,1\n1.01,2", "line 2: the next row is less than"),
-        ("frame,qw,qx,qy,qz\n1,1,0,0,0\n2,0,0,0,0", "line 3: the quaternion is zero"),
-        (
-            "frame," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,0,0,0,0,0,0,0,1",
-            "line 2: .* zero length",
-        ),
-        ("frame," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,1,0,0,1,0,0,0,1", "line 2: .* shear"),
+        ("frame,locaton[0]\n1,2", r"locaton\[0\]: no float property with this name. Name columns as in location\[0\]"),
+        ("frame,location.x\n1,2", "location.x: no float property"),
+        ("frame,location[00]\n1,2", "no float property"),
+        ("frame,location[0][0]\n1,2", "no float property"),
+        ("frame,empty_display_size[0]\n1,2", "no float property"),
+        (f"frame,location[{'9' * 5000}]\n1,2", "no float property"),
+        ("frame,parent.parent.location[0]\n1,2", "no float property"),
+        ("frame,data.lens\n1,2", '"Thing", data.lens: no float property'),
+        ("frame,location[3]\n1,2", "the property has 3 components, but the table names component 3"),
+        ("frame,location\n1,2", r"Name one component, for example location\[0\]"),
+        ("frame,location[0]\n1,1e39", "line 2: the value exceeds the range of float32"),
+        ("frame,location[0]\n1,1\n2e6,1", "line 3: the frame is outside Blender's range, -1,048,574 to 1,048,574"),
+        ("frame,location[0]\n-2e6,1\n1,1", "line 2: the frame is outside Blender's range"),
+        ("frame,location[0]\n1,1\n1.01,2", "line 2: the next row is less than"),
         ("frame,hide_render\n1,0", "no float property"),
-        (
-            "frame,scale.x," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,2,0,0,0,1,0,0,0,1",
-            "Scale: the table defines this property twice",
-        ),
+        ("frame,seconds,location[0]\n1,1,2", "seconds: no float property"),
     ],
 )
 def test_what_can_not_be_keyed_is_refused_with_its_line_and_nothing_changes(bring, animation, text, words):
-    thing = new_object()
+    thing = new_object("Thing")
     with pytest.raises(animation.AnimationError, match=words):
         bring(thing, text)
     assert thing.animation_data is None
@@ -267,9 +164,8 @@ def test_what_can_not_be_keyed_is_refused_with_its_line_and_nothing_changes(brin
     [
         ("animation_data.action.frame_start", "animated"),
         ("animation_data.action_influence", "animated"),
-        ("parent.location.x", "animated"),
+        ("parent.location[0]", "animated"),
         ("dimensions[0]", "animated"),
-        ("parent.quaternion", "animated"),
         ("__class__", "no float property"),
     ],
 )
@@ -279,8 +175,6 @@ def test_what_is_not_the_objects_own_to_animate_is_refused_and_nothing_changes(b
     key(thing, "scale", [(1, (1, 1, 1))])
     action, before = thing.animation_data.action, snapshot(thing)
     text = f"frame,{column}\n1,7\n9,8"
-    if column.endswith("quaternion"):
-        text = "frame," + ",".join(f"{column}.{letter}" for letter in "wxyz") + "\n1,1,0,0,0\n9,0,1,0,0"
     with pytest.raises(animation.AnimationError, match=words):
         bring(thing, text)
     assert snapshot(thing) == before
@@ -289,24 +183,35 @@ def test_what_is_not_the_objects_own_to_animate_is_refused_and_nothing_changes(b
     assert other.animation_data is None
 
 
-@pytest.mark.parametrize("columns", ["x,scale.y", "qw,qx,qy,qz", '["grip"],nothing'])
-def test_a_table_without_values_is_refused_as_that(bring, animation, columns):
+@pytest.mark.parametrize("text", ["frame\n1\n2", "frame,location[0],scale[1]\n1,,\n2,,"])
+def test_a_table_without_values_is_refused_as_that(bring, animation, text):
     thing = new_object()
-    thing["grip"] = 0.5
-    empty = "," * columns.count(",")
     with pytest.raises(animation.AnimationError, match="the columns have no values"):
-        bring(thing, f"frame,{columns}\n1,{empty}\n2,{empty}", known_only=True)
+        bring(thing, text)
     assert thing.animation_data is None
 
 
-def test_unknown_columns_are_left_out_if_so_chosen_and_said(bring):
-    thing = new_object()
-    report = bring(thing, "time,x,energy,qw,qx,qy,qz\n0,1,2,1,0,0,0\n1,2,3,1,0,0,0", known_only=True)
-    assert [note for note in report.notes if "energy" in str(note)]
-    assert {path for path in (c.data_path for c in fcurves(thing)) if "tcb" not in path} == {
-        "location",
-        "rotation_euler",
-    }
+def test_two_columns_of_one_channel_are_refused(bring, animation, rig):
+    left = 'pose.bones["left"]'
+    with pytest.raises(animation.AnimationError, match="two columns name the same channel"):
+        bring(rig, f"frame,location[0],{left}.location[0]\n1,2,3", left)
+    assert rig.animation_data is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "path", "expected"),
+    [
+        ("XYZ", "rotation_quaternion", "rotation_euler"),
+        ("QUATERNION", "rotation_euler", "rotation_quaternion"),
+        ("ZYX", "rotation_axis_angle", "rotation_euler"),
+    ],
+)
+def test_a_rotation_of_another_mode_is_refused(bring, animation, mode, path, expected):
+    thing = new_object(mode=mode)
+    words = rf"{path}\[0\]: the rotation mode is {mode}, so the table must contain {expected}"
+    with pytest.raises(animation.AnimationError, match=words):
+        bring(thing, f"frame,{path}[0],{path}[1],{path}[2]\n1,0,0,0")
+    assert thing.animation_data is None
 
 
 def test_keys_that_are_there_are_kept_unless_they_are_to_be_replaced(bring, animation):
@@ -317,9 +222,9 @@ def test_keys_that_are_there_are_kept_unless_they_are_to_be_replaced(bring, anim
     animation.bake(thing)
     before = snapshot(thing)
     with pytest.raises(animation.AnimationError, match="already keys"):
-        bring(thing, "frame,x\n1,0\n5,1")
+        bring(thing, "frame,location[0]\n1,0\n5,1")
     assert snapshot(thing) == before
-    report = bring(thing, "frame,x\n1,0\n5,1", replace=True)
+    report = bring(thing, "frame,location[0]\n1,0\n5,1", replace=True)
     assert co(curve(thing, "location", 0)).tolist() == [[1, 0], [5, 1]]
     assert co(curve(thing, "location", 1)).tolist() == [[1, 2], [9, 5]]
     assert [note for note in report.notes if "parameters" in str(note)]
@@ -333,7 +238,7 @@ def test_a_track_that_was_edited_outside_is_refused(bring, animation):
     curve(thing, "location").keyframe_points[3].co.y += 1.0
     before = snapshot(thing)
     with pytest.raises(animation.AnimationError, match="Location: edited outside"):
-        bring(thing, "frame,x\n1,0\n5,1", replace=True)
+        bring(thing, "frame,location[0]\n1,0\n5,1", replace=True)
     assert snapshot(thing) == before
 
 
@@ -357,7 +262,7 @@ def test_keys_at_the_same_frames_keep_their_interpolation(bring, animation, kind
         animation.enable(thing, keep_look=False)
     if state == "SAMPLES":
         animation.bake(thing)
-    bring(thing, "frame,x,y\n1,1,1\n5,2,2\n11,0,0", replace=True, use_tcb=use_tcb)
+    bring(thing, "frame,location[0],location[1]\n1,1,1\n5,2,2\n11,0,0", replace=True, use_tcb=use_tcb)
     for index in range(2):
         points = curve(thing, "location", index).keyframe_points
         assert [point.interpolation for point in points] == ["BEZIER", kind, "BEZIER"]
@@ -377,7 +282,7 @@ def test_the_frame_function_of_a_track_stays_when_its_keys_are_replaced(bring, a
     key(thing, "location", [(1, (0, 0, 0)), (9, (5, 5, 5))])
     animation.enable(thing, keep_look=False)
     animation.retime(thing, "REVERSE", track="location")
-    bring(thing, "frame,x,y,z\n1,0,0,0\n9,8,0,0", replace=True, use_tcb=use_tcb)
+    bring(thing, "frame,location[0],location[1],location[2]\n1,0,0,0\n9,8,0,0", replace=True, use_tcb=use_tcb)
     made = curve(thing, 'tcb_tracks["location"].frame')
     assert [made.evaluate(frame) for frame in (1, 9)] == [9, 1]
     assert thing.path_resolve(made.data_path) is not None
@@ -390,16 +295,16 @@ def test_a_locked_channel_is_refused(bring, animation):
     key(thing, "location", [(1, (1, 2, 3))])
     curve(thing, "location").lock = True
     with pytest.raises(animation.AnimationError, match="locked"):
-        bring(thing, "frame,x\n1,0", replace=True)
+        bring(thing, "frame,location[0]\n1,0", replace=True)
 
 
 def test_a_component_that_a_driver_decides_is_refused_though_it_has_no_curve(bring, animation):
     thing = new_object()
     thing.driver_add("location", 1).driver.expression = "3"
     with pytest.raises(animation.AnimationError, match="Location: Y Location is driven"):
-        bring(thing, "frame,x,y,z\n1,0,0,0")
+        bring(thing, "frame,location[0],location[1],location[2]\n1,0,0,0")
     assert thing.animation_data.action is None
-    bring(thing, "frame,x,z\n1,0,0")
+    bring(thing, "frame,location[0],location[2]\n1,0,0")
     assert [c.array_index for c in fcurves(thing)] == [0, 2]
 
 
@@ -414,26 +319,11 @@ def test_tracks_whose_paths_start_like_the_tables_keep_their_parameters(bring, a
     assert given(animation, lamp, "size_y", "tension") == [(10, 1)]
 
 
-@pytest.mark.parametrize(
-    ("columns", "row"),
-    [
-        ("quaternion.w,quaternion.x,quaternion.y,quaternion.z", "1,1e39,0,0"),
-        ("rotation_euler.x,rotation_euler.y,rotation_euler.z", "0,-1e39,0"),
-        (",".join(f"m{row}{column}" for row in range(4) for column in range(4)), "1,0,0,1e39,0,1,0,0,0,0,1,0,0,0,0,1"),
-    ],
-)
-def test_a_rotation_or_matrix_of_more_than_float32_holds_is_refused_with_its_line(bring, animation, columns, row):
-    thing = new_object(mode="XYZ")
-    with pytest.raises(animation.AnimationError, match="line 2: the value exceeds the range of float32"):
-        bring(thing, f"frame,{columns}\n1,{row}")
-    assert thing.animation_data is None
-
-
 @pytest.mark.parametrize("start", [np.nan, np.inf])
 def test_a_start_frame_that_is_no_number_makes_no_keys(bring, animation, start):
     thing = new_object()
     with pytest.raises(ValueError, match=r"^frame_start .* is not a finite number"):
-        bring(thing, "frame,x\n1,0\n2,1", frame_start=start)
+        bring(thing, "frame,location[0]\n1,0\n2,1", frame_start=start)
     assert thing.animation_data is None
 
 
@@ -444,7 +334,7 @@ def test_linked_objects_and_strips_are_refused(bring, animation):
     thing.animation_data.nla_tracks.new().strips.new("strip", 1, action)
     thing.animation_data.action = None
     with pytest.raises(animation.AnimationError, match="all animation is in NLA strips"):
-        bring(thing, "frame,y\n1,0")
+        bring(thing, "frame,location[1]\n1,0")
 
 
 @pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZYX"])
@@ -456,7 +346,7 @@ def test_keys_come_back_bit_for_bit(bring, give, animation, mode):
     frames = np.cumsum(generator.uniform(0.1, 9.0, 12)).astype(np.float32)
     path = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
     size = 3 if path == "rotation_euler" else 4
-    turns = np.ones(size) + generator.uniform(-0.2, 0.2, (12, size))
+    turns = generator.choice([-1.0, 1.0], (12, 1)) + generator.uniform(-0.2, 0.2, (12, size))
     key(source, "location", list(zip(frames.tolist(), generator.normal(size=(12, 3)), strict=True)))
     key(source, path, list(zip(frames.tolist()[::2], turns[::2], strict=True)))
     key(source, '["grip"]', list(zip(frames.tolist()[::3], generator.normal(size=4), strict=True)))
@@ -466,21 +356,6 @@ def test_keys_come_back_bit_for_bit(bring, give, animation, mode):
     animation.bake(source, step=0.5)
     bring(copy, give(source))
     assert {(c.data_path, c.array_index): co(c).tobytes() for c in fcurves(copy)} == keyed
-
-
-def test_quaternions_that_change_sign_turn_the_shorter_way_and_both_tables_say_so(animation, give):
-    source, copy = new_object("source", "QUATERNION"), new_object("copy", "QUATERNION")
-    key(source, "rotation_quaternion", [(1, (1, 0, 0, 0)), (11, (-0.8, -0.6, 0, 0)), (21, (1, 0, 0, 0))])
-    table, report = animation.export_table(source)
-    (note,) = report.notes
-    assert "quaternions change sign between keys" in str(note)
-    came = animation.import_table(copy, table, animation.TableKeys())
-    (note,) = came.notes
-    assert "1 of 3 quaternions were negated" in str(note)
-    assert co(curve(copy, "rotation_quaternion", 0))[:, 1].tolist() == [1.0, np.float32(0.8), 1.0]
-    again, report = animation.export_table(copy)
-    assert not report.notes
-    assert not animation.import_table(new_object("third", "QUATERNION"), again, animation.TableKeys()).notes
 
 
 @pytest.mark.parametrize(
@@ -533,45 +408,9 @@ def test_an_action_without_curves_takes_the_keys(bring):
     for fcurve in list(bag.fcurves):
         bag.fcurves.remove(fcurve)
     action = thing.animation_data.action
-    bring(thing, "frame,x\n1,0\n5,1")
+    bring(thing, "frame,location[0]\n1,0\n5,1")
     assert thing.animation_data.action == action
     assert co(curve(thing, "location")).tolist() == [[1, 0], [5, 1]]
-
-
-@pytest.mark.parametrize(
-    ("column", "words"),
-    [
-        ("parent.location.x", '"Ball", parent.location: parent is empty'),
-        ("data.lens", '"Ball", data.lens: data is empty'),
-        ("active_material.diffuse_color.r", '"Ball", active_material.diffuse_color: active_material is empty'),
-        ("parent.parent.location.x", '"Ball", parent.parent.location: no float property'),
-        ("parent.rotation_axis_angle.w", '"Ball", parent.rotation_axis_angle: parent is empty'),
-        ("parent.quaternion", '"Ball", parent.rotation: nothing with this name has a rotation'),
-        ("name.location.x", '"Ball", name.location: no float property'),
-        ("location[0].x", r'"Ball", location\[0\]: no float property'),
-        ('parent["grip"]', '"Ball", parent\\["grip"\\]: parent is empty'),
-    ],
-)
-def test_a_column_that_leads_to_nothing_is_named_with_the_object(bring, animation, column, words):
-    ball = new_object("Ball")
-    text = 'frame,"' + column.replace('"', '""') + '"\n1,7'
-    if column.endswith("quaternion"):
-        text = "frame," + ",".join(f"{column}.{letter}" for letter in "wxyz") + "\n1,1,0,0,0\n9,0,1,0,0"
-    with pytest.raises(animation.AnimationError, match=words):
-        bring(ball, text)
-    assert ball.animation_data is None
-    with pytest.raises(animation.AnimationError, match="no column names a float property of this object"):
-        bring(ball, text, known_only=True)
-
-
-def test_columns_that_lead_to_nothing_can_be_left_out(bring):
-    ball = new_object("Ball")
-    report = bring(ball, "frame,x,parent.location.x,data.lens\n1,2,3,4\n9,5,6,7", known_only=True)
-    assert list(map(str, report.notes)) == [
-        '"Ball", parent.location: skipped: parent is empty, so there is no such property',
-        '"Ball", data.lens: skipped: data is empty, so there is no such property',
-    ]
-    assert co(curve(ball, "location")).tolist() == [[1, 2], [9, 5]]
 
 
 @pytest.mark.parametrize("columns", ["components", "properties", "keyed", "TCB"])
@@ -580,7 +419,8 @@ def test_twice_as_many_columns_are_twice_the_work(bring, columns):
     for number in (40, 80, 160):
         thing = new_object()
         if columns == "components":
-            names = [f"location[{index}]" for index in range(number)]
+            thing["p"] = [0.5] * number
+            names = [f'["p"][{index}]' for index in range(number)]
         else:
             names = [f'["p{index}"]' for index in range(number)]
             for index in range(number):
@@ -589,13 +429,9 @@ def test_twice_as_many_columns_are_twice_the_work(bring, columns):
         if columns in ("keyed", "TCB"):
             bring(thing, text, use_tcb=columns == "TCB")
 
-        def work(thing=thing, text=text):
-            try:
-                report = bring(thing, text, replace=True)
-            except Exception as error:
-                assert "the property has 3 components" in str(error)  # noqa: PT017  of a location
-            else:
-                assert report.tracks == len(fcurves(thing))
+        def work(thing=thing, text=text, names=names):
+            bring(thing, text, replace=True)
+            assert len(fcurves(thing)) == len(names)
 
         counts.append(lines_run(work))
     more = np.diff(counts)
@@ -606,11 +442,8 @@ def test_twice_as_many_columns_are_twice_the_work(bring, columns):
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        # "energy" names no property.
-        (b"frame,x,scale.x,energy,qw,qx,qy,qz\n1,2,1,3,1,0,0,0\n5,4,2,3,0,1,0,0", 3),
-        # A matrix has three tracks.
-        (b"frame," + b",".join(b"m%d%d" % divmod(i, 4) for i in range(16)) + b"\n1,2,0,0,0,0,2,0,0,0,0,2,0,0,0,0,1", 3),
-        (b"frame,x\n1,2", 1),
+        (b"frame,location[0],scale[0],rotation_euler[0]\n1,2,1,3\n5,4,2,3", 3),
+        (b"frame,location[0]\n1,2", 1),
     ],
 )
 def test_an_import_tells_how_far_it_is(bring, animation, scene, text, count):
@@ -622,6 +455,6 @@ def test_an_import_tells_how_far_it_is(bring, animation, scene, text, count):
     )
     told = []
     read = tables.read(text)
-    how = from_table.TableKeys(known_only=True)
+    how = from_table.TableKeys()
     from_table.import_table(new_object(), read, how, progress=lambda done, total: told.append((done, total)))
     assert told == [(done, count) for done in range(1, count + 1)]

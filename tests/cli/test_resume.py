@@ -171,7 +171,7 @@ def test_a_log_that_cant_be_written_keeps_the_file_as_it_is(tcb, walk, tmp_path)
 @pytest.mark.parametrize("changed", ["the table", "nothing"])
 def test_a_table_that_has_changed_does_it_again(tcb, walk, tmp_path, changed):
     read = tmp_path / "run.csv"
-    read.write_text("frame,scale.x\n0,1\n10,2\n")
+    read.write_text("frame,scale[0]\n0,1\n10,2\n")
     how = ("--table", read, "--objects", "Hips", "--output", f"{tmp_path}/made/", "--skip-done", "--json")
     assert tcb("import-table", walk, *how).lines[0]["status"] == "done"
     if changed == "the table":

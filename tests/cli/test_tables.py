@@ -13,7 +13,7 @@ from tests.cli.scenes import FRAMES, VALUES, load
 
 
 def test_a_table_becomes_keys_of_the_named_object(tcb, walk, tmp_path, tcb_animation):
-    (tmp_path / "run.csv").write_text("seconds,scale.x\n0,1\n1,2.5\n", encoding="utf-8")
+    (tmp_path / "run.csv").write_text("seconds,scale[0]\n0,1\n1,2.5\n", encoding="utf-8")
     made = tmp_path / "made.blend"
     ran = tcb("import-table", walk, "--table", tmp_path / "run.csv", "--objects", "Hips", "--output", made, "--json")
     assert (ran.status, ran.errors) == (0, [])
@@ -24,7 +24,7 @@ def test_a_table_becomes_keys_of_the_named_object(tcb, walk, tmp_path, tcb_anima
 
 
 def test_keys_that_are_there_are_replaced_only_if_so_said(tcb, walk, tmp_path):
-    (tmp_path / "run.csv").write_text("frame,x\n3,1\n", encoding="utf-8")
+    (tmp_path / "run.csv").write_text("frame,location[0]\n3,1\n", encoding="utf-8")
     before = walk.read_bytes()
     common = ("import-table", walk, "--table", tmp_path / "run.csv", "--objects", "Hips", "--in-place")
     ran = tcb(*common)
@@ -37,7 +37,7 @@ def test_keys_that_are_there_are_replaced_only_if_so_said(tcb, walk, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("frame,x\n1,a", "line 2, column 2"), ("frame,nothing\n1,2", "no float property")]
+    ("text", "words"), [("frame,location[0]\n1,a", "line 2, column 2"), ("frame,nothing\n1,2", "no float property")]
 )
 def test_a_fault_in_the_table_is_an_error_with_its_place(tcb, walk, tmp_path, text, words):
     (tmp_path / "run.csv").write_text(text, encoding="utf-8")
@@ -59,8 +59,9 @@ def test_keys_are_exported_and_come_back(tcb, walk, tmp_path):
     assert tcb("export-table", walk, "--objects", "Head", "--output", tmp_path / "head.csv").status == 0
     read = table.read((tmp_path / "head.csv").read_bytes())
     assert read.times.tolist() == list(FRAMES)
-    assert read.properties[0].form == "QUATERNION"
-    assert read.properties[0].values.astype("f4").tolist() == np.array(VALUES["rotation_quaternion"], "f4").tolist()
+    assert list(read.columns) == [f"rotation_quaternion[{index}]" for index in range(4)]
+    values = np.transpose(list(read.columns.values())).astype("f4")
+    assert values.tolist() == np.array(VALUES["rotation_quaternion"], "f4").tolist()
 
 
 def test_the_notes_of_an_export_are_told(tcb, walk, tmp_path):

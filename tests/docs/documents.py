@@ -43,4 +43,4 @@ def text_files() -> list[Path]:
     return sorted(path for path in files if path.suffix in TEXTS and path.is_file())
 
 
-TABLE = "frame,location.x,location.y,location.z\n1,0,0,3\n20,4,0,0\n40,8,0,3\n"
+TABLE = "frame,location[0],location[1],location[2]\n1,0,0,3\n20,4,0,0\n40,8,0,3\n"

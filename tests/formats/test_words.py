@@ -27,15 +27,13 @@ def test_a_text_without_values_is_kept_as_it_is_for_values_that_come_later():
     assert Text(n_("node {!r}"), "Ball") == "node 'Ball'"
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"frame,x,y,z\n1,2,3\n", b"frame,x,y,z\n1,2,3,{4}\n", b"frame,euler.x\n1,2\n", b"frame\n1\n"]
-)
+@pytest.mark.parametrize("content", [b"", b"frame,x,y,z\n1,2,3\n", b"frame,x,y,z\n1,2,3,{4}\n", b"frame,x,x\n1,2,3\n"])
 def test_errors_of_tables_keep_what_they_are_made_of(content):
     with pytest.raises(table.TableError) as caught:
         table.read(content)
     assert made_again(caught.value) == str(caught.value)
     assert caught.value.text
-    assert (str(caught.value) == caught.value.text) == (content == b"")
+    assert str(caught.value) != caught.value.text
 
 
 def test_errors_and_warnings_of_3ds_files_keep_what_they_are_made_of():
