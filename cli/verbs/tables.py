@@ -32,7 +32,9 @@ def import_keys(job: Job, outcome: Outcome) -> None:
         raise AnimationError(Finding("TABLE_FAULT", arguments=(str(path), Text(error.text, *error.values)))) from error
     obj = _only_object(job, outcome)
     if obj is not None:
-        how = replace(job.request, rate=frame_rate(bpy.context.scene))
+        # An object may be only in scenes that are not open, with other frame rates.
+        scene = next(iter({bpy.context.scene}.intersection(obj.users_scene) or obj.users_scene), bpy.context.scene)
+        how = replace(job.request, rate=frame_rate(scene))
         ticker = Ticker(outcome.file, IMPORT_STEPS)
         outcome.report.add(import_table(obj, imported, how, _bone(obj, job.given.bone), ticker))
 

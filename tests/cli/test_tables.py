@@ -23,6 +23,19 @@ def test_a_table_becomes_keys_of_the_named_object(tcb, walk, tmp_path, tcb_anima
     assert tcb_animation.animation.find_track(bpy.data.objects["Hips"], "scale").enabled
 
 
+def test_seconds_have_the_frame_rate_of_the_objects_scene(tcb, walk, tmp_path):
+    load(walk)
+    scene = bpy.data.scenes.new("Second")
+    scene.render.fps = 30
+    scene.collection.objects.link(bpy.data.objects.new("Elsewhere", None))
+    bpy.ops.wm.save_as_mainfile(filepath=str(walk))
+    (tmp_path / "run.csv").write_text("seconds,scale[0]\n0,1\n1,2.5\n", encoding="utf-8")
+    ran = tcb("import-table", walk, "--table", tmp_path / "run.csv", "--objects", "Elsewhere", "--in-place")
+    assert ran.status == 0
+    load(walk)
+    assert co(curve(bpy.data.objects["Elsewhere"], "scale")).tolist() == [[0, 1], [30, 2.5]]
+
+
 def test_keys_that_are_there_are_replaced_only_if_so_said(tcb, walk, tmp_path):
     (tmp_path / "run.csv").write_text("frame,location[0]\n3,1\n", encoding="utf-8")
     before = walk.read_bytes()
