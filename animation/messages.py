@@ -117,6 +117,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "CURVES_MISS": n_(
         "maximum error {:size} after frame {:g}: the tolerance would require keys that are too close together"
     ),
+    "TIMED_AS_SAMPLES": n_(
+        "a frame function retimes the motion, so it was baked as samples. For motion blur, bake samples with a "
+        "smaller step"
+    ),
     "LOOP_JUMPS": n_("the loop jumps, because the first and last keys have different poses"),
     "CYCLE_INSIDE_KEYS": n_("the motion cycles. Extend the bake to include repeats outside the keys"),
     "CYCLE_ENDS": n_(
@@ -127,7 +131,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "the motion loops, but some segments use Blender's interpolation. The motion has a corner where its end "
         "meets its start"
     ),
-    "HANDLES_TIMED": n_("handles cannot play motion with a frame function. Bake samples or curves"),
+    "HANDLES_TIMED": n_("handles cannot play motion with a frame function. Bake samples"),
     "HANDLES_LEAVE_KEYS": n_(
         "handles cannot play a method that does not pass through the keys. Bake samples or curves"
     ),
@@ -662,6 +666,7 @@ STANDING = frozenset(
         "LOOP_JUMPS",
         "MODIFIERS",
         "SPLINE",
+        "TIMED_AS_SAMPLES",
         "TURNED_SHORT",
     )
 )

@@ -13,6 +13,7 @@ from ..animation import Finding
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.store.action_and_strips import editable_sets
 from ..animation.store.find_tracks import find_tracks
+from ..animation.store.frame_functions import function_of
 from ..animation.store.own_arrays import OwnKeys
 from ..animation.store.tracks import Track
 
@@ -53,5 +54,5 @@ def generated_keys(track: Track, own_keys: Mapping[int, OwnKeys]) -> dict[str, i
     own_count = sum(len(own.keys) for own in own_keys.values())
     count = max(0, sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own_count)
     options = track.settings.options
-    is_curves = options is not None and options.output == "CURVES"
+    is_curves = options is not None and options.output == "CURVES" and function_of(track) is None
     return {"samples": 0 if is_curves else count, "curve_keys": count if is_curves else 0}

@@ -93,6 +93,7 @@ def _plan_track(bake: TrackBake, splines: list[TrackSpline] | None) -> None:
     )
     notes = [track.finding("SPLINE", note) for spline in splines for note in spline.spline.notes]
     if function is not None:
+        notes += [track.finding("TIMED_AS_SAMPLES")] if options.output == "CURVES" else []
         plans = plan_retimed(scope, splines, function)
     else:
         notes += _notes_of_keys(scope, settings, splines)

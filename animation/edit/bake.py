@@ -54,7 +54,8 @@ def bake(  # noqa: PLR0913
         Any datablock with its own animation, for example an object, a camera or a node tree.
     output : {"SAMPLES", "CURVES", "HANDLES"}
         SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys that reproduce the motion
-        within the tolerances, including between frames. SAMPLES and CURVES lock the channels, and `free` restores the
+        within the tolerances, including between frames. Tracks with a frame function are baked as samples instead, and
+        a note reports this. SAMPLES and CURVES lock the channels, and `free` restores the
         animator's keys. HANDLES generates no keys. The handles of the animator's keys approximate the motion. A track
         that is already baked is freed first.
     step : float

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from interp.splines import METHODS
-from tests.all_pairs import each_once
 from tests.animation import reference
 from tests.animation.action_users import load
 from tests.animation.curves import (
@@ -22,7 +21,6 @@ from tests.animation.curves import (
     differences,
     fcurves,
     function,
-    generated,
     key,
     new_object,
     play,
@@ -103,44 +101,23 @@ def test_samples_between_frames_are_the_motion_there(animation):
     assert_plays(item, frames, {frame: fcurve.evaluate(frame) for frame in frames})
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_curves_play_it_between_frames_too(animation, name):
-    item = keyed()
-    fcurve = function(item, FUNCTIONS[name], interpolation="BEZIER")
-    animation.bake(item, output="CURVES", value_tolerance=1e-3, keep_look=False)
-    for frame in np.arange(-3.0, 85.0, 0.3):
-        play(frame)
-        assert np.abs(np.array(item.location) - location(fcurve.evaluate(frame))).max() < 1.2e-3
+def test_curves_are_baked_as_samples(animation):
+    by_samples, by_curves = keyed("Samples", "XYZ"), keyed("Curves", "XYZ")
+    for item, output in ((by_samples, "SAMPLES"), (by_curves, "CURVES")):
+        function(item, FUNCTIONS["there, a rest, and back"], interpolation="BEZIER")
+        report = animation.bake(item, output=output, keep_look=False)
+        assert (report.samples > 0, report.curve_keys) == (True, 0)
+    assert [note.code for note in report.notes] == ["TIMED_AS_SAMPLES", "TIMED_AS_SAMPLES"]
+    for fcurve in fcurves(by_samples):
+        np.testing.assert_array_equal(co(curve(by_curves, fcurve.data_path, fcurve.array_index)), co(fcurve))
 
 
-def test_curves_have_few_keys(animation):
-    """The motion has three segments, and the function is smooth."""
-    item, needed = keyed(), []
-    for index in range(3):
-        alone = new_object(f"Alone {index}")
-        key(alone, "location", PLACES, channels=[index])
-        needed.append(curve_frames(animation, alone, index))
-        assert len(needed[index]) < 20
-    # All components have the keys that any of them needs.
-    for index in range(3):
-        frames = curve_frames(animation, item, index)
-        assert np.abs(np.subtract.outer(frames, np.concatenate(needed))).min(axis=1).max() < 0.01
-
-
-def curve_frames(animation, item: bpy.types.Object, index: int) -> np.ndarray:
-    """Bake a motion twice as long as curves, and return the frames of the component's keys."""
-    if not generated(curve(item, "location", index)):
-        function(item, FUNCTIONS["twice as long"], interpolation="BEZIER")
-        animation.bake(item, output="CURVES", value_tolerance=1e-3, keep_look=False)
-    return co(curve(item, "location", index))[:, 0]
-
-
-@pytest.mark.parametrize(("output", "mode"), each_once(["SAMPLES", "CURVES"], MODES))
-def test_rotations_are_played_backwards(animation, mode, output):
+@pytest.mark.parametrize("mode", MODES)
+def test_rotations_are_played_backwards(animation, mode):
     forward, back = keyed("Forward", mode), keyed("Back", mode)
     function(back, FUNCTIONS["reversed"])
     animation.bake(forward, keep_look=False)
-    animation.bake(back, output=output, rotation_tolerance=2e-6, keep_look=False)
+    animation.bake(back, keep_look=False)
     frames = list(range(1, 41))
     _, ahead = played(forward, frames)
     _, behind = played(back, frames)
@@ -258,24 +235,23 @@ def test_a_function_that_goes_on_is_baked_throughout_the_scene_and_no_farther_th
     assert (frames.min(), frames.max()) == (1.0, 40.0)
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-def test_where_the_function_jumps_the_motion_does_not_run_there(animation, output):
+def test_where_the_function_jumps_the_motion_does_not_run_there(animation):
     item = keyed()
     function(item, [(1, 1.0), (20.0, 35.0), (40, 35.0)], interpolation="CONSTANT")
-    animation.bake(item, output=output, keep_look=False)
+    animation.bake(item, keep_look=False)
     for frame, of in ((19.0, 1.0), (19.9, 1.0), (20.0, 35.0), (30.0, 35.0)):
         play(frame)
         np.testing.assert_allclose(tuple(item.location), location(of), atol=1e-4)
 
 
-@pytest.mark.parametrize(("mode", "output"), each_once(MODES, ["SAMPLES", "CURVES"]))
-def test_restore_gives_everything_back_to_the_last_bit(animation, mode, output):
+@pytest.mark.parametrize("mode", MODES)
+def test_restore_gives_everything_back_to_the_last_bit(animation, mode):
     item = keyed(mode=mode)
     function(item, FUNCTIONS["there, a rest, and back"], interpolation="BEZIER")
     animation.enable(item, keep_look=False)
     before = snapshot(item)
-    animation.bake(item, output=output)
-    animation.bake(item, output=output)
+    animation.bake(item)
+    animation.bake(item)
     animation.restore(item)
     assert differences(before, snapshot(item)) == []
 
@@ -378,8 +354,7 @@ def test_the_value_that_the_sidebar_shows_is_what_is_played(animation):
     assert angle == pytest.approx(reference.apart(np.array(TURNS[1]), np.array(TURNS[2])), abs=1e-5)
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-def test_channels_keyed_at_different_frames_are_played_together(animation, output):
+def test_channels_keyed_at_different_frames_are_played_together(animation):
     item, plain = new_object("Retimed", "XYZ"), new_object("Plain", "XYZ")
     for each in (item, plain):
         key(each, "location", [(1, (0.0,)), (10, (5.0,)), (30, (1.0,))], channels=[0])
@@ -391,7 +366,7 @@ def test_channels_keyed_at_different_frames_are_played_together(animation, outpu
     fcurve = function(item, FUNCTIONS["reversed"], interpolation="BEZIER")
     before = snapshot(item)
     animation.bake(plain, step=1 / 16)
-    animation.bake(item, output=output)
+    animation.bake(item)
     for frame in range(1, 41):
         play(fcurve.evaluate(frame))
         expected = [*plain.location, *plain.rotation_euler]
@@ -408,25 +383,23 @@ def single(item: bpy.types.Object, path: str, index: int, keys) -> None:
         fcurve.keyframe_points.insert(frame, value)
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-def test_one_key_stays_what_it_is(animation, output):
+def test_one_key_stays_what_it_is(animation):
     item = new_object()
     key(item, "location", [(5, (1.0, 2.0, 3.0))])
     function(item, [(1, 1.0), (30, 2.0)])
     before = snapshot(item)
-    animation.bake(item, output=output, keep_look=False)
+    animation.bake(item, keep_look=False)
     play(20)
     assert tuple(item.location) == (1.0, 2.0, 3.0)
     animation.remove(item)
     assert differences(before, snapshot(item)) == []
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-def test_a_value_that_is_set_is_played_at_the_frame_that_shows_it(animation, output):
+def test_a_value_that_is_set_is_played_at_the_frame_that_shows_it(animation):
     item = keyed()
     animation.enable(item, keep_look=False)
     function(item, FUNCTIONS["reversed"])
-    animation.bake(item, output=output)
+    animation.bake(item)
     keys = animation.track_keys(item, "location")
     animation.edit.keys.set_value(keys.take(keys.frames == 10.0), 0, 7.0)
     own = animation.store.own_keys.read_own_keys(animation.find_track(item, "location"))[0].keys
@@ -451,8 +424,8 @@ def test_an_override_has_its_own_functions_and_those_that_it_came_with(animation
     np.testing.assert_allclose(tuple(override.location), PLACES[0][1], atol=1e-5)
 
 
-@pytest.mark.parametrize(("output", "method"), each_once(["SAMPLES", "CURVES"], METHODS))
-def test_each_method_is_played_backwards(animation, method, output):
+@pytest.mark.parametrize("method", METHODS)
+def test_each_method_is_played_backwards(animation, method):
     forward, back = keyed("Forward"), keyed("Back")
     kinds = {"location": METHODS[method].values, "rotation": METHODS[method].rotations}
     places = [(frame, tuple(axis + 6.0 for axis in place)) for frame, place in PLACES]
@@ -464,7 +437,7 @@ def test_each_method_is_played_backwards(animation, method, output):
             animation.choose(item, name, method=method)
     function(back, FUNCTIONS["reversed"])
     animation.bake(forward)
-    animation.bake(back, output=output, value_tolerance=1e-4, rotation_tolerance=1e-4)
+    animation.bake(back)
     frames = list(range(1, 41))
     there, ahead = played(forward, frames)
     and_back, behind = played(back, frames)
@@ -482,12 +455,11 @@ def test_no_track_is_made_of_a_function(animation):
     assert paths == {"location", "rotation_quaternion"}
 
 
-def test_the_samples_that_curves_are_put_through_count_too(animation, scene):
+def test_samples_count(animation, scene):
     item = new_object("Ball")
     key(item, "location", [(1, (0, 0, 0)), (21, (1, 2, 3)), (41, (0, 0, 0))])
     animation.retime(item, "HOLD")
     scene.frame_end = 1001
-    # 8 bytes per frame and component, for every step.
-    with pytest.raises(animation.AnimationError, match="needs about 24,000 samples, more than the limit of 20,000"):
-        animation.bake(item, output="CURVES", step=10, sample_limit=20_000, keep_look=False)
-    assert animation.bake(item, output="CURVES", step=10, sample_limit=24_000, keep_look=False).tracks == 1
+    with pytest.raises(animation.AnimationError, match="needs about 3,000 samples, more than the limit of 2,500"):
+        animation.bake(item, sample_limit=2_500, keep_look=False)
+    assert animation.bake(item, sample_limit=3_000, keep_look=False).tracks == 1

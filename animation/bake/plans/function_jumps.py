@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scene frames at which a frame function jumps, or passes keys of the motion."""
+"""The scene frames at which a frame function jumps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array
 from ...store.frame_functions import FrameFunction
-from .sample_frames import APART, away_from
+from .sample_frames import APART
 
 _JUMP = 2 * APART
 """Maximum duration of a jump in the frame function, in frames. Jumps have samples just before and just after them."""
@@ -66,20 +66,3 @@ def _steeper_halves(function: FrameFunction, intervals: _Intervals) -> _Interval
         np.where(is_second, played, played_at_start),
         np.where(is_second, played_at_end, played),
     )
-
-
-def frames_at_keys(function: FrameFunction, grid: Float32Array, keys: Float32Array) -> Float32Array:
-    """Return the approximate frames at which the function passes keys of the motion, where the motion may have corners.
-
-    Frames close to the grid are omitted.
-    """
-    played = function(grid)
-    low, high = np.minimum(played[:-1], played[1:]), np.maximum(played[:-1], played[1:])
-    first = np.searchsorted(keys, low, side="right")
-    count = np.maximum(np.searchsorted(keys, high) - first, 0)
-    # There is one row for each key within an interval of the grid.
-    interval = np.repeat(np.arange(len(first)), count)
-    key = np.arange(len(interval)) - np.repeat(np.cumsum(count) - count - first, count)
-    share = (keys[key] - played[interval]) / (played[interval + 1] - played[interval])
-    frames: Float32Array = (grid[interval] + share * (grid[interval + 1] - grid[interval])).astype(np.float32)
-    return away_from(np.unique(frames), grid)

@@ -1,25 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans for tracks with a frame function, which gives the frame of the motion to play at each scene frame.
+"""The plan for tracks with a frame function, which gives the frame of the motion to play at each scene frame.
 
-The motion is baked as samples, or as curves fitted to dense samples.
-
-Samples are needed because only Blender can evaluate an F-curve with its modifiers. Retiming applies to the entire
-track, including its keys. The keys get the values that are played at their frames, and the table stores the animator's
-values.
+The motion is baked as samples, because only Blender can evaluate an F-curve with its modifiers. Retiming applies to the
+entire track, including its keys. The keys get the values that are played at their frames, and the table stores the
+animator's values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import bpy
 import numpy as np
 
 from ....interp import rotations
-from ....interp.fitting.samples import fit_samples
-from ...fcurves.frames import is_among, union
+from ...fcurves.frames import union
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from ...records import record
 from ...store.frame_functions import FrameFunction
@@ -27,52 +23,44 @@ from ...store.table.track_records import Options
 from ...store.tracks import Track
 from .component_keys import ComponentKeys, by_own_frames, united_channel_keys
 from .composed_keys import ComposedKeys
-from .function_jumps import frames_around_jumps, frames_at_keys
+from .function_jumps import frames_around_jumps
 from .own_motion import OwnChannels
 from .protocol import Evaluation, Plan, Results, Scope
 from .rotation_channels import LARGEST_STEP, Unwrapping
-from .sample_frames import Sampling, are_near, away_from, sampling_of
+from .sample_frames import Sampling, away_from, sampling_of
 from .track_splines import TrackSpline
 
 _FINEST = 1 / 64
 """Smallest distance between samples for unwrapping the turns of a rotation, in frames of the motion."""
 _MOST_ORIENTATIONS = 2_000_000
 """Maximum number of orientations computed to unwrap the turns of a rotation."""
-_CLOSE = 1 / 8
-"""Distance in frames between the samples to which curves are fitted."""
 
 
 def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFunction) -> list[Plan]:
-    """Return the plans of a track's splines, in scene frames.
+    """Return the plan for a track's splines, in scene frames.
 
     Raises AnimationError if the range of the frame function is too large.
     """
-    by_curves, keys = scope.options.output == "CURVES", scope.key_frames
-    sampling = replace(scope.sampling, step=_CLOSE) if by_curves else scope.sampling
+    keys, sampling = scope.key_frames, scope.sampling
     low, high = _range_to_bake(keys, sampling, function)
     ends = np.array([low, high], dtype=np.float32)
     grid = sampling.samples(ends, "SINGLE", False) if high > low else ends[:0]
     grid = np.union1d(grid, ends)
-    before_jumps, after_jumps = frames_around_jumps(function, grid)
-    at_keys = frames_at_keys(function, grid, keys) if by_curves else grid[:0]
-    samples = np.unique(np.concatenate((grid, before_jumps, after_jumps, at_keys)))
+    samples = np.unique(np.concatenate((grid, *frames_around_jumps(function, grid))))
     frames = np.union1d(keys, away_from(samples, keys))
     played = function(frames)
     if not np.isfinite(played).all():
         raise scope.track.error("TIMING_NOT_FINITE", frame=float(frames[np.argmin(np.isfinite(played))]))
-    sampled = [_sampled_spline(scope, spline, frames, played) for spline in splines]
-    if not by_curves:
-        return [RetimedSamplePlan(scope, sampled)]
-    return [RetimedCurvePlan(scope, sampled, np.isin(frames, before_jumps), scope.tolerance(splines))]
+    return [RetimedSamplePlan(scope, [_sampled_spline(scope, spline, frames, played) for spline in splines])]
 
 
 def sample_count(own: OwnChannels, options: Options, function: FrameFunction) -> float:
-    """Return the approximate number of samples of the retimed track. Curves are also fitted to samples."""
+    """Return the approximate number of samples of the retimed track."""
     keys = union([channel.keys.frames for channel in own.values()])
     if not np.isfinite(keys).all():
         return 0.0
     low, high = _range_to_bake(keys, sampling_of(keys, options.step, options.extend), function)
-    return len(own) * (high - low) / (_CLOSE if options.output == "CURVES" else options.step)
+    return len(own) * (high - low) / options.step
 
 
 def _range_to_bake(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
@@ -93,8 +81,6 @@ class _SampledSpline:
     """A spline, and the frames at which it is sampled."""
 
     spline: TrackSpline
-    is_needed: BoolArray
-    """Mask of the frames of the plan that need a sample."""
     frames: Float32Array
     """Frames that need a sample."""
     evaluated: Float64Array
@@ -128,69 +114,14 @@ class RetimedSamplePlan(Plan):
     def compose(self, results: Results) -> ComposedKeys:
         """Compose the keys of the retimed motion."""
         keys_of_components: list[ComponentKeys] = []
-        error = 0.0
         for sampled in self.splines:
-            values = next(results.values)[sampled.rows].T
-            # The components of a rotation are fitted together.
-            all_rows = list(range(len(values)))
-            for rows in [all_rows] if self.scope.track.is_rotation else [[row] for row in all_rows]:
-                components = [sampled.spline.components[row] for row in rows]
-                keys, error_of_rows = self._fitted(sampled, components, values[rows])
-                error = max(error, error_of_rows)
-                for group, own_frames in by_own_frames(self.scope, components):
-                    keys_of_components.append(replace(keys.of(group), own_frames=own_frames))
-        return ComposedKeys(united_channel_keys(self.scope, keys_of_components), error=error)
-
-    def _fitted(
-        self, sampled: _SampledSpline, components: list[int], values: Float64Array
-    ) -> tuple[ComponentKeys, float]:
-        """Return the components' keys for the values at the samples, shape (components, n), and the maximum error."""
-        spline = sampled.spline
-        # Segments played by Blender are retimed too.
-        timed = replace(spline, begins_segment=np.zeros(len(spline.frames), dtype=np.bool_))
-        return ComponentKeys(components, spline.frames, timed, sampled.frames, values), 0.0
-
-
-@record()
-class RetimedCurvePlan(RetimedSamplePlan):
-    """The plan that fits curves to dense samples of a track that is retimed by a frame function."""
-
-    is_before_jump: BoolArray
-    """Mask of the frames of the plan just before a jump in the function."""
-    tolerance: float
-
-    def _fitted(
-        self, sampled: _SampledSpline, components: list[int], values: Float64Array
-    ) -> tuple[ComponentKeys, float]:
-        """Return keys of curves fitted to the samples, and the maximum error."""
-        is_before_jump, frames = self.is_before_jump[sampled.is_needed], sampled.frames
-        is_break = is_among(frames, sampled.spline.frames) | is_before_jump
-        is_break[1:] |= is_before_jump[:-1]
-        is_break[[0, -1]] = True
-        beside_keys, size = are_near(frames, self.scope.key_frames), partial(_size, self.scope.track.kind)
-        fit = fit_samples(frames, values.T, np.flatnonzero(is_break), size, self.tolerance, avoided=beside_keys)
-        samples, _ = super()._fitted(sampled, components, values)
-        keys = replace(samples.take(fit.rows), incoming=fit.incoming.T, outgoing=fit.outgoing.T)
-        # Two orientations never differ by more than half a turn.
-        return keys, min(fit.error, np.pi) if self.scope.track.is_rotation else fit.error
-
-
-def _size(kind: str, change: Float64Array) -> Float64Array:
-    """Return the sizes of changes in channel values, shape (n,). For a rotation, they are upper bounds of the angles.
-
-    `change` has the shape (n, components).
-    """
-    size: Float64Array
-    if kind == "VECTOR":
-        size = np.abs(change).max(axis=1)
-    elif kind == "EULER":
-        size = np.abs(change).sum(axis=1)
-    elif kind == "QUATERNION":
-        # The length of a small change in a unit quaternion is half the angle.
-        size = 2.0 * np.linalg.norm(change, axis=1)
-    else:
-        size = np.abs(change[:, 0]) + 2.0 * np.linalg.norm(change[:, 1:], axis=1)
-    return size
+            spline, values = sampled.spline, next(results.values)[sampled.rows].T
+            # Segments played by Blender are retimed too.
+            timed = replace(spline, begins_segment=np.zeros(len(spline.frames), dtype=np.bool_))
+            for rows, own_frames in by_own_frames(self.scope, spline.components):
+                components = [spline.components[row] for row in rows]
+                keys_of_components.append(ComponentKeys(components, own_frames, timed, sampled.frames, values[rows]))
+        return ComposedKeys(united_channel_keys(self.scope, keys_of_components))
 
 
 def _sampled_spline(scope: Scope, spline: TrackSpline, frames: Float32Array, played: Float64Array) -> _SampledSpline:
@@ -200,9 +131,9 @@ def _sampled_spline(scope: Scope, spline: TrackSpline, frames: Float32Array, pla
     is_needed = _is_needed(frames, played, spline.frames)
     frames, played = frames[is_needed], played[is_needed]
     if not scope.track.is_rotation:
-        return _SampledSpline(spline, is_needed, frames, played, np.arange(len(played)))
+        return _SampledSpline(spline, frames, played, np.arange(len(played)))
     evaluated = _dense_enough_to_unwrap(scope.track, spline, played)
-    return _SampledSpline(spline, is_needed, frames, evaluated, np.searchsorted(evaluated, played))
+    return _SampledSpline(spline, frames, evaluated, np.searchsorted(evaluated, played))
 
 
 def _is_needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from ...fcurves.frames import ONE_KEY
 from ...fcurves.keyframes import Float32Array, IndexArray
@@ -15,8 +14,6 @@ from ...records import record
 
 GUARD = 1 / 32
 """Number of frames in which a channel returns to its start value at the end of a repeated cycle."""
-PICKED = 0.5
-"""Distance in frames. Keys that are closer together can't be selected separately in the Dope Sheet."""
 APART = 0.0125
 """Minimum distance in frames. Blender merges keys closer than 0.01 frames, and may keep the sample instead of the
 key."""
@@ -92,12 +89,6 @@ def away_from(frames: Float32Array, keys: Float32Array) -> Float32Array:
     """Return the frames that are not close to a key. Both arrays are ascending."""
     away: Float32Array = frames[_distances(frames, keys) > APART]
     return away
-
-
-def are_near(frames: Float32Array, keys: Float32Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the frames too close to a key to be selected separately."""
-    mask: npt.NDArray[np.bool_] = _distances(frames, keys) < PICKED
-    return mask
 
 
 def united(keys: list[Float32Array], others: list[Float32Array]) -> Float32Array:

@@ -32,8 +32,9 @@ class Options:
     Attributes
     ----------
     output : "SAMPLES", "CURVES" or "HANDLES"
-        SAMPLES writes linear keys every `step` frames. CURVES writes the fewest Bezier keys within the tolerances.
-        HANDLES generates no keys. The handles of the animator's keys approximate the motion.
+        SAMPLES writes linear keys every `step` frames. CURVES writes the fewest Bezier keys within the tolerances,
+        except for tracks with a frame function, which are baked as samples. HANDLES generates no keys. The handles of
+        the animator's keys approximate the motion.
     step : float
         Interval between samples in frames, which may be less than 1.
     extend : (float, float) or None
