@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from .edit.table_export import export_table as export_table
     from .edit.table_import import TableKeys as TableKeys, import_table as import_table
     from .edit.timing import remove_retiming as remove_retiming, retime as retime
-    from .edit.track_keys import TrackKeys as TrackKeys, track_keys as track_keys
     from .edit.track_settings import choose as choose, choose_many as choose_many
     from .edit.velocities import (
         write_velocities as write_velocities,
@@ -108,7 +107,6 @@ _MODULES = {
     ".edit.table_export": ("export_table",),
     ".edit.table_import": ("TableKeys", "import_table"),
     ".edit.timing": ("remove_retiming", "retime"),
-    ".edit.track_keys": ("TrackKeys", "track_keys"),
     ".edit.track_settings": ("choose", "choose_many"),
     ".edit.velocities": ("write_velocities", "write_velocities_many"),
     ".errors": ("AnimationError", "Finding"),

@@ -349,8 +349,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "REDUCED": n_("{:s}"),
     "NOT_REACHED": n_("{:s}"),
     # Relax.
-    "RELAX_OWN_BONE": n_("bone {!r} cannot be its own target. Choose another bone"),
-    "RELAX_ITSELF": n_("an object cannot be its own target. Choose another object"),
+    "RELAX_ITSELF": n_("an object or bone cannot be its own target. Choose another target"),
     "RELAX_NO_OBJECT": n_('no object "{:s}"'),
     "RELAX_NO_TARGET": n_("no target is chosen. Choose a target first"),
     "RELAX_NO_KEY": n_("no keys to adjust"),

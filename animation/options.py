@@ -240,18 +240,6 @@ RETIME = {
     "length": Option(n_("Length"), n_("Number of frames to hold"), 10.0, "FRAMES", low=0.01, soft_high=100.0),
 }
 
-RELAX = {
-    "tolerance": Option(
-        n_("Tolerance"),
-        n_("Maximum error, in world units"),
-        1e-3,
-        "NUMBER",
-        low=1e-6,
-        soft_high=0.1,
-        precision=5,
-    ),
-}
-
 IMPORT_TABLE = {
     "frame_start": Option(n_("Start Frame"), n_("Scene frame that corresponds to time 0 in the table"), 0.0, "FRAMES"),
     "use_tcb": flag(n_("Enable TCB"), n_("Enable TCB on the imported tracks"), default=True),

@@ -13,13 +13,13 @@ from bpy.app.translations import contexts
 from bpy.props import BoolProperty, BoolVectorProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from ..animation import AnimationError, StaysAbove, StaysAt, TurnsWithin, relax
-from ..animation.edit.track_keys import TrackKeys, keys_of
+from ..animation.edit.track_keys import keys_of
 from ..animation.errors import Finding
 from ..animation.fcurves.channels import channels_of
-from ..animation.relaxation.conditions import TOLERANCE, Condition
+from ..animation.relaxation.adjust import TOLERANCE
+from ..animation.relaxation.conditions import Condition
 from ..animation.store.find_tracks import find_tracks
 from ..animation.store.paths import BONES
-from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import selection
 from ..ui.layouts import layout_of
@@ -177,9 +177,9 @@ def _limits(is_limited: Iterable[bool], angles: Iterable[float]) -> Any:
     return tuple(angle if limited else None for limited, angle in zip(is_limited, angles, strict=True))
 
 
-def _selected_keys(context: bpy.types.Context, obj: bpy.types.Object) -> list[TrackKeys]:
+def _selected_keys(context: bpy.types.Context, obj: bpy.types.Object) -> dict[bpy.types.ID, dict[str, list[float]]]:
     """Return the selected location and rotation keys. Raises AnimationError if no such keys are selected."""
-    selected = []
+    selected: dict[bpy.types.ID, dict[str, list[float]]] = {}
     for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
         try:
             tracks = find_tracks(datablock, channels_of(datablock), prefixes)
@@ -189,14 +189,11 @@ def _selected_keys(context: bpy.types.Context, obj: bpy.types.Object) -> list[Tr
             continue
         for track in tracks:
             is_of_bone = track.path.startswith(BONES)
-            if is_of_bone == (prefixes is not None) and _can_relax(track):
+            is_transform = track.is_rotation or track.path.endswith("location")
+            if is_of_bone == (prefixes is not None) and track.in_use and is_transform and "delta" not in track.path:
                 keys = keys_of(datablock, track)
-                selected.append(keys.take(keys.selected))
-    if not any(map(len, selected)):
+                if keys.selected.any():
+                    selected.setdefault(datablock, {})[track.path] = keys.frames[keys.selected].tolist()
+    if not selected:
         raise AnimationError(Finding("RELAX_SELECT_KEYS", obj.name))
     return selected
-
-
-def _can_relax(track: Track) -> bool:
-    is_delta = "delta" in track.path
-    return track.in_use and not is_delta and (track.path.endswith("location") or track.is_rotation)

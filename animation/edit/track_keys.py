@@ -9,7 +9,6 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ..arguments import checked
 from ..bake.plans.track_methods import setting_names
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import SAME_FRAME, is_among, union
@@ -26,15 +25,7 @@ from .find_track import find_track
 
 @record(eq=False)
 class TrackKeys:
-    """Some of the animator's keys on a track, as returned by `track_keys` and accepted by `relax`.
-
-    Examples
-    --------
-    >>> keys = animation.track_keys(ball, "location")
-    >>> later = keys.take(keys.frames > 10)
-    >>> len(later), later.frames.tolist()
-    (2, [20.0, 40.0])
-    """
+    """Some of the animator's keys on a track."""
 
     datablock: bpy.types.ID
     """The datablock with the track."""
@@ -50,9 +41,6 @@ class TrackKeys:
     def __len__(self) -> int:
         return len(self.frames)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.track.name!r}, {self.track.path!r}, {len(self)})"
-
     def take(self, rows: BoolArray) -> TrackKeys:
         """Return the keys for which the mask `rows` is true."""
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
@@ -67,38 +55,6 @@ class TrackKeys:
         For rotations, the velocities are angular. Velocities that are not set are 0.
         """
         return read_velocities(self.track, self.own, self.frames)
-
-
-@checked
-def track_keys(datablock: bpy.types.ID, track: str) -> TrackKeys:
-    """Return all of the animator's keys on a track, for example to relax keys of several tracks together.
-
-    Parameters
-    ----------
-    datablock : bpy.types.ID
-        The datablock with the track.
-    track : str
-        Path of the track, as for `find_track`.
-
-    Returns
-    -------
-    TrackKeys
-        The keys. To select a subset, call `take` with a mask that has one boolean per key.
-
-    Raises
-    ------
-    AnimationError
-        There is no such track.
-
-    Examples
-    --------
-    >>> keys = animation.track_keys(ball, "location")
-    >>> keys.frames.tolist()
-    [1.0, 20.0, 40.0]
-    >>> keys.take(keys.frames > 10).frames.tolist()
-    [20.0, 40.0]
-    """
-    return keys_of(datablock, find_track(datablock, track))
 
 
 def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:

@@ -6,37 +6,38 @@ Source: docs/formulas, "Relaxation".
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ...interp import relaxation, rotations
+from ...interp.fitting.least_squares import Method, descend
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
-from ..bake.plans.rotation_channels import quaternions_of
 from ..edit.change_own_curves import own_points, put_own_keys, with_values
-from ..edit.track_keys import TrackKeys
 from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of
-from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
+from ..fcurves.channels import evaluate_anew, users_of_channels
 from ..fcurves.linked_data import editable_channels
 from ..number_text import size_text
-from ..options import RELAX
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.properties import STEP, Values, sampled_frames
 from ..store.find_tracks import find_tracks
 from ..store.table.track_records import Options
-from ..store.tracks import Track
 from ..translation import counted, n_, rpt_
-from .conditions import Condition
-from .movers import Mover, split
-from .relaxed_motion import Motion
+from .conditions import Condition, target_of
+from .relaxed_motion import Motion, Mover
 
+TOLERANCE = 1e-3
+"""The default maximum error, in world units, or in radians for rotation limits."""
 _FINER = 4
 """The sampling density used to check the result, relative to the density used to compute it."""
+_AIM = 0.5
+"""The fraction of the tolerance up to which errors do not count."""
+_PENALTIES = (1.0, 1e2, 1e4, 1e6, 1e8)
+"""The weight of squared errors in each round, relative to the squared changes of keys."""
+_METHOD = Method(steps=50, least_gain=1e-4)
 
 
 @dataclass
@@ -81,11 +82,11 @@ class Relaxation:
 def relax(  # noqa: PLR0913
     item: bpy.types.Object,
     condition: Condition,
-    keys: Sequence[TrackKeys],
+    keys: Mapping[bpy.types.ID, Mapping[str, Sequence[float]]],
     *,
     bone: str = "",
     point: Point = (0.0, 0.0, 0.0),
-    tolerance: Positive = RELAX["tolerance"].default,
+    tolerance: Positive = TOLERANCE,
     frame_range: FrameRange | None = None,
     defaults: Parameters | None = None,
     scene: bpy.types.Scene | None = None,
@@ -101,9 +102,9 @@ def relax(  # noqa: PLR0913
         The object, or the armature that contains the bone.
     condition : StaysAt, StaysAbove or TurnsWithin
         The condition.
-    keys : sequence of TrackKeys
-        The keys that may change, as returned by `track_keys`. The keys must belong to location and rotation tracks of
-        the object, the bone or their parents.
+    keys : mapping
+        The frames of the keys that may change, by datablock and by path as for `find_track`. The tracks must be
+        location and rotation tracks of the object, the bone or their parents.
     bone : str
         The name of a bone of the armature `item`.
     point : sequence of 3 floats
@@ -131,140 +132,103 @@ def relax(  # noqa: PLR0913
     Examples
     --------
     >>> report = animation.enable(rig, keep_look=False)
-    >>> keys = animation.track_keys(rig, 'pose.bones["foot.L"].location')
-    >>> condition = animation.StaysAbove(height=0.5)
-    >>> result = animation.relax(rig, condition, [keys.take((keys.frames > 1) & (keys.frames < 40))], bone="foot.L")
+    >>> keys = {rig: {'pose.bones["foot.L"].location': [20, 30]}}
+    >>> result = animation.relax(rig, animation.StaysAbove(height=0.5), keys, bone="foot.L")
     >>> result.keys, round(result.before, 2)
     (2, 0.72)
     """
-    _check_targets(item, bone, condition)
-    sampled_scene = scene or bpy.context.scene
-    assert sampled_scene is not None
-    movers = [Mover(track_keys, defaults or {}) for track_keys in keys if len(track_keys)]
+    target = target_of(condition)
+    for owner, name in [(item, bone)] if target is None else [(item, bone), target]:
+        if name and (owner.pose is None or name not in owner.pose.bones):
+            raise AnimationError(Finding("NO_BONE", owner.name, arguments=(name,)))
+    if target == (item, bone):
+        raise AnimationError(Finding("RELAX_ITSELF", item.name))
+    movers = [
+        Mover(datablock, path, frames, defaults or {})
+        for datablock, frames_by_path in keys.items()
+        for path, frames in frames_by_path.items()
+        if frames
+    ]
     if not movers:
         raise AnimationError(Finding("RELAX_NO_KEY", item.name))
-    owners: list[bpy.types.ID] = [
-        item,
-        *(mover.datablock for mover in movers),
-        *(target for target, _ in condition.targets),
-    ]
-
-    def motion(step: float) -> Motion:
-        frames = sampled_frames(sampled_scene, owners, frame_range, step)
-        return Motion(item, bone, np.array(point, dtype=np.float64), condition, movers, sampled_scene, frames)
-
+    scene = scene or bpy.context.scene
+    assert scene is not None
+    owners = [item, *(mover.datablock for mover in movers), *([] if target is None else [target[0]])]
     try:
-        return _relax(movers, motion(STEP), motion(STEP / _FINER), tolerance, progress)
+        coarse, fine = (
+            Motion(item, bone, point, condition, movers, scene, sampled_frames(scene, owners, frame_range, step))
+            for step in (STEP, STEP / _FINER)
+        )
+        return _relax(coarse, fine, tolerance, progress)
     except UnknownMotionError as unknown:
         raise AnimationError(Finding("RELAX_UNKNOWN", item.name, arguments=(unknown.finding,))) from unknown
 
 
-def _check_targets(item: bpy.types.Object, bone: str, condition: Condition) -> None:
-    """Raise AnimationError if a bone does not exist, or if the condition's target is the object or bone itself."""
-    for owner, name in ((item, bone), *condition.targets):
-        if name and (owner.pose is None or name not in owner.pose.bones):
-            raise AnimationError(Finding("NO_BONE", owner.name, arguments=(name,)))
-    if (item, bone) in condition.targets:
-        if bone:
-            raise AnimationError(Finding("RELAX_OWN_BONE", item.name, arguments=(bone,)))
-        raise AnimationError(Finding("RELAX_ITSELF", item.name))
-
-
-def _relax(
-    movers: list[Mover],
-    coarse: Motion,
-    fine: Motion,
-    tolerance: float,
-    progress: Callable[[int, int], None] | None,
-) -> Relaxation:
+def _relax(coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[int, int], None] | None) -> Relaxation:
     """Find and write the smallest changes. Errors are checked on the `fine` motion, which has more samples."""
-    name = fine.name
-    start = np.concatenate([mover.start for mover in movers])
-    errors = fine.errors(start)
+    name, movers, frames = fine.bone or fine.item.name, fine.movers, fine.frames
+    errors = fine.errors([mover.start for mover in movers])
     is_finite = np.isfinite(errors)
     if not is_finite.all():
-        raise AnimationError(Finding("RELAX_NOT_FINITE", name, frame=float(fine.frames[np.argmin(is_finite)])))
-    before, before_frame = _largest(errors, fine)
+        raise AnimationError(Finding("RELAX_NOT_FINITE", name, frame=float(frames[np.argmin(is_finite)])))
+    before, before_frame = float(errors.max()), float(frames[np.argmax(errors)])
     if before <= tolerance:
         return Relaxation(name, 0, before, before_frame, before, before_frame)
-    numbers = _relaxed_numbers(coarse, fine, start, tolerance, progress)
-    after, after_frame = _largest(fine.errors(numbers), fine)
+    for motion in (coarse, fine):
+        numbers = _relaxed_numbers(motion, tolerance, progress)
+        errors = fine.errors(numbers)
+        if errors.max() <= tolerance or motion.errors(numbers).max() > tolerance:
+            break
+    after, after_frame = float(errors.max()), float(frames[np.argmax(errors)])
     if after > tolerance:
         sizes = size_of(tolerance), size_of(after), after_frame, size_of(before)
         raise AnimationError(Finding("RELAX_NOT_REACHED", name, arguments=sizes))
-    key_count = sum(len(mover.keys) for mover in movers)
-    moved, turned = _largest_changes(movers, start, numbers)
-    notes = _write(movers, numbers)
-    return Relaxation(name, key_count, before, before_frame, after, after_frame, moved, turned, notes)
+    changes = list(zip(movers, numbers, strict=True))
+    moved, turned = (
+        max(
+            (mover.largest_change(numbers) for mover, numbers in changes if mover.track.is_rotation == is_rotation),
+            default=0.0,
+        )
+        for is_rotation in (False, True)
+    )
+    key_count = sum(mover.key_count for mover in movers)
+    return Relaxation(name, key_count, before, before_frame, after, after_frame, moved, turned, _write(changes))
 
 
-def _largest(errors: Values, motion: Motion) -> tuple[float, float]:
-    """Return the maximum error and its frame."""
-    return float(errors.max()), float(motion.frames[np.argmax(errors)])
-
-
-def _relaxed_numbers(
-    coarse: Motion, fine: Motion, start: Values, tolerance: float, progress: Callable[[int, int], None] | None
-) -> Values:
-    """Return key values that satisfy the condition, or come closest to satisfying it.
-
-    If the condition holds at the coarse frames but not between them, repeat the search at the fine frames.
-    """
-    for motion in (coarse, fine):
-        weights, longest = motion.costs()
-        result = relaxation.relax(motion.excess, start, tolerance, weights, longest, progress=progress)
-        numbers = result.numbers.astype(np.float32).astype(np.float64)
-        if fine.errors(numbers).max() <= tolerance or not result.reached:
+def _relaxed_numbers(motion: Motion, tolerance: float, progress: Callable[[int, int], None] | None) -> list[Values]:
+    """Return the key values of each mover that satisfy the condition, or come closest to satisfying it."""
+    motion.aim = _AIM * tolerance
+    x = np.zeros((sum(len(mover.start) for mover in motion.movers), 1))
+    for finished_rounds, motion.penalty in enumerate(_PENALTIES, 1):
+        x = descend(motion, x, -np.inf, np.inf, _METHOD).x
+        numbers = [values.astype(np.float32).astype(np.float64) for values in motion.numbers(x)]
+        if progress:
+            progress(finished_rounds, len(_PENALTIES))
+        if motion.errors(numbers).max() <= tolerance:
             break
     return numbers
 
 
-def _largest_changes(movers: Sequence[Mover], start: Values, numbers: Values) -> tuple[float, float]:
-    """Return the maximum distance by which location keys moved, and the maximum angle by which rotation keys turned."""
-    moved = turned = 0.0
-    for mover, before, after in zip(movers, split(movers, start), split(movers, numbers), strict=True):
-        if not mover.variables:
-            continue
-        if mover.track.is_rotation:
-            q_before, q_after = (
-                rotations.normalise(quaternions_of(mover.track, mover.key_rotations(values)))
-                for values in (before, after)
-            )
-            turned = max(turned, float(rotations.angle_between(q_before, q_after).max()))
-        else:
-            rows = np.array([row for _, row in mover.variables])
-            squared_distances = np.bincount(rows, (after - before) ** 2)
-            moved = max(moved, math.sqrt(float(squared_distances.max())))
-    return moved, turned
-
-
-def _write(movers: Sequence[Mover], numbers: Values) -> list[Finding]:
+def _write(changes: Sequence[tuple[Mover, Values]]) -> list[Finding]:
     """Write the values into the keys, update the tracks that were played before, and return notes."""
     notes: list[Finding] = []
-    by_datablock: dict[Any, list[tuple[Mover, Values]]] = {}
-    for mover, values in zip(movers, split(movers, numbers), strict=True):
-        if mover.variables:
-            by_datablock.setdefault(mover.datablock, []).append((mover, values))
-    for datablock, changes in by_datablock.items():
+    for datablock in dict.fromkeys(mover.datablock for mover, _ in changes):
         channels = editable_channels(datablock, notes)
         tracks = {track.path: track for track in find_tracks(datablock, channels)}
-        changed_tracks = [tracks[mover.track.path] for mover, _ in changes]
-        for track, (mover, values) in zip(changed_tracks, changes, strict=True):
-            _put(channels, track, mover, values)
-        played = [track for track in changed_tracks if track.is_played]
+        changed_tracks = []
+        for mover, numbers in changes:
+            if mover.datablock == datablock:
+                track = tracks[mover.track.path]
+                points, values = own_points(track), mover.values(numbers)
+                changed_keys = {
+                    index: with_values(track, *points[index], rows, values[index]) for index, rows in mover.rows.items()
+                }
+                put_own_keys(channels, track, changed_keys)
+                changed_tracks.append(track)
         (users,) = users_of_channels([channels])
-        report = rebake(users or [datablock], channels, played, Options())
+        report = rebake(
+            users or [datablock], channels, [track for track in changed_tracks if track.is_played], Options()
+        )
         notes += [*report.errors, *report.notes]
         evaluate_anew(channels.action)
     return notes
-
-
-def _put(channels: Channels, track: Track, mover: Mover, values: Values) -> None:
-    """Write the values into the animator's keys, either on the F-curves or among the keys saved by a bake."""
-    components, rows = np.array(mover.variables).T
-    changed_keys = {
-        index: with_values(track, own_keys, points, rows[components == index], values[components == index])
-        for index, (own_keys, points) in own_points(track).items()
-        if index in components
-    }
-    put_own_keys(channels, track, changed_keys)

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..arguments import Point, check_fields
-from ..options import RELAX
 from ..translation import rpt_
-
-TOLERANCE: float = RELAX["tolerance"].default
-"""The default maximum error, in world units, or in radians for rotation limits."""
-Targets = tuple[tuple[bpy.types.Object, str], ...]
-"""The objects on which a condition depends, with the names of bones. An empty name stands for the object itself."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +27,6 @@ class StaysAt:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    @property
-    def targets(self) -> Targets:
-        return ((self.target, self.bone),)
-
 
 @dataclass(frozen=True)
 class StaysAbove:
@@ -52,10 +42,6 @@ class StaysAbove:
 
     def __post_init__(self) -> None:
         check_fields(self)
-
-    @property
-    def targets(self) -> Targets:
-        return () if self.plane is None else ((self.plane, ""),)
 
 
 @dataclass(frozen=True)
@@ -79,9 +65,14 @@ class TurnsWithin:
             if low is not None and high is not None and low > high:
                 raise ValueError(rpt_("low {0:s} {1:g} is above high {0:s} {2:g}", axis, low, high))
 
-    @property
-    def targets(self) -> Targets:
-        return ()
-
 
 Condition = StaysAt | StaysAbove | TurnsWithin
+
+
+def target_of(condition: Condition) -> tuple[bpy.types.Object, str] | None:
+    """Return the object on which the condition depends, with the name of a bone or "". Return None for the world."""
+    if isinstance(condition, StaysAt):
+        return condition.target, condition.bone
+    if isinstance(condition, StaysAbove) and condition.plane is not None:
+        return condition.plane, ""
+    return None

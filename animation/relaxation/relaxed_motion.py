@@ -1,168 +1,292 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The motion of an object or bone, and the errors, as functions of the key values that may change."""
+"""The errors of a motion as a bounded least-squares problem, whose unknowns are the key values that may change.
+
+Source: docs/formulas, "Relaxation".
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ...interp import evaluate_many, rotations
+from ...interp.fitting.least_squares import DenseEquations
+from ...interp.key_batch import BoolArray
+from ..bake.plans.rotation_channels import quaternions_of
+from ..bake.plans.track_splines import TrackSpline, track_splines
+from ..edit.find_track import check_writable, find_track
 from ..errors import AnimationError, Finding
+from ..fcurves.frames import is_among, union
+from ..fcurves.keyframes import SIDES
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values
-from ..sampling.transforms import Frames, Matrices, TransformSampler
+from ..sampling.transforms import Frames, Matrices, Moved, TransformSampler
+from ..store.frame_functions import function_of
+from ..store.own_keys import read_own_keys
+from ..store.paths import bone_path
 from ..store.tracks import EULER_ORDERS
-from .conditions import TOLERANCE, Condition, StaysAt, TurnsWithin
-from .movers import Mover, split
+from .conditions import Condition, StaysAt, TurnsWithin, target_of
 
-_LONGEST_TURN = 0.3
-"""Angle in radians. Rotations up to this angle move points along nearly straight paths."""
+_DIFFERENCE = 1e-6
+"""The step of numeric derivatives, relative to numbers above 1. It uses half of float64's digits."""
+_SHORTEST_LEVER = 1e-3
+"""Rotations about a point closer than this hardly move it, so their angle measures the change."""
 _CUBE = math.sqrt(3.0)
 """Points that differ by at most the reciprocal of this in each of three directions are at most 1 apart."""
 
 
-class Motion:
-    """The errors at `frames`, as functions of the key values of all movers.
+class Mover:
+    """A location or rotation track with keys that may change.
 
-    The condition must hold for `point`, in the local space of an object or bone.
+    Attributes
+    ----------
+    key_count : int
+        The number of keys that may change.
+    rows : dict
+        The rows of the keys that may change, by component.
+    start : ndarray
+        The values of these keys before the relaxation, one component after the other.
     """
+
+    def __init__(
+        self, datablock: bpy.types.ID, path: str, key_frames: Sequence[float], defaults: Mapping[str, float]
+    ) -> None:
+        self.datablock, self.track = datablock, find_track(datablock, path)
+        check_writable(datablock, self.track)
+        if not self.track.enabled:
+            raise self.track.error("NOT_TCB")
+        prefix, dot, name = self.track.path.rpartition(".")
+        if name != "location" and not (self.track.is_rotation and name.startswith("rotation")):
+            raise self.track.error("RELAX_ONLY_TRANSFORMS")
+        self.sampler_key = datablock.session_uid, prefix + dot + ("rotation" if self.track.is_rotation else name)
+        """The path of the motion in `TransformSampler`."""
+        self.bone = next((bone.name for bone in _bones(datablock) if bone_path(bone) == prefix), "")
+        self._settings, self._function = self.track.settings, function_of(self.track)
+        options = self._settings.options
+        self._defaults = options.defaults if self.track.is_played and options else defaults
+        self._own = dict(sorted(read_own_keys(self.track).items()))
+        if self.track.is_rotation and len({own.frame_bytes for own in self._own.values()}) > 1:
+            raise self.track.error("KEYED_APART")
+        chosen_frames = np.unique(np.array(key_frames, dtype=np.float32))
+        is_missing = ~is_among(chosen_frames, union([own.frames for own in self._own.values()]))
+        if is_missing.any():
+            raise self.track.error("NO_KEY_AT_FRAME", frame=float(chosen_frames[is_missing][0]))
+        self.key_count = len(chosen_frames)
+        self.rows = {index: np.flatnonzero(is_among(own.frames, chosen_frames)) for index, own in self._own.items()}
+        self.start = np.concatenate([self._own[index].values[rows] for index, rows in self.rows.items()], dtype=float)
+
+    def values(self, numbers: Values) -> dict[int, Values]:
+        """Return the values of the keys that may change, by component."""
+        ends = np.cumsum([len(rows) for rows in self.rows.values()])
+        return dict(zip(self.rows, np.split(numbers, ends[:-1]), strict=True))
+
+    def splines(self, numbers: Values) -> list[TrackSpline]:
+        """Return the track's splines with these values in the keys that may change."""
+        changed_keys = {}
+        for index, values in self.values(numbers).items():
+            keys = self._own[index].keys
+            # In float64, so that the difference quotients keep their digits. The handles move with their keys.
+            offset = np.zeros(keys.co.shape)
+            offset[self.rows[index], 1] = values - keys.values[self.rows[index]]
+            points = {name: getattr(keys, name) + offset for name in ("co", *SIDES)}
+            changed_keys[index] = self._own[index].with_(keys=keys.with_(**points))
+        return track_splines(self.track, self._settings, changed_keys, self._defaults)
+
+    def motion(self, numbers: Values, frames: Frames) -> Values:
+        """Return the locations or quaternions at the frames."""
+        splines = self.splines(numbers)
+        spline_frames = frames if self._function is None else self._function(frames)
+        sampled = evaluate_many([spline.spline for spline in splines], spline_frames)
+        if self.track.is_rotation:
+            return sampled[0]
+        locations = np.tile(
+            np.array([self.track.component(index) for index in range(3)], dtype=float), (len(frames), 1)
+        )
+        for spline, values in zip(splines, sampled, strict=True):
+            locations[:, spline.components] = values
+        return locations
+
+    def largest_change(self, numbers: Values) -> float:
+        """Return the maximum distance, or the maximum angle for a rotation, by which a key changed."""
+        if self.track.is_rotation:
+            before, after = (
+                rotations.normalise(quaternions_of(self.track, self.splines(values)[0].values))
+                for values in (self.start, numbers)
+            )
+            return float(rotations.angle_between(before, after).max())
+        frames = np.concatenate([self._own[index].frames[rows] for index, rows in self.rows.items()])
+        _, keys = np.unique(frames, return_inverse=True)
+        return math.sqrt(float(np.bincount(keys, (numbers - self.start) ** 2).max()))
+
+
+def _bones(datablock: Any) -> Sequence[Any]:
+    return datablock.pose.bones if datablock.pose else ()
+
+
+class _State(NamedTuple):
+    """The motion with changed keys."""
+
+    motions: dict[tuple[int, str], Values]
+    excess: Values
+    """Numbers that are all below the tolerance only if the condition holds, shape (conditions, frames)."""
+    cost: Values
+
+
+class Motion:
+    """The least-squares problem of one round: the changes of keys, and errors above `aim` times a weight.
+
+    The condition must hold for `point`, in the local space of an object or bone, at `frames`. The unknowns are changes
+    of key values, multiplied by the distances that they move the point, shape (n, 1).
+    """
+
+    owner = None
 
     def __init__(
         self,
         item: Any,
         bone: str,
-        point: Values,
+        point: Sequence[float],
         condition: Condition,
         movers: Sequence[Mover],
         scene: bpy.types.Scene,
         frames: Frames,
     ) -> None:
-        self.name: str = bone or item.name
-        self.item = item
-        self.bone = bone
-        self.point = point
-        self.condition = condition
-        self.movers = movers
-        self.scene = scene
-        self.frames = frames
-        self._base_sampler = TransformSampler(frames)
-        self._evaluated: dict[tuple[int, str], Matrices] = {}
-        self._spline_frames = {
-            mover.sampler_key: frames if mover.function is None else mover.function(frames) for mover in movers
-        }
-        self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
+        self.item, self.bone, self.point, self.condition = item, bone, point, condition
+        self.movers, self.frames = movers, frames
+        self._sampler = TransformSampler(frames)
+        self._target_matrices = self._evaluated_target(scene)
+        self._weights = self._changes_per_unit()
+        self.aim = 0.0
+        """The error that is allowed without a cost."""
+        self.penalty = 1.0
+        """The weight of squared errors above the aim, relative to the squared changes of keys."""
 
-    def errors(self, numbers: Values) -> Values:
+    def numbers(self, x: Values) -> list[Values]:
+        """Return the key values of each mover."""
+        start = [mover.start for mover in self.movers]
+        ends = np.cumsum(list(map(len, start)))
+        return np.split(np.concatenate(start) + x[:, 0] / self._weights, ends[:-1])
+
+    def errors(self, numbers: Sequence[Values]) -> Values:
         """Return the error at each frame, at least 0."""
-        excess = self.excess(numbers).reshape(-1, len(self.frames))
+        _, excess = self._sampled(numbers)
         if isinstance(self.condition, StaysAt):
             distances: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
             return distances
         largest: Values = np.maximum(excess.max(axis=0), 0.0)
         return largest
 
-    def excess(self, numbers: Values) -> Values:
-        """Return numbers for each frame that are all below the tolerance only if the condition holds."""
-        world = self._sampler(numbers)
-        condition = self.condition
-        if isinstance(condition, TurnsWithin):
-            return self._beyond(condition, world)
-        positions = self._positions(world, self.item, self.bone, self.point)
-        if isinstance(condition, StaysAt):
-            target = np.array(condition.point, dtype=np.float64)
-            offsets = _CUBE * (positions - self._positions(world, condition.target, condition.bone, target)).T
-            return np.concatenate((offsets, -offsets)).ravel()
-        if condition.plane is None:
-            return condition.height - positions[:, 2]
-        return condition.height - self._heights(world, positions, condition.plane)
+    def evaluate(self, x: Values, _near: _State | None = None) -> _State:
+        """Return the motion for changes of the keys."""
+        motions, excess = self._sampled(self.numbers(x))
+        over = np.maximum(excess - self.aim, 0.0)
+        return _State(motions, excess, np.array([(x**2).sum() + self.penalty * (over**2).sum()]))
 
-    def costs(self) -> tuple[Values, Values]:
-        """Return the cost of changing each key value, and the maximum change per round.
+    def equations(self, x: Values, state: _State) -> DenseEquations:
+        """Return the normal equations, with numeric derivatives."""
+        is_over = state.excess > self.aim
+        over = state.excess[is_over] - self.aim
+        columns = []
+        for mover, values in zip(self.movers, self.numbers(x), strict=True):
+            for row, step in enumerate(_DIFFERENCE * np.maximum(1.0, np.abs(values))):
+                changed = values.copy()
+                changed[row] += step
+                motions = state.motions | {mover.sampler_key: mover.motion(changed, self.frames)}
+                columns.append((self._excess(motions)[is_over] - state.excess[is_over]) / step)
+        slopes = np.stack(columns, axis=1) / self._weights
+        matrix = np.eye(len(x)) + self.penalty * slopes.T @ slopes
+        gradient = x + self.penalty * (slopes.T @ over)[:, np.newaxis]
+        return DenseEquations(matrix[np.newaxis], gradient, matrix.diagonal()[:, np.newaxis])
 
-        The cost is the distance that the point moves if the key value changes by 1, or the angle if it does not move.
-        """
-        world = self._sampler(np.concatenate([mover.start for mover in self.movers]))
-        positions = self._positions(world, self.item, self.bone, self.point)
-        weights, longest = [], []
+    def moved(self, x: Values, step: Values) -> Values:
+        """Return the unknowns after a step."""
+        return x + step
+
+    def is_good(self, _state: _State, _steps: int) -> BoolArray:
+        """Return False, because only a small gain ends the descent."""
+        return np.zeros(1, dtype=np.bool_)
+
+    def chosen(self, _better: BoolArray, new: _State, _old: _State) -> _State:
+        """Return the new state, because there is only one problem."""
+        return new
+
+    def take(self, _problems: BoolArray, state: _State) -> tuple[Motion, _State]:
+        """Return the only problem."""
+        return self, state
+
+    def _evaluated_target(self, scene: bpy.types.Scene) -> Matrices | None:
+        """Return the target's matrices if Blender must evaluate them. The keys that may change must not affect them."""
+        target = target_of(self.condition)
+        if target is None:
+            return None
+        try:
+            self._sampler.matrices(*target)
+        except UnknownMotionError:
+            thing = target[0].session_uid, target[1]
+            sampler = DepsgraphSampler([thing], self.frames)
+            sampler.advance({target[0].session_uid: target[0]}, scene, math.inf)
+            if any(mover.datablock.session_uid in sampler.dependencies for mover in self.movers):
+                raise
+            return sampler.matrices(thing)
+        return None
+
+    def _changes_per_unit(self) -> Values:
+        """Return the distance that the point moves if a key value changes by 1, or the angle if it does not move."""
+        positions = _points(self._sampler.matrices(self.item, self.bone), self.point)
+        weights = []
         for mover in self.movers:
-            origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
+            origin = self._sampler.matrices(mover.datablock, mover.bone)[:, :3, 3]
             lever = float(np.linalg.norm(positions - origin, axis=1).max())
-            if isinstance(self.condition, TurnsWithin) or lever < TOLERANCE:
-                # The distance that the point moves does not measure the turn, so the angle does.
+            if not mover.track.is_rotation or isinstance(self.condition, TurnsWithin) or not lever > _SHORTEST_LEVER:
                 lever = 1.0
             # Changing a unit quaternion by an angle rotates by twice that angle.
-            turn_per_unit = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
-            weights += [lever * turn_per_unit] * len(mover.variables)
-            longest += [_LONGEST_TURN / turn_per_unit if mover.track.is_rotation else np.inf] * len(mover.variables)
-        return np.array(weights), np.array(longest)
+            weights += [2.0 * lever if mover.track.kind == "QUATERNION" else lever] * len(mover.start)
+        return np.array(weights)
 
-    def _sampler(self, numbers: Values) -> TransformSampler:
-        """Return the sampler of transforms with these key values."""
-        pairs = zip(self.movers, split(self.movers, numbers), strict=True)
-        return self._base_sampler.with_moved({mover.sampler_key: self._moved(mover, values) for mover, values in pairs})
+    def _sampled(self, numbers: Sequence[Values]) -> tuple[dict[tuple[int, str], Values], Values]:
+        """Return the motion of each mover, and the excess, for these key values."""
+        pairs = zip(self.movers, numbers, strict=True)
+        motions = {mover.sampler_key: mover.motion(values, self.frames) for mover, values in pairs}
+        return motions, self._excess(motions)
 
-    def _moved(self, mover: Mover, numbers: Values) -> Values:
-        """Return the motion of the mover with these key values.
+    def _excess(self, motions: Moved) -> Values:
+        world = self._sampler.with_moved(motions)
+        if isinstance(self.condition, TurnsWithin):
+            return self._beyond_limits(self.condition, world)
+        positions = _points(world.matrices(self.item, self.bone), self.point)
+        target = target_of(self.condition)
+        if target is None:
+            matrices = np.tile(np.eye(4), (len(self.frames), 1, 1))
+        else:
+            matrices = world.matrices(*target) if self._target_matrices is None else self._target_matrices
+        if isinstance(self.condition, StaysAt):
+            offsets = _CUBE * (positions - _points(matrices, self.condition.point)).T
+            return np.concatenate((offsets, -offsets))
+        # The cross product, because a sheared Z axis is not perpendicular to the plane.
+        normals = np.cross(matrices[:, :3, 0], matrices[:, :3, 1])
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+        if target is not None and not lengths.all():
+            frame = float(self.frames[np.argmin(lengths)])
+            raise AnimationError(Finding("RELAX_NO_PLANE", target[0].name, frame=frame))
+        heights: Values = np.einsum("ni,ni->n", positions - matrices[:, :3, 3], normals / lengths)
+        return self.condition.height - heights[np.newaxis]
 
-        The last result is cached, because usually only one mover's values change at a time.
-        """
-        last = self._last.get(mover.sampler_key)
-        if last is not None and last[0] == numbers.tobytes():
-            return last[1]
-        splines = mover.splines(numbers)
-        values = evaluate_many([spline.spline for spline in splines], self._spline_frames[mover.sampler_key])
-        motion = mover.motion(splines, values, len(self.frames))
-        self._last[mover.sampler_key] = numbers.tobytes(), motion
-        return motion
-
-    def _beyond(self, limits: TurnsWithin, world: TransformSampler) -> Values:
+    def _beyond_limits(self, limits: TurnsWithin, world: TransformSampler) -> Values:
         """Return the differences between the Euler angles and their limits."""
         owner = self.item.pose.bones[self.bone] if self.bone else self.item
         order: rotations.Order = owner.rotation_mode if owner.rotation_mode in EULER_ORDERS else "XYZ"
         angles = rotations.to_euler(world.rotation(self.item, self.bone), order)
         beyond = [angles[:, axis] - high for axis, high in enumerate(limits.high) if high is not None]
         beyond += [low - angles[:, axis] for axis, low in enumerate(limits.low) if low is not None]
-        return np.concatenate(beyond) if beyond else np.full(len(self.frames), -np.inf)
+        return np.array(beyond) if beyond else np.full((1, len(self.frames)), -np.inf)
 
-    def _positions(self, world: TransformSampler, item: bpy.types.Object, bone: str, point: Values) -> Values:
-        """Return the world positions (frames, 3) of a point in the local space of the object or bone."""
-        matrices = self._matrices(world, item, bone)
-        positions: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
-        return positions
 
-    def _heights(self, world: TransformSampler, positions: Values, plane: bpy.types.Object) -> Values:
-        """Return the heights (frames,) of positions above the XY plane of an object."""
-        matrices = self._matrices(world, plane, "")
-        # The cross product, because a sheared Z axis is not perpendicular to the plane.
-        normals = np.cross(matrices[:, :3, 0], matrices[:, :3, 1])
-        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-        if not lengths.all():
-            frame = float(self.frames[np.argmin(lengths)])
-            raise AnimationError(Finding("RELAX_NO_PLANE", plane.name, frame=frame))
-        heights: Values = np.einsum("ni,ni->n", positions - matrices[:, :3, 3], normals / lengths)
-        return heights
-
-    def _matrices(self, world: TransformSampler, item: bpy.types.Object, bone: str) -> Matrices:
-        """Return the matrices of the object or bone.
-
-        Blender evaluates objects moved by anything other than F-curves and parents, unless the variable keys affect
-        these objects.
-        """
-        try:
-            return world.matrices(item, bone)
-        except UnknownMotionError:
-            if item == self.item:
-                raise
-            thing = item.session_uid, bone
-            if thing not in self._evaluated:
-                sampler = DepsgraphSampler([thing], self.frames)
-                sampler.advance({item.session_uid: item}, self.scene, math.inf)
-                if any(mover.datablock.session_uid in sampler.dependencies for mover in self.movers):
-                    raise
-                self._evaluated[thing] = sampler.matrices(thing)
-            return self._evaluated[thing]
+def _points(matrices: Matrices, point: Sequence[float]) -> Values:
+    """Return the world positions (frames, 3) of a point in the local space of the matrices."""
+    positions: Values = matrices[:, :3, :3] @ np.array(point, dtype=np.float64) + matrices[:, :3, 3]
+    return positions

@@ -129,6 +129,11 @@ def curve(datablock: bpy.types.ID, path: str, index: int = 0) -> bpy.types.FCurv
     return found
 
 
+def track_keys(animation: Any, datablock: bpy.types.ID, path: str) -> Any:
+    """Return all of the animator's keys on a track."""
+    return animation.edit.track_keys.keys_of(datablock, animation.find_track(datablock, path))
+
+
 def key(
     datablock: bpy.types.ID, path: str, keys: Sequence[tuple[float, Any]], group: str = "", channels: Iterable[int] = ()
 ) -> None:

@@ -127,7 +127,6 @@ NO_FUNCTIONS = {
     "Reduction",
     "Relaxation",
     "RotationFault",
-    "TrackKeys",
     "Violation",
     "__version__",
 }
@@ -154,7 +153,7 @@ def arguments_of(animation, function):
         "objects": [item],
         "errors": [0.01],
         "condition": animation.StaysAbove(),
-        "keys": [animation.track_keys(item, "location")],
+        "keys": {item: {"location": [1, 20]}},
         "table": table,
         "how": animation.TableKeys(),
     }

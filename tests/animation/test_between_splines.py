@@ -183,8 +183,7 @@ def test_components_with_other_interpolations_are_one_spline_still(animation) ->
 def test_handles_in_a_rotation_s_segment_go_along_with_keys_that_relaxation_moves(animation) -> None:
     motion = importlib.import_module(f"{animation.__name__}.relaxation.relaxed_motion")
     thing, plain = turned_twins(animation, "XYZ", ["BEZIER", "LINEAR", "LINEAR"])
-    keys = animation.track_keys(thing, "rotation")
-    mover = motion.Mover(keys.take(keys.frames == FRAMES[1]), {})
+    mover = motion.Mover(thing, "rotation", [FRAMES[1]], {})
     (spline,) = mover.splines(mover.start + 0.5)
     for fcurve in fcurves(plain):
         point = fcurve.keyframe_points[1]

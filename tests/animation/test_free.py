@@ -29,6 +29,7 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
     states,
+    track_keys,
 )
 from tests.animation.damage import forget
 from tests.animation.random_tracks import enum
@@ -435,13 +436,13 @@ def choose_cycle(animation, item: bpy.types.Object) -> None:
 
 def move_key(animation, item: bpy.types.Object) -> None:
     place_keys = importlib.import_module(f"{animation.__name__}.edit.keys")
-    keys = animation.track_keys(item, "location")
+    keys = track_keys(animation, item, "location")
     place_keys.move_keys(keys.take(np.array([1])), [9.5])
 
 
 def raise_key(animation, item: bpy.types.Object) -> None:
     place_keys = importlib.import_module(f"{animation.__name__}.edit.keys")
-    keys = animation.track_keys(item, "location")
+    keys = track_keys(animation, item, "location")
     place_keys.set_value(keys.take(np.array([3])), 2, 12.5)
 
 
@@ -462,7 +463,7 @@ def drag_on_path(animation, item: bpy.types.Object) -> None:
 def paste_on_another_key(animation, item: bpy.types.Object) -> None:
     """Copy the parameters of the key at 7.25 and paste them onto the key at 30 or to where that was dragged."""
     paste = importlib.import_module(f"{animation.__name__}.edit.paste")
-    keys = animation.track_keys(item, "location")
+    keys = track_keys(animation, item, "location")
     copied = paste.copied_keys(keys.take(np.array([1])), {})
     assert paste.paste(keys.take(np.array([3])), copied, {}) == ""
 

@@ -23,6 +23,7 @@ from tests.animation.curves import (
     new_rig,
     rotation_path,
     snapshot,
+    track_keys,
 )
 from tests.animation.rotations import values_of
 
@@ -494,7 +495,7 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
         held.move_to(frame)
         held.play()
     assert np.abs(seen(item, 35) - before).max() < NEAR
-    keys = animation.track_keys(item, "location")
+    keys = track_keys(animation, item, "location")
     assert keys.frames.tolist() == [1, 35, 50]
     if output:
         assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
@@ -517,7 +518,7 @@ def test_a_key_keeps_its_new_values_when_it_moves_in_time(scene, on_path, animat
     held.move_to(23)
     held.play()
     assert np.abs(seen(item, 23) - (5.0, -1.0, 2.0)).max() < NEAR
-    assert animation.track_keys(item, "location").frames.tolist() == [1, 23, 50]
+    assert track_keys(animation, item, "location").frames.tolist() == [1, 23, 50]
     if output:
         assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
 
@@ -529,12 +530,12 @@ def test_a_key_is_made_where_the_path_is_and_deleted(scene, on_path, animation, 
         go_live(animation, item, output=output)
     before = seen(item, 30)
     on_path.keys.insert_key(spot(item, 30))
-    assert animation.track_keys(item, "location").frames.tolist() == [1, 20, 30, 50]
+    assert track_keys(animation, item, "location").frames.tolist() == [1, 20, 30, 50]
     assert np.abs(seen(item, 30) - before).max() < NEAR
     on_path.keys.delete_key(spot(item, 20))
     on_path.keys.delete_key(spot(item, 50))
     on_path.keys.delete_key(spot(item, 30))
-    assert animation.track_keys(item, "location").frames.tolist() == [1]
+    assert track_keys(animation, item, "location").frames.tolist() == [1]
     with pytest.raises(animation.AnimationError, match="last key"):
         on_path.keys.delete_key(spot(item, 1))
     with pytest.raises(animation.AnimationError, match="no key at this frame"):
@@ -554,7 +555,7 @@ def test_a_key_on_a_track_that_is_off_is_made_on_its_exact_motion(scene, on_path
     on_path.keys.insert_key(spot(item, 30, point="AXIS"))
     animation.bake_many([item, twin])
     assert np.abs(seen(item, 30, arm=(1, 2, 3)) - seen(twin, 30, arm=(1, 2, 3))).max() < NEAR
-    assert animation.track_keys(item, "rotation").frames.tolist() == [1, 20, 30, 50]
+    assert track_keys(animation, item, "rotation").frames.tolist() == [1, 20, 30, 50]
 
 
 def test_the_last_key_of_one_channel_is_not_deleted(scene, on_path, animation, spot):
@@ -573,8 +574,8 @@ def test_a_key_is_made_only_in_tracks_without_one_and_in_all_or_none(scene, on_p
     key(item, "rotation_euler", [(1, (0, 0, 0)), (30, (1, 0, 0)), (50, (0, 1, 0))])
     at = spot(item, 30, point="AXIS")
     on_path.keys.insert_key(at)
-    assert animation.track_keys(item, "location").frames.tolist() == [1, 20, 30, 50]
-    assert animation.track_keys(item, "rotation").frames.tolist() == [1, 30, 50]
+    assert track_keys(animation, item, "location").frames.tolist() == [1, 20, 30, 50]
+    assert track_keys(animation, item, "rotation").frames.tolist() == [1, 30, 50]
     with pytest.raises(animation.AnimationError, match="already a key"):
         on_path.keys.insert_key(at)
     curve(item, "rotation_euler", 0).lock = True
@@ -620,7 +621,7 @@ def test_of_an_override_the_copy_of_its_action_is_edited_and_the_linked_one_stay
     on_path.keys.insert_key(spot(overridden, 30, point="AXIS"))
     on_path.keys.delete_key(spot(overridden, 20, point="AXIS"))
     for path in ("location", "rotation"):
-        assert animation.track_keys(overridden, path).frames.tolist() == [1, 30, 50]
+        assert track_keys(animation, overridden, path).frames.tolist() == [1, 30, 50]
     assert overridden.animation_data.action.library is None
     assert [bits(fcurve) for bag in bags_in(linked) for fcurve in bag.fcurves] == before
 
@@ -647,7 +648,7 @@ def test_a_refused_edit_of_an_override_does_not_copy_its_linked_action(scene, an
         lambda: on_path.keys.insert_key(spot(override, 20)),
         lambda: on_path.keys.delete_key(spot(override, 1)),
         lambda: moved_to(on_path, spot(override, 33), (1, 2, 3)),
-        lambda: animation.edit.keys.move_keys(animation.track_keys(override, "location"), [1, 1, 1]),
+        lambda: animation.edit.keys.move_keys(track_keys(animation, override, "location"), [1, 1, 1]),
     ):
         with pytest.raises(animation.AnimationError):
             refused()

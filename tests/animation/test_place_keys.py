@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import bag_of, curve, differences, given, key, new_object, snapshot
+from tests.animation.curves import bag_of, curve, differences, given, key, new_object, snapshot, track_keys
 
 KEYS = [(1, (0.0, 1.0, 0.0)), (11, (5.0, -1.0, 2.0)), (31, (2.0, 0.5, 1.0))]
 PATH = "location"
@@ -33,7 +33,7 @@ def thing(animation):
 
 
 def chosen(animation, thing, *frames, path=PATH):
-    keys = animation.track_keys(thing, path)
+    keys = track_keys(animation, thing, path)
     return keys.take(np.isin(keys.frames, frames))
 
 
@@ -42,7 +42,7 @@ def co(thing, index=0, path=PATH):
 
 
 def own(animation, thing):
-    return {round(frame, 3) for frame in animation.track_keys(thing, PATH).frames.tolist()}
+    return {round(frame, 3) for frame in track_keys(animation, thing, PATH).frames.tolist()}
 
 
 def moved_by_blender(thing, frame, to, value=None):

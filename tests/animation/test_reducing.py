@@ -26,6 +26,7 @@ from tests.animation.curves import (
     key_densely,
     new_object,
     new_rig,
+    track_keys,
 )
 
 
@@ -568,7 +569,7 @@ def test_bones_of_tcb_keys_are_no_farther_from_their_places_than_asked_for(anima
     assert result.diamonds < 120
     assert {key.type for curve in channels(obj).values() for key in curve.keyframe_points} == {"KEYFRAME"}
     for path in frames_by_path(obj):
-        parameters = animation.track_keys(obj, path).parameters({})
+        parameters = track_keys(animation, obj, path).parameters({})
         assert not any(name.startswith("velocity") for name in parameters)
         assert np.abs([parameters[name] for name in ("tension", "continuity", "bias")]).max() > 0.01
 
@@ -612,7 +613,7 @@ def test_tcb_is_fitted_to_what_was_made_from_keys_with_velocities(animation, sce
     assert len(channels(obj)["location", 0].keyframe_points) == 4
     obj.animation_data.action = original
     assert animation.reduce(obj, error=0.02, method="TCB").reached
-    assert "tension" in animation.track_keys(obj, "location").parameters({})
+    assert "tension" in track_keys(animation, obj, "location").parameters({})
     off = [[curve_.evaluate(frame) for frame in frames] for curve_ in channels(obj).values()] - curve(frames).T
     assert np.linalg.norm(off, axis=0).max() <= 0.02
 

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import KEYS, fcurves, insert, key, new_object
+from tests.animation.curves import KEYS, fcurves, insert, key, new_object, track_keys
 from tests.animation.exports import gltf
 
 LOCATION, ROTATION = "location", "rotation_euler"
@@ -92,9 +92,9 @@ def test_a_report_counts_tracks_keys_samples_and_handles(animation, name: str) -
     PREPARED.get(name, lambda *_: None)(animation, item)
     call, paths = CALLS[name]
     # Apply turns generated keys into ordinary keys, which are not counted.
-    keys_before = [animation.track_keys(item, path) for path in paths]
+    keys_before = [track_keys(animation, item, path) for path in paths]
     report = call(animation, item)
-    keys = keys_before if name == "apply" else [animation.track_keys(item, path) for path in paths]
+    keys = keys_before if name == "apply" else [track_keys(animation, item, path) for path in paths]
     assert (report.objects, report.tracks) == (1, len(paths))
     assert report.keys == sum(map(len, keys))
     linear = name.startswith("bake") and "curves" not in name

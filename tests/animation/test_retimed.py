@@ -26,6 +26,7 @@ from tests.animation.curves import (
     play,
     rotation_path,
     snapshot,
+    track_keys,
 )
 from tests.animation.live import let_time_pass
 
@@ -400,7 +401,7 @@ def test_a_value_that_is_set_is_played_at_the_frame_that_shows_it(animation):
     animation.enable(item, keep_look=False)
     function(item, FUNCTIONS["reversed"])
     animation.bake(item)
-    keys = animation.track_keys(item, "location")
+    keys = track_keys(animation, item, "location")
     animation.edit.keys.set_value(keys.take(keys.frames == 10.0), 0, 7.0)
     own = animation.store.own_keys.read_own_keys(animation.find_track(item, "location"))[0].keys
     assert own.values.tolist() == [0.0, 7.0, -1.0, 0.0]

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import co, curve, fcurves, key, new_object
+from tests.animation.curves import co, curve, fcurves, key, new_object, track_keys
 
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 PLACES = [(frame, (frame * 0.5, 1.0 - frame, float(frame % 7))) for frame in (1, 12, 20, 41)]
@@ -90,14 +90,8 @@ def test_a_key_counts_as_selected_by_one_of_its_handles(animation, item, flag: s
     assert animation.edit.selected_keys.any_selected(fcurves(item))
 
 
-def test_the_text_of_many_keys_is_short(animation) -> None:
-    item = new_object("Ball")
-    key(item, "location", [(frame, (frame, 0, 0)) for frame in range(1000)])
-    assert repr(animation.track_keys(item, "location")) == "TrackKeys('Ball', 'location', 1000)"
-
-
 def test_keys_that_are_read_again_have_their_current_parameters(animation, item) -> None:
-    keys = animation.track_keys(item, "location")
+    keys = track_keys(animation, item, "location")
     animation.key_set(item, "location", 20, tension=0.5)
     (again,) = animation.edit.track_keys.read_again([keys])
     assert again.parameters({})["tension"].tolist() == np.where(keys.frames == 20.0, 0.5, 0.0).tolist()

@@ -239,13 +239,14 @@ def test_a_press_on_the_path_selects_nothing_and_one_beside_it_does(window):
 
 def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     frames = "o = bpy.data.objects['Cube']\nfrom bl_ext.user_default.tcb_animation import animation\n"
-    frames += "result = animation.track_keys(o, 'location').frames.tolist()"
+    frames += "result = animation.edit.track_keys.keys_of(o, animation.find_track(o, 'location')).frames.tolist()"
     knob = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.outgoing)[1]")
     drag(window, knob, (knob[0] + 20, knob[1] - 20))
     window.shot(PICTURES / "path_tool_tangent.png")
     set_ = window.run(
         "from bl_ext.user_default.tcb_animation import animation\n"
-        "keys = animation.track_keys(bpy.data.objects['Cube'], 'location')\n"
+        "item = bpy.data.objects['Cube']\n"
+        "keys = animation.edit.track_keys.keys_of(item, animation.find_track(item, 'location'))\n"
         "result = [float(each[1]) for each in keys.parameters({}).values()]"
     )
     assert any(abs(number) > 0.05 for number in set_[:3])

@@ -82,7 +82,7 @@ def test_an_unknown_target_or_bone_is_named(foot, choose):
 def test_a_target_or_limits_that_can_not_be_are_named_and_nothing_changes(foot, choose):
     choose(foot, "location", 20, 30)
     before = snapshot(foot)
-    with pytest.raises(RuntimeError, match="an object cannot be its own target"):
+    with pytest.raises(RuntimeError, match="an object or bone cannot be its own target"):
         bpy.ops.tcb.relax(condition="AT", target="Foot")
     used = (True, False, False)
     with pytest.raises(RuntimeError, match="low X 1 is above high X 0"):

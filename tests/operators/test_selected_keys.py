@@ -9,7 +9,16 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import PARAMETERS, differences, fcurves, insert, new_object, set_selected, snapshot
+from tests.animation.curves import (
+    PARAMETERS,
+    differences,
+    fcurves,
+    insert,
+    new_object,
+    set_selected,
+    snapshot,
+    track_keys,
+)
 
 EDITORS = ["DOPESHEET", "FCURVES", "ACTION", "TIMELINE"]
 
@@ -670,14 +679,14 @@ def test_a_track_that_two_objects_share_is_set_twice_in_turn(keyed, tcb_animatio
     animation = tcb_animation.animation
     animation.enable(thing, ["location"], keep_look=False)
     animation.bake(thing, output=output)
-    both = [animation.track_keys(item, "location") for item in (thing, other)]
+    both = [track_keys(animation, item, "location") for item in (thing, other)]
     given = [{"tension": 0.5}, {"bias": 0.25}]
     assert animation.edit.set_parameters.set_parameters_of_each(zip(both, given, strict=True)) == []
     track = animation.find_track(other, "location")
     own = animation.store.own_keys.read_own_keys(track)
     for index, channel in track.state.channels.items():
         assert channel.own["identity"].tolist() == own[index].identities.tolist()
-    numbers = animation.track_keys(other, "location").parameters({})
+    numbers = track_keys(animation, other, "location").parameters({})
     assert (set(numbers["tension"]), set(numbers["bias"])) == ({0.5}, {0.25})
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from tests.animation.curves import curve, key, new_object
+from tests.animation.curves import curve, key, new_object, track_keys
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 WHITE, BLACK = (1.0, 1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0)
@@ -60,7 +60,7 @@ def sides_of(animation):
     """A function sides_of(thing, path, *frames) that returns the interpolations that the keys have in common."""
 
     def sides_in_common(thing, path, *frames):
-        key_sides, keys = animation.checks.key_sides, animation.track_keys(thing, path)
+        key_sides, keys = animation.checks.key_sides, track_keys(animation, thing, path)
         sides = key_sides.interpolations_beside(keys.track, keys.own, np.array(frames, dtype=np.float32))
         return key_sides.interpolations_in_common(sides)
 
