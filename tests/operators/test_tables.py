@@ -58,14 +58,6 @@ def test_only_imported_tracks_become_tcb(keyed, table_file, tcb_animation):
     assert not find_track(cube, "location").enabled
 
 
-def test_existing_keys_are_not_replaced_unless_requested(keyed, points, table_file):
-    cube = keyed("Cube")
-    before = points(cube, "location")
-    with pytest.raises(RuntimeError, match=r"there are already keys\. Use Replace Keys"):
-        bpy.ops.import_anim.tcb_table(filepath=table_file("frame,location[0]\n1,1\n2,5"))
-    assert points(cube, "location") == before
-
-
 def test_existing_keys_are_replaced_on_request(keyed, points, table_file):
     cube = keyed("Cube")
     path = table_file("frame,location[0]\n1,1\n2,5")
