@@ -32,7 +32,6 @@ from . import bake as _package
 if TYPE_CHECKING:
     # Type checkers treat a name that is imported as itself as public.
     from ..interp import __version__ as __version__  # noqa: I001 (one import per module)
-    from ..interp.fitting.curves import ROTATION_TOLERANCE as ROTATION_TOLERANCE
     from .checks.conditions import Checks as Checks, check as check, check_many as check_many
     from .checks.joints import Gap as Gap, joint_gap as joint_gap
     from .checks.violation import Violation as Violation
@@ -71,7 +70,6 @@ if TYPE_CHECKING:
     )
     from .errors import AnimationError as AnimationError, Finding as Finding
     from .file_curves.restore_curves import restore_curves as restore_curves
-    from .options import SAMPLE_LIMIT as SAMPLE_LIMIT
     from .reduction.reduce import (
         KeyCount as KeyCount,
         keys_by_error as keys_by_error,
@@ -88,7 +86,6 @@ del bake, _package
 
 _MODULES = {
     "..interp": ("__version__",),
-    "..interp.fitting.curves": ("ROTATION_TOLERANCE",),
     ".checks.conditions": ("Checks", "check", "check_many"),
     ".checks.joints": ("Gap", "joint_gap"),
     ".checks.violation": ("Violation",),
@@ -111,7 +108,6 @@ _MODULES = {
     ".edit.velocities": ("write_velocities", "write_velocities_many"),
     ".errors": ("AnimationError", "Finding"),
     ".file_curves.restore_curves": ("restore_curves",),
-    ".options": ("SAMPLE_LIMIT",),
     ".reduction.reduce": ("KeyCount", "keys_by_error", "reduce", "reduce_many"),
     ".reduction.report": ("Reduction",),
     ".relaxation.adjust": ("Relaxation", "relax"),

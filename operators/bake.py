@@ -18,7 +18,6 @@ from ..animation.translation import counted, n_, rpt_
 from ..ui import selection
 from ..ui.layouts import draw_properties, layout_of
 from ..ui.live import attempts_to_edit_baked, switch, updates
-from ..ui.live.messages import forget_notes
 from ..ui.live.modal_operators import is_editing
 from ..ui.operator_results import Status, errors_in, finish, refuse
 from ..ui.option_properties import BakeOptions, property_of
@@ -169,8 +168,6 @@ class TCB_OT_free(OnSelection, bpy.types.Operator):
         selected = selection.selected_datablocks(context, self.use_data)
         report = animation.free_many(selected, discard_edits=self.discard_edits)
         if report.tracks:
-            for action in selection.actions_of(selected):
-                forget_notes(action)
             attempts_to_edit_baked.clear()
         return finish(self, report, rpt_("Freed {:s}", report.counts))
 

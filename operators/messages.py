@@ -7,9 +7,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..animation.store.table.custom_property import has_baked_tracks
-from ..ui import sidebar_tracks
 from ..ui.live import attempts_to_edit_baked
-from ..ui.live.messages import forget_notes, has_notes
 from ..ui.operator_results import Status, keep_result_notes, result_notes
 from ..ui.redraw import redraw_editors
 
@@ -21,15 +19,13 @@ class TCB_OT_messages_dismiss(bpy.types.Operator):
     bl_label = "Dismiss Messages"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if result_notes() or any(map(has_notes, sidebar_tracks.active_actions(context))):
+    def poll(cls, _context: bpy.types.Context) -> bool:
+        if result_notes():
             return True
         cls.poll_message_set("No messages to dismiss")
         return False
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        for action in sidebar_tracks.active_actions(context):
-            forget_notes(action)
+    def execute(self, _context: bpy.types.Context) -> Status:
         keep_result_notes(())
         redraw_editors()
         return {"FINISHED"}

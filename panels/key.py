@@ -19,7 +19,7 @@ from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import preferences, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys, in_animation_editor
-from ..ui.chosen_values import chosen_parameters, chosen_played, chosen_sides, chosen_velocities, is_valley
+from ..ui.chosen_values import chosen_parameters, chosen_played, chosen_sides, chosen_velocities
 from ..ui.parameter_properties import of_50
 from ..ui.scene import action_frame, defaults_of, playhead
 from ..ui.sliders.key_fields import MAX_COMPONENTS, value_component, velocity_component
@@ -205,4 +205,4 @@ def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) 
     parameters_of_keys = np.stack([numbers_by_name[name] for name in PARAMETERS], axis=1)
     different = np.unique(parameters_of_keys.round(3), axis=0)
     parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MAX_CURVES].tolist()]
-    draw_diagram(layout, parameters if sides is not None else [], sides or (SPLINE, SPLINE), is_valley(context))
+    draw_diagram(layout, parameters if sides is not None else [], sides or (SPLINE, SPLINE))

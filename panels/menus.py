@@ -148,7 +148,6 @@ _ENTRIES = (
 
 
 def register() -> None:
-    bpy.utils.register_class(IMPORT_ANIM_FH_tcb_3ds)
     for name, draw in _ENTRIES:
         getattr(bpy.types, name).append(draw)
 
@@ -156,4 +155,3 @@ def register() -> None:
 def unregister() -> None:
     for name, draw in reversed(_ENTRIES):
         getattr(bpy.types, name).remove(draw)
-    bpy.utils.unregister_class(IMPORT_ANIM_FH_tcb_3ds)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 import bpy
@@ -12,6 +12,7 @@ import bpy
 from ..animation.bake.plans.own_motion import is_keyed_whole
 from ..animation.datablocks import animation_data
 from ..animation.errors import Finding
+from ..animation.live.update import standing_of
 from ..animation.messages import ASK_TO_FREE
 from ..animation.number_text import size_text
 from ..animation.report import one_of_each
@@ -21,13 +22,11 @@ from ..animation.store.tracks import Track
 from ..animation.track_names import owner_name
 from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, sidebar_tracks
-from ..ui.chosen_keys import chosen_keys
 from ..ui.layouts import layout_of
-from ..ui.live.messages import notes_of
+from ..ui.live.watched import watches
 from ..ui.operator_results import result_notes
 from ..ui.scene import defaults_of
 from ..ui.shown_states import shown_states
-from ..ui.sliders.frame_field import reason_not_moved
 from ..ui.track_text import track_label
 from .widgets import draw_text
 
@@ -100,17 +99,14 @@ def messages_in_tab(context: bpy.types.Context) -> list[Message]:
     messages = [
         *_refusals(context),
         *_messages_about_rotations(context),
-        *_messages_of_last_operator(),
+        *_messages_about_edits(context),
         *_messages_about_bakes(context),
-        *_messages_from_live(context),
+        *_messages_about_tracks(context),
     ]
     return messages or _how_to_edit_baked(context)
 
 
 def _refusals(context: bpy.types.Context) -> Iterator[Message]:
-    reason = reason_not_moved(chosen_keys(context))
-    if reason:
-        yield Message(reason, is_refusal=True)
     edited_count = sidebar_tracks.count_edited_outside(context)
     if edited_count:
         one, more = n_("{:,} track was edited outside TCB. "), n_("{:,} tracks were edited outside TCB. ")
@@ -133,11 +129,27 @@ def _needs_whole_keys(track: Track) -> bool:
     return bool(own) and not is_keyed_whole(track, own)
 
 
-def _messages_of_last_operator() -> Iterator[Message]:
-    for text, notes in one_of_each(result_notes()).items():
+def _messages_about_edits(context: bpy.types.Context) -> Iterator[Message]:
+    """Yield the messages of the last operator, update or attempt to edit baked tracks."""
+    baked_count, _ = sidebar_tracks.baked_and_tcb_counts(context)
+    yield from _messages_of(note for note in result_notes() if baked_count or note.code not in ASK_TO_FREE)
+
+
+def _messages_about_tracks(context: bpy.types.Context) -> Iterator[Message]:
+    """Yield the messages on the current state of tracks that the last edit has not reported."""
+    actions = sidebar_tracks.active_actions(context)
+    standing = dict.fromkeys(note for action in actions for note in standing_of(watches, action))
+    reported = result_notes()
+    yield from _messages_of(note for note in standing if note not in reported)
+
+
+def _messages_of(all_notes: Iterable[Finding]) -> Iterator[Message]:
+    for text, notes in one_of_each(all_notes).items():
         largest = max(notes, key=lambda note: note.size)
         button: Button = "SHORTEST" if largest.code == "TURNS_KEPT" else ""
-        yield Message(text, short=_short_text(largest), button=button)
+        if any(note.code in ASK_TO_FREE for note in notes):
+            button = "FREE"
+        yield Message(text, _short_text(largest), button)
 
 
 def _messages_about_bakes(context: bpy.types.Context) -> Iterator[Message]:
@@ -179,18 +191,6 @@ def bake_again_text(context: bpy.types.Context, only_live: bool = False) -> str:
     # Blender's tool for translations joins all texts in one call.
     tracks = listed(names, "; ")
     return iface_("Baked with different options or defaults: Bake Again changes {:s}", tracks) if tracks else ""
-
-
-def _messages_from_live(context: bpy.types.Context) -> Iterator[Message]:
-    """Yield the messages from Live that the last operator has not reported."""
-    reported = result_notes()
-    live_notes = one_of_each(
-        note for action in sidebar_tracks.active_actions(context) for note in notes_of(action) if note not in reported
-    )
-    for text, notes in live_notes.items():
-        asks_to_free = any(note.code in ASK_TO_FREE for note in notes)
-        largest = max(notes, key=lambda note: note.size)
-        yield Message(text, _short_text(largest), "FREE" if asks_to_free else "")
 
 
 def _short_text(note: Finding) -> str:

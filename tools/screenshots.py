@@ -509,7 +509,7 @@ def preferences(window: Any, camera: Camera) -> None:
     window.run(PREFERENCES)
     camera.park()
     box = camera.region("PREFERENCES", "WINDOW")
-    camera.take("preferences", box._replace(top=box.top + 248, bottom=box.top + 443))
+    camera.take("preferences", box._replace(top=box.top + 248, bottom=box.top + 414))
     window.run("area('PREFERENCES').type = 'VIEW_3D'")
 
 

@@ -10,8 +10,8 @@ import bpy
 
 
 def classes_in(modules: Iterable[ModuleType]) -> Iterator[type]:
-    """Yield the operators, panels, menus and lists that the modules define, in order of definition."""
-    kinds = bpy.types.Operator, bpy.types.Panel, bpy.types.Menu, bpy.types.UIList
+    """Yield the operators, panels, menus, lists and file handlers that the modules define, in order of definition."""
+    kinds = bpy.types.Operator, bpy.types.Panel, bpy.types.Menu, bpy.types.UIList, bpy.types.FileHandler
     for module in modules:
         for value in vars(module).values():
             # Imported classes belong to other modules.

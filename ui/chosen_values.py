@@ -10,8 +10,6 @@ from ..animation import AnimationError
 from ..animation.checks.key_sides import Sides, interpolations_beside, interpolations_in_common
 from ..animation.checks.played_parameters import PlayedParameters, played_parameters
 from ..animation.edit.track_keys import TrackKeys, uses_velocities
-from ..animation.fcurves.frames import SAME_FRAME
-from ..animation.store.own_arrays import OwnKeys
 from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS, velocity_of
 from . import redraw
@@ -80,30 +78,3 @@ def chosen_sides(context: bpy.types.Context) -> Sides | None:
     """Return the interpolation on both sides of the chosen keys, or None if they differ or none is chosen."""
     sides_by_track = [interpolations_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
     return interpolations_in_common(np.concatenate(sides_by_track)) if sides_by_track else None
-
-
-@once_a_drag
-def is_valley(context: bpy.types.Context) -> bool:
-    """Return whether the first chosen key is below its neighbors, in the component that bends most."""
-    chosen = chosen_keys(context)
-    if not chosen or (chosen[0].track.is_rotation and chosen[0].track.kind != "EULER"):
-        return False
-    keys = chosen[0]
-    depths, heights = [], [0.0]
-    for own in keys.own.values():
-        neighbors = _with_neighbors(own, keys.frames[0])
-        if neighbors is not None:
-            previous, value, following = neighbors
-            depths.append(float(min(previous, following) - value))
-            heights.append(float(value - max(previous, following)))
-    return max(depths, default=0.0) > max(heights)
-
-
-def _with_neighbors(own: OwnKeys, frame: np.float32) -> Numbers | None:
-    """Return the values of the previous key, the key at the frame and the next key, or None if one is missing."""
-    frames = own.keys.frames
-    row = int(np.searchsorted(frames, frame - np.float32(SAME_FRAME)))
-    if not 0 < row < len(frames) - 1 or abs(frames[row] - frame) > SAME_FRAME:
-        return None
-    values: Numbers = own.values[row - 1 : row + 2]
-    return values

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results of operators: the reports of each track, the notes of the last operator, and the messages to the user."""
+"""Results of operators: the reports of each track, the notes on the last edit, and the messages to the user."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import bpy
 from ..animation import AnimationError, Report
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import Finding
+from ..animation.messages import ASK_TO_FREE
 from ..animation.report import one_of_each
 from ..animation.translation import counted, n_, translated
 from .redraw import redraw_editors
@@ -82,14 +83,23 @@ _notes: list[Finding] = []
 
 
 def result_notes() -> list[Finding]:
-    """Return the notes of the last operator, with visible changes of the motion first."""
+    """Return the notes of the last operator, update or attempt to edit, with visible changes of the motion first."""
     return list(_notes)
 
 
 def keep_result_notes(notes: Iterable[Finding]) -> None:
-    """Replace the notes of the last operator."""
+    """Replace the notes on the last edit."""
     order = {code: rank for rank, code in enumerate(_IMPORTANT)}
     _notes[:] = sorted(dict.fromkeys(notes), key=lambda note: order.get(note.code, len(order)))
+
+
+def keep_update_notes(notes: Sequence[Finding]) -> None:
+    """Replace the notes on the last edit if an update by Live has notes.
+
+    A note on an attempt to edit baked tracks stays, because the same edit may have changed other tracks.
+    """
+    if notes:
+        keep_result_notes([*notes, *(note for note in _notes if note.code in ASK_TO_FREE)])
 
 
 @contextmanager

@@ -64,10 +64,6 @@ class Bitmap:
         window, x, y = self._window(point, point, radius)
         self._cover(window, (radius - np.abs(x - point[0]) - np.abs(y - point[1])) / np.sqrt(2.0), color)
 
-    def flip(self) -> None:
-        """Flip the image vertically."""
-        self.pixels = self.pixels[::-1].copy()
-
     def _window(self, low: Points, high: Points, margin: float) -> tuple[tuple[slice, slice], Points, Points]:
         """Return the slices of the pixels from `low` to `high` with a margin, and the pixels' x and y coordinates."""
         left, bottom = (self._clamped(math.floor(coordinate - margin - 1.0)) for coordinate in low.tolist())

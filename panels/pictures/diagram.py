@@ -4,7 +4,7 @@
 The diagram shows the curve between the previous and the next key, with dots at equal time steps, and the key's
 tangents. On a side where Blender plays another interpolation, the spline ends at the key, and the neighbor is connected
 by a straight line, or by a step if the interpolation is Constant. Curves of differing keys are overlaid in faint
-colors. A key below its neighbors is drawn as a valley.
+colors.
 
 The key is at (0, 1), between keys at (-1, 0) and (1, 0).
 """
@@ -123,7 +123,6 @@ def render(
     ink: Color,
     ground: Color,
     sides: Sides = (SPLINE, SPLINE),
-    is_valley: bool = False,
     has_tangents: bool = True,
 ) -> Bitmap:
     """Draw the diagram of keys with these parameters, `size` x `size` pixels.
@@ -149,8 +148,6 @@ def render(
     if has_tangents and len(parameters_of_keys) == 1:
         _draw_tangents(bitmap, parameters_of_keys[0], sides)
     _draw_keys(bitmap, KEY_COLOR if has_tangents else ink, ink, ground, sides)
-    if is_valley:
-        bitmap.flip()
     return bitmap
 
 

@@ -21,37 +21,24 @@ _PADDING = 0.15
 """Margin that Blender leaves around the picture of an icon, in button heights."""
 _PARAMETER_STEPS = 200
 """Parameters are rounded to steps of 1/200, because smaller steps do not move any pixel."""
-_MIN_CACHED = 128
-"""Minimum number of cached pictures, more than the diagrams that all windows show together."""
+_MAX_CACHED = 256
+"""Maximum number of cached pictures, more than the diagrams and presets that all windows show together."""
 
 _previews: Any = None
 _icon_names: OrderedDict[tuple[Any, ...], str] = OrderedDict()
 """Names of the cached pictures in `_previews`, in order of their last use."""
-_max_cached = _MIN_CACHED
-"""Maximum number of cached pictures: at least twice the length of a list, because Blender shows an entire list at
-once."""
 
 
-def draw_diagram(
-    layout: bpy.types.UILayout, parameters_of_keys: Sequence[Mapping[str, float]], sides: Sides, is_valley: bool
-) -> None:
+def draw_diagram(layout: bpy.types.UILayout, parameters_of_keys: Sequence[Mapping[str, float]], sides: Sides) -> None:
     """Draw overlaid curves of keys with these parameters, and adjacent segments that Blender plays."""
     row = layout.row()
     row.alignment = "CENTER"
-    row.template_icon(icon_value=icon_of(parameters_of_keys, sides, is_valley, has_tangents=True), scale=_HEIGHT)
-
-
-def icons_of(parameters_of_keys: Sequence[Mapping[str, float] | None]) -> list[int]:
-    """Return the icon IDs of the pictures in a list. The IDs remain valid until the next list."""
-    global _max_cached
-    _max_cached = max(_MIN_CACHED, 2 * len(parameters_of_keys))
-    return [icon_of([] if parameters is None else [parameters]) for parameters in parameters_of_keys]
+    row.template_icon(icon_value=icon_of(parameters_of_keys, sides, has_tangents=True), scale=_HEIGHT)
 
 
 def icon_of(
     parameters_of_keys: Sequence[Mapping[str, float]],
     sides: Sides = (SPLINE, SPLINE),
-    is_valley: bool = False,
     has_tangents: bool = False,
 ) -> int:
     """Return the icon ID of the picture of these parameters. Draw the picture if it is not cached."""
@@ -62,18 +49,18 @@ def icon_of(
     )
     size, colors = size_in_pixels(), _theme_colors()
     # Everything that determines the pixels.
-    picture = (steps_of_keys, size, *colors, sides, is_valley, has_tangents)
+    picture = (steps_of_keys, size, *colors, sides, has_tangents)
     if picture not in _icon_names:
         rounded = [
             dict(zip(PARAMETERS, (step / _PARAMETER_STEPS for step in steps), strict=True)) for steps in steps_of_keys
         ]
-        bitmap = render(rounded, size, *colors, sides, is_valley, has_tangents)
+        bitmap = render(rounded, size, *colors, sides, has_tangents)
         _icon_names[picture] = repr(picture)
         preview = _previews.new(_icon_names[picture])
         preview.image_size = (size, size)
         preview.image_pixels.foreach_set(bitmap.packed())
     _icon_names.move_to_end(picture)
-    while len(_icon_names) > _max_cached:
+    while len(_icon_names) > _MAX_CACHED:
         _, oldest_name = _icon_names.popitem(last=False)
         del _previews[oldest_name]
     return int(_previews[_icon_names[picture]].icon_id)

@@ -23,7 +23,8 @@ from ...ui.chosen_values import chosen_parameters
 from ...ui.parameter_properties import DESCRIPTIONS, of_50
 from ...ui.presets import apply_preset, label_of, presets
 from ...ui.sliders.shared_slider import is_mixed
-from .diagram_icons import icons_of
+from ...ui.sliders.slider_drag import once_a_drag
+from .diagram_icons import icon_of
 
 _BUTTON_SIZE = 2.1
 """Size of the picture in the tab, in button heights: two rows of buttons."""
@@ -34,12 +35,9 @@ _SAME = 1e-5
 _CURRENT = "/"
 """Identifier of the current parameters. No file has this name."""
 _CURRENT_NUMBER = 0
+"""Number of the current parameters. Presets are numbered from 1."""
 Item = tuple[str, str, str, int, int]
 """Enum item: identifier, label, tooltip, icon ID and number."""
-_files_read: dict[Path, tuple[int, dict[str, float]]] = {}
-"""Modification times in nanoseconds and parameters of preset files."""
-_item_numbers: dict[str, int] = {}
-"""Number of each preset, from 1. The number is stable while other presets are added or removed."""
 
 
 def draw_presets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -66,43 +64,34 @@ def _get(_self: object) -> int:
 
 
 def _set(_self: object, number: int) -> None:
-    for name, parameters in parameters_of_presets().items():
-        if _item_number(name) == number:
-            # The panel shows the reason if keys cannot be changed.
-            apply_preset(bpy.context, parameters)
+    all_parameters = list(parameters_of_presets(bpy.context).values())
+    if 0 < number <= len(all_parameters):
+        # The panel shows the reason if keys cannot be changed.
+        apply_preset(bpy.context, all_parameters[number - 1])
 
 
 def _matching_number(context: bpy.types.Context) -> int:
     """Return the number of the preset that the chosen keys match, or the number of the current parameters."""
     current = _common_parameters(context)
-    for preset_name, parameters in parameters_of_presets().items():
+    for preset_number, parameters in enumerate(parameters_of_presets(context).values(), 1):
         if all(abs(current.get(name, np.inf) - number) <= _SAME for name, number in parameters.items()):
-            return _item_number(preset_name)
+            return preset_number
     return _CURRENT_NUMBER
 
 
 def _items(_self: object, context: bpy.types.Context | None) -> list[Item]:
     """Return the presets, and the current parameters if they do not match a preset."""
     context = context or bpy.context
-    preset_parameters, current = parameters_of_presets(), _common_parameters(context)
-    # Parameters that the preset does not set are unchanged.
-    pictures: list[Mapping[str, float] | None] = [
-        dict.fromkeys(PARAMETERS, 0.0) | current | parameters for parameters in preset_parameters.values()
-    ]
-    pictures.append(current if current.keys() >= set(PARAMETERS) else None)
-    *icons, current_icon = icons_of(pictures)
-    items = [
-        _item(name, label_of(name), _description(context, parameters), icon, _item_number(name))
-        for (name, parameters), icon in zip(preset_parameters.items(), icons, strict=True)
-    ]
+    current = _common_parameters(context)
+    items = []
+    for number, (name, parameters) in enumerate(parameters_of_presets(context).items(), 1):
+        # Parameters that the preset does not set are unchanged.
+        icon = icon_of([dict.fromkeys(PARAMETERS, 0.0) | current | parameters])
+        items.append(_item(name, label_of(name), _description(context, parameters), icon, number))
     if _matching_number(context) == _CURRENT_NUMBER:
-        tooltip = iface_("Keep the current parameters")
-        items.append(_item(_CURRENT, iface_("Current"), tooltip, current_icon, _CURRENT_NUMBER))
+        icon = icon_of([current] if current.keys() >= set(PARAMETERS) else [])
+        items.append(_item(_CURRENT, iface_("Current"), iface_("Keep the current parameters"), icon, _CURRENT_NUMBER))
     return items
-
-
-def _item_number(name: str) -> int:
-    return _item_numbers.setdefault(name, len(_item_numbers) + 1)
 
 
 @lru_cache(maxsize=1024)
@@ -128,7 +117,8 @@ def _common_parameters(context: bpy.types.Context) -> dict[str, float]:
     }
 
 
-def parameters_of_presets() -> dict[str, dict[str, float]]:
+@once_a_drag
+def parameters_of_presets(_context: bpy.types.Context) -> dict[str, dict[str, float]]:
     """Return the parameters of all presets by name."""
     parameters_by_name = {name: _parameters_of_file(file) for name, file in presets().items()}
     return {name: parameters for name, parameters in parameters_by_name.items() if parameters is not None}
@@ -137,12 +127,9 @@ def parameters_of_presets() -> dict[str, dict[str, float]]:
 def _parameters_of_file(file: Path) -> dict[str, float] | None:
     """Return the parameters of a preset file, or None if it is not a preset."""
     try:
-        modified = file.stat().st_mtime_ns
-        if file not in _files_read or _files_read[file][0] != modified:
-            _files_read[file] = modified, preset.read(read_file(file), PARAMETERS)
+        return preset.read(read_file(file), PARAMETERS)
     except (OSError, preset.PresetError):
         return None
-    return _files_read[file][1]
 
 
 def register() -> None:
@@ -155,5 +142,3 @@ def unregister() -> None:
     owner: Any = bpy.types.Scene
     del owner.tcb_presets
     bpy.utils.unregister_class(TCBPresets)
-    _files_read.clear()
-    _item_numbers.clear()

@@ -58,6 +58,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from tests.animation.curves import PARAMETERS, channels, co, key, new_object, rotation_path  # noqa: E402
+from tests.animation.live import notes_of  # noqa: E402
 from tests.animation.random_edits import EDITS, FRAMES, UNNUMBERED, Edits, Floats, Name, Pair  # noqa: E402
 
 COUNTED = ("error", "lost", "appeared", "parameters", "changed", "doubt")
@@ -197,7 +198,6 @@ class Stage:
         self.animation, self.folder = animation, folder
         package = animation.__name__.removesuffix(".animation")
         self.updates: Any = importlib.import_module(f"{package}.ui.live.updates")
-        self.messages: Any = importlib.import_module(f"{package}.ui.live.messages")
         self.empty = str(folder / "empty.blend")
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         bpy.ops.wm.save_as_mainfile(filepath=self.empty, copy=True, compress=False)
@@ -666,7 +666,7 @@ class EditSequence(Edits):
     def check(self, said: str) -> None:
         for _ in self._each_pair():
             action = self.live.animation_data.action
-            for note in self.stage.messages.notes_of(action):
+            for note in notes_of(self.stage.animation, self.live):
                 self._note(str(note))
             for path in self.paths:
                 self._check_track(path, self._track(path), bool(action.tcb_live))

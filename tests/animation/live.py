@@ -31,13 +31,19 @@ def updates_of(animation) -> Any:
     return importlib.import_module(animation.__name__.replace(".animation", ".ui.live.updates"))
 
 
-def messages_of(animation) -> Any:
-    return importlib.import_module(animation.__name__.replace(".animation", ".ui.live.messages"))
+def results_of(animation) -> Any:
+    return importlib.import_module(animation.__name__.replace(".animation", ".ui.operator_results"))
+
+
+def notes_of(animation, item: bpy.types.Object) -> list[Any]:
+    """Return the notes on the state of the object's tracks and on the last edit."""
+    watches = importlib.import_module(animation.__name__.replace(".animation", ".ui.live.watched")).watches
+    standing = animation.live.update.standing_of(watches, item.animation_data.action)
+    return list(dict.fromkeys((*standing, *results_of(animation).result_notes())))
 
 
 def said(animation, item: bpy.types.Object) -> list[str]:
-    """Return the notes of the object's action."""
-    return list(map(str, messages_of(animation).notes_of(item.animation_data.action)))
+    return list(map(str, notes_of(animation, item)))
 
 
 def let_time_pass(animation) -> None:

@@ -115,8 +115,6 @@ WRONG = {
 """Invalid values by argument name. Names include the function if values differ, and the asterisks of `**`."""
 STARS: dict[object, str] = {inspect.Parameter.VAR_KEYWORD: "**"}
 NO_FUNCTIONS = {
-    "ROTATION_TOLERANCE",
-    "SAMPLE_LIMIT",
     "AnimationError",
     "Finding",
     "Report",
@@ -130,7 +128,7 @@ NO_FUNCTIONS = {
     "Violation",
     "__version__",
 }
-"""Names of `animation` that are not functions: numbers, exceptions, and classes of results."""
+"""Names of `animation` that are not functions: the version, exceptions, and classes of results."""
 
 
 def arguments_of(animation, function):

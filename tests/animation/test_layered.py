@@ -11,6 +11,7 @@ import pytest
 from tests.all_pairs import each_once
 from tests.animation.curves import HAS_SLOTS, action_bits, curve, key, new_object
 from tests.animation.layered import give_layer, give_strip
+from tests.animation.live import notes_of
 
 pytestmark = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no layers")
 KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
@@ -121,7 +122,7 @@ def test_live_says_it_and_is_off(tcb_animation, animation, layer) -> None:
     before = action_bits(action)
     action.tcb_live = True
     assert not action.tcb_live
-    (line,) = tcb_animation.ui.live.messages.notes_of(action)
+    (line,) = notes_of(animation, item)
     assert is_said(str(line))
     assert (action_bits(action), table_of(item)) == (before, {})
 
@@ -136,7 +137,7 @@ def test_a_live_action_that_gets_a_layer_is_let_alone_and_says_it(tcb_animation,
     curve(item, "location").keyframe_points[1].co.y = 7.0
     before, rows = action_bits(action), table_of(item)
     tcb_animation.ui.live.updates.flush_all()
-    assert [is_said(str(line)) for line in tcb_animation.ui.live.messages.notes_of(action)] == [True]
+    assert [is_said(str(line)) for line in notes_of(animation, item)] == [True]
     assert (action_bits(action), table_of(item)) == (before, rows)
 
 

@@ -29,7 +29,7 @@ from tests.animation.curves import (
     snapshot,
 )
 from tests.animation.editors import editor
-from tests.animation.live import copied, let_time_pass, live_object, messages_of, removed, set_value, updates_of
+from tests.animation.live import copied, let_time_pass, live_object, notes_of, removed, set_value, updates_of
 
 
 def test_live_plays_tracks_and_keeps_the_bake_of_a_track_with_a_longer_path(animation) -> None:
@@ -344,28 +344,26 @@ def test_without_the_preference_a_partly_keyed_rotation_is_reported_once_and_pla
         let_time_pass(animation)
         assert animation.find_track(item, "location").is_played
         assert not animation.find_track(item, "rotation_euler").is_played
-        (line,) = messages_of(animation).notes_of(item.animation_data.action)
+        (line,) = notes_of(animation, item)
         assert (line.track, line.code) == ("rotation_euler", "HANDLES_KEYED_APART")
         animation.key_whole(item)
         let_time_pass(animation)
         assert animation.find_track(item, "rotation_euler").settings.options.output == "HANDLES"
-        assert messages_of(animation).notes_of(item.animation_data.action) == []
+        assert notes_of(animation, item) == []
     finally:
         preferences.complete_rotations = True
 
 
 def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thing) -> None:
-    messages = messages_of(animation)
-    action = thing.animation_data.action
     point = curve(thing, "location").keyframe_points[0]
     point.co.y = float("nan")
     let_time_pass(animation)
-    (line,) = messages.notes_of(action)
+    (line,) = notes_of(animation, thing)
     assert (line.track, line.frame) == ("location", 0.0)
     assert own_keys(animation, thing)["location", 0][1:] == [[10, 5], [25, 1], [40, -3]]
     point.co.y = 0.0
     let_time_pass(animation)
-    assert messages.notes_of(action) == []
+    assert notes_of(animation, thing) == []
     assert is_as_baked(animation, thing)
 
 
@@ -506,12 +504,11 @@ def test_what_a_driver_kept_from_being_baked_is_baked_when_that_is_gone(animatio
     driver = thing.driver_add("location", 0)
     set_value(thing, 4.0)
     let_time_pass(animation)
-    messages = messages_of(animation)
-    assert any("driver" in str(line) for line in messages.notes_of(thing.animation_data.action))
+    assert any("driver" in str(line) for line in notes_of(animation, thing))
     thing.driver_remove("location", 0)
     del driver
     let_time_pass(animation)
-    assert messages.notes_of(thing.animation_data.action) == []
+    assert notes_of(animation, thing) == []
     assert is_as_baked(animation, thing)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.animation.action_users import share
 from tests.animation.curves import curve, key, new_object, new_rig, set_selected
-from tests.animation.live import let_time_pass, live_object, messages_of, said, set_value
+from tests.animation.live import let_time_pass, live_object, results_of, said, set_value
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'
@@ -55,6 +55,9 @@ def test_that_a_track_is_of_another_rotation_mode_by_now_is_said_at_once(
         assert line in synced(capfd)
         let_time_pass(animation)
         assert said(animation, item) == [line]
+    # Dismiss the notes of Sync.
+    results_of(animation).keep_result_notes(())
+    assert said(animation, item) == [line]
     owner.rotation_mode = "XYZ"
     let_time_pass(animation)
     assert said(animation, item) == []
@@ -167,7 +170,7 @@ def test_a_note_stays_until_another_note_replaces_it(animation, ball) -> None:
     let_time_pass(animation)
     assert said(animation, ball) == [BACK]
     newer = animation.Finding("TIMING_STAYS", "Ball")
-    messages_of(animation).keep_notes(ball.animation_data.action, [newer])
+    results_of(animation).keep_update_notes([newer])
     assert said(animation, ball) == [str(newer)]
 
 

@@ -159,7 +159,7 @@ def setup_names(folder: str) -> dict[str, Any]:
     return setup.globs
 
 
-@pytest.mark.parametrize("name", sorted(named_once(SCRIPTS) - {"ROTATION_TOLERANCE", "SAMPLE_LIMIT", "__version__"}))
+@pytest.mark.parametrize("name", sorted(named_once(SCRIPTS) - {"__version__"}))
 def test_an_example_of_scripts_gives_the_shown_result(name, files):
     names = setup_names("api")
     item = getattr(names["animation"], name)

@@ -44,10 +44,10 @@ for n in range(3):
 """
 LOCKED, FREE = [True], [False]
 MESSAGES = """
-from bl_ext.user_default.tcb_animation.ui.live import messages
-result = list(map(str, messages.notes_of(bpy.data.objects['Rig'].animation_data.action)))
+from bl_ext.user_default.tcb_animation.ui import operator_results
+result = list(map(str, operator_results.result_notes()))
 """
-FORGET = "from bl_ext.user_default.tcb_animation.ui.live import messages; messages.forget_all_notes()"
+FORGET = "from bl_ext.user_default.tcb_animation.ui import operator_results; operator_results.keep_result_notes(())"
 EDITOR = """
 def steps():
     next(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR').type = 'INFO'

@@ -45,10 +45,10 @@ c.keyframe_points.insert(30, c.evaluate(30))
     "messages": """
 bpy.ops.tcb.key_whole()
 from bl_ext.user_default.tcb_animation.animation import Finding
-from bl_ext.user_default.tcb_animation.ui.live import messages
+from bl_ext.user_default.tcb_animation.ui import operator_results
 texts = ('a long message about the last edit ' * 4, 'another')
 findings = [Finding('QUOTED', arguments=(text,)) for text in texts]
-messages.keep_notes(bpy.context.object.animation_data.action, findings)
+operator_results.keep_result_notes(findings)
 """,
     "between keys": "bpy.context.scene.frame_set(30)",
     "mixed": """

@@ -50,8 +50,9 @@ from bl_ext.user_default.tcb_animation.animation.store.own_keys import read_own_
 track = find_track(bpy.data.objects['Cube'], 'rotation')
 """
 NOTES = """
-from bl_ext.user_default.tcb_animation.ui.live.messages import notes_of
-result = list(map(str, notes_of(bpy.data.objects['Cube'].animation_data.action)))
+from bl_ext.user_default.tcb_animation.animation.live.update import standing_of
+from bl_ext.user_default.tcb_animation.ui.live.watched import watches
+result = list(map(str, standing_of(watches, bpy.data.objects['Cube'].animation_data.action)))
 """
 
 RESULT_NOTES = """
@@ -103,7 +104,7 @@ def test_a_camera_turns_as_keyed_and_with_shortest_the_short_way(window: Any) ->
     window.shot(PICTURES / "turns_shortest.png")
     assert path(window) == "SHORTEST"
     assert turned(window, 30, 60) == pytest.approx(90.0, abs=1.0)
-    assert window.run(RESULT_NOTES) == []
+    assert "TURNS_KEPT" not in window.run(RESULT_NOTES)
     assert any("1 turn now takes the shortest path" in note for note in window.run(NOTES)), window.run(NOTES)
     own = window.run(f"{TRACK}\nresult = read_own_keys(track)[2].keys.values.tolist()")
     assert own == pytest.approx(np.radians([100, 175, -95, -60]), abs=1e-6)

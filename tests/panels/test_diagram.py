@@ -287,9 +287,9 @@ def icons(scene, diagram, cache, monkeypatch):
 
     monkeypatch.setattr(cache, "size_in_pixels", lambda: 161)  # Without a window, there is no display scale.
 
-    def draw(*every, sides=(diagram.SPLINE, diagram.SPLINE), is_valley=False):
+    def draw(*every, sides=(diagram.SPLINE, diagram.SPLINE)):
         layout = bpy.context.window_manager.popmenu_begin__internal("diagram").layout
-        cache.draw_diagram(layout, every, sides, is_valley)
+        cache.draw_diagram(layout, every, sides)
         name = next(reversed(cache._icon_names.values()))
         return name, np.array(cache._previews[name].image_pixels)
 
@@ -335,34 +335,6 @@ def test_without_a_key_the_field_is_empty(icons):
     assert (shown != ground).sum() > 1000
 
 
-def test_a_valley_is_the_hill_upside_down(diagram):
-    hill, valley = (
-        diagram.render([parameters(bias=0.5)], 160, WHITE, BLACK, is_valley=is_valley).pixels
-        for is_valley in (False, True)
-    )
-    assert (hill[::-1] == valley).all()
-    assert (hill != valley).any()
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        (((0, 0, 0), (0, 0, -1), (0, 0, 0)), True),
-        (((0, 0, 0), (0, 0, 1), (0, 0, 0)), False),
-        (((0, 0, 0), (1, 0, -3), (2, 0, 0)), True),
-        (((0, 0, 0), (3, 0, -1), (0, 0, 0)), False),
-        (((0, 0, 0), (0, 0, 1), (0, 0, 2)), False),
-    ],
-)
-def test_a_key_below_its_neighbors_is_a_valley(scene, tcb_animation, values, expected):
-    thing = new_object()
-    key(thing, "location", list(zip((1, 11, 21), values, strict=True)))
-    bpy.context.view_layer.objects.active = thing
-    thing.select_set(True)
-    scene.frame_set(11)
-    assert tcb_animation.ui.chosen_values.is_valley(bpy.context) is expected
-
-
 TANGENTS = list(product((-1.0, -0.3, 0.5, 1.0), repeat=3))
 
 
@@ -385,8 +357,6 @@ def test_tangents_end_where_the_paper_says(diagram, tension, continuity, bias):
 
 
 def test_few_pictures_are_kept(icons, cache):
-    # no list
-    cache.icons_of([])
-    for step in range(140):
+    for step in range(-140, 140):
         icons(parameters(bias=step / 140))
-    assert len(cache._icon_names) == len(cache._previews) == 128
+    assert len(cache._icon_names) == len(cache._previews) == 256

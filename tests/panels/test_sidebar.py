@@ -127,8 +127,8 @@ def test_a_live_rigs_switch_and_messages_stand_beside_a_bone_without_keys(scene,
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["upper"].keyframe_insert("location", frame=1)
     rig.animation_data.action.tcb_live = True
-    tcb_animation.ui.live.messages.keep_notes(
-        rig.animation_data.action, [tcb_animation.animation.Finding("QUOTED", arguments=("a note",))]
+    tcb_animation.ui.operator_results.keep_result_notes(
+        [tcb_animation.animation.Finding("QUOTED", arguments=("a note",))]
     )
     rig.data.bones.active = rig.data.bones["lower"]
     assert "Action.tcb_live[0]" in drawn("TCB_PT_tracks")
@@ -494,7 +494,7 @@ def test_the_line_below_the_state_says_how_to_edit_what_is_baked(cube, tcb_anima
     assert baked in drawn("TCB_PT_tracks")
     assert {"Baked: edit in the TCB tab, or Free Bake", "bpy.ops.tcb.free()"} <= set(drawn("TCB_PT_messages"))
     note = tcb_animation.animation.Finding("QUOTED", arguments=("one",))
-    tcb_animation.ui.live.messages.keep_notes(cube.animation_data.action, [note])
+    tcb_animation.ui.operator_results.keep_result_notes([note])
     assert {baked, "One"} & set(drawn("TCB_PT_tracks")) == {"One"}
     bpy.ops.tcb.messages_dismiss()
     bpy.ops.tcb.free()
@@ -544,7 +544,7 @@ def test_no_row_comes_or_goes_above_the_sliders(cube, scene, tcb_animation):
     def note():
         finding = tcb_animation.animation.Finding
         notes = [finding("QUOTED", arguments=(text,)) for text in ("one", "two")]
-        tcb_animation.ui.live.messages.keep_notes(cube.animation_data.action, notes)
+        tcb_animation.ui.operator_results.keep_result_notes(notes)
 
     def lock():
         for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
@@ -654,8 +654,8 @@ def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, tcb_animation):
     bpy.ops.tcb.bake()
     action.tcb_live = True
     sentence = "a sentence of many words that no sidebar of any usual width has room for in one line"
-    tcb_animation.ui.live.messages.keep_notes(
-        action, [tcb_animation.animation.Finding("QUOTED", arguments=(sentence,))]
+    tcb_animation.ui.operator_results.keep_result_notes(
+        [tcb_animation.animation.Finding("QUOTED", arguments=(sentence,))]
     )
     shown = drawn("TCB_PT_messages")
     start = next(row for row, line in enumerate(shown) if line.startswith("a sentence"))
@@ -672,7 +672,7 @@ def test_notes_of_many_tracks_alike_are_one_line(cube, tcb_animation):
     finding = tcb_animation.animation.Finding
     alike = [finding("QUOTED", "Cube", f'pose.bones["{name}"].scale', 3.0, ("moved",)) for name in "ABCD"]
     others = [finding("QUOTED", "Cube", "location", None, (text,)) for text in ("one", "two", "three")]
-    tcb_animation.ui.live.messages.keep_notes(action, [*alike, *others])
+    tcb_animation.ui.operator_results.keep_result_notes([*alike, *others])
     assert "Moved (+3)" in drawn("TCB_PT_tracks")
 
 
@@ -755,7 +755,7 @@ def test_the_label_of_a_custom_property_is_its_name(scene, tcb_animation):
 def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb_animation):
     bpy.ops.tcb.bake()
     note = tcb_animation.animation.Finding("DID_NOT_MOVE", arguments=(2,))
-    tcb_animation.ui.live.messages.keep_notes(cube.animation_data.action, [note])
+    tcb_animation.ui.operator_results.keep_result_notes([note])
     shown = drawn("TCB_PT_messages")
     assert "bpy.ops.tcb.free()" in shown
     assert "2 baked tracks did not move." in " ".join(shown)
@@ -764,17 +764,11 @@ def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb
     assert not any("did not move" in line for line in shown)
 
 
-def test_newer_notes_replace_notes_and_all_can_be_dismissed(cube, tcb_animation):
-    messages = tcb_animation.ui.live.messages
-    action = cube.animation_data.action
-    bpy.ops.tcb.bake()
-    action.tcb_live = True
-    old, new = (tcb_animation.animation.Finding("TIMING_STAYS", name) for name in ("old", "new"))
-    messages.keep_notes(action, [old])
-    messages.keep_notes(action, [new])
-    assert messages.notes_of(action) == [new]
+def test_messages_can_be_dismissed(cube, tcb_animation):
+    results = tcb_animation.ui.operator_results
+    results.keep_result_notes([tcb_animation.animation.Finding("TIMING_STAYS", "Cube")])
     assert bpy.ops.tcb.messages_dismiss() == {"FINISHED"}
-    assert messages.notes_of(action) == []
+    assert results.result_notes() == []
     assert not bpy.ops.tcb.messages_dismiss.poll()
 
 

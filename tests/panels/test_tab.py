@@ -114,10 +114,10 @@ def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
         fcurve.keyframe_points[0].interpolation = "CONSTANT"
     diagram()
     key_sides = tcb_animation.animation.checks.key_sides
-    assert drawn.pop() == ([], (key_sides.SPLINE, key_sides.SPLINE), False)
+    assert drawn.pop() == ([], (key_sides.SPLINE, key_sides.SPLINE))
     choose(1)
     diagram()
-    (parameters,), sides, _ = drawn.pop()
+    (parameters,), sides = drawn.pop()
     assert set(parameters) == {"tension", "continuity", "bias", "ease_to", "ease_from"}
     assert sides == (key_sides.NOTHING, tcb_animation.animation.fcurves.keyframes.INTERPOLATION["CONSTANT"])
 

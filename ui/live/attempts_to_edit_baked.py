@@ -9,7 +9,7 @@ to edit keys. After an edit to an object, its pose is compared with its baked cu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,9 +20,9 @@ from ...animation.edit.selected_keys import baked_tracks_selected
 from ...animation.errors import Finding
 from ...animation.scene_time import action_time
 from ...animation.store.table.custom_property import has_baked_tracks
+from ..operator_results import keep_result_notes
 from ..redraw import redraw_editors
 from ..selection import BakedSelection, baked_selection
-from .messages import keep_notes
 from .modal_operators import running_operators
 from .scenes import shown_scenes
 
@@ -80,10 +80,6 @@ def explain_attempts() -> None:
         _explain_poses()
 
 
-_Tracks = dict[tuple[int, int, str], bpy.types.Action]
-"""Actions of baked tracks, by the action's `session_uid`, the slot and the path."""
-
-
 def explain_keying(context: bpy.types.Context) -> None:
     """Explain that keys cannot be inserted into baked tracks of the selection."""
     baked_parts = [
@@ -97,31 +93,28 @@ def explain_keying(context: bpy.types.Context) -> None:
 
 def explain_locked_keys(context: bpy.types.Context, is_moved: bool) -> None:
     """Explain that selected keys in the context's editor are locked."""
-    _explain_keys(_tracks_shown(context), "DID_NOT_MOVE" if is_moved else "DID_NOT_CHANGE")
+    _explain_keys(_count_baked_tracks(context), "DID_NOT_MOVE" if is_moved else "DID_NOT_CHANGE")
 
 
 def explain_drag(context: bpy.types.Context) -> None:
     """Explain that selected keys in the context's editor are locked, unless the drag is a box selection."""
-    tracks = _tracks_shown(context)
-    if tracks:
-        bpy.app.timers.register(partial(_explain_dragged, tracks), first_interval=0.0)
+    bpy.app.timers.register(partial(_explain_dragged, _count_baked_tracks(context)), first_interval=0.0)
 
 
-def _explain_dragged(tracks: _Tracks) -> None:
+def _explain_dragged(track_count: int) -> None:
     """Explain that keys did not move, unless the drag is a box selection."""
     if not any(operator.endswith("_OT_select_box") for operator in running_operators()):
-        _explain_keys(tracks, "DID_NOT_MOVE")
+        _explain_keys(track_count, "DID_NOT_MOVE")
 
 
-def _explain_keys(tracks: _Tracks, code: str) -> None:
-    if tracks:
-        _explain(set(tracks.values()), Finding(code, arguments=(len(tracks),)))
+def _explain_keys(track_count: int, code: str) -> None:
+    if track_count:
+        _explain(Finding(code, arguments=(track_count,)))
 
 
-def _explain(actions: Iterable[bpy.types.Action], note: Finding) -> None:
-    """Keep the note on the actions for the panels, and show it in editors for some seconds."""
-    for action in actions:
-        keep_notes(action, [note])
+def _explain(note: Finding) -> None:
+    """Keep the note for the panels, and show it in editors for some seconds."""
+    keep_result_notes([note])
     _events.text = str(note)
     redraw_editors()
     if bpy.app.timers.is_registered(_hide):
@@ -138,20 +131,17 @@ def _explain_parts(parts: Sequence[tuple[BakedSelection, str]], code: str) -> No
     """Explain an edit of baked objects or bones, each given with its path prefix. Do nothing if there are none."""
     if parts:
         names = dict.fromkeys(_name(selected.datablock, start) for selected, start in parts)
-        actions = {selected.channels.action for selected, _ in parts}
-        _explain(actions, Finding(code, arguments=(tuple(names),)))
+        _explain(Finding(code, arguments=(tuple(names),)))
 
 
 def _name(datablock: bpy.types.ID, start: str) -> str:
     return str(getattr(datablock.path_resolve(start), "name", start)) if start else name_of(datablock)
 
 
-def _tracks_shown(context: bpy.types.Context) -> _Tracks:
-    """Return the baked tracks with selected keys in the context's editor."""
-    return {
-        (action.session_uid, track.slot, track.path): action
-        for action, track in baked_tracks_selected(context.visible_fcurves or ())
-    }
+def _count_baked_tracks(context: bpy.types.Context) -> int:
+    """Return the number of baked tracks with selected keys in the context's editor."""
+    selected = baked_tracks_selected(context.visible_fcurves or ())
+    return len({(action.session_uid, track.slot, track.path) for action, track in selected})
 
 
 _POSE = re.compile(r'^(pose\.bones\["([^"\\]|\\.)*"\]\.)?(location|scale|rotation_(euler|quaternion|axis_angle))$')

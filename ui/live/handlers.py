@@ -12,9 +12,9 @@ from ...animation.bake.drags import finish_preview, forget_preview, is_dragged
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
 from ...animation.store.table_upkeep import adopt_tracks, clear_orphans
+from ..operator_results import keep_result_notes
 from ..sliders import frame_field, slider_drag
 from . import attempts_to_edit_baked, switch, updates
-from .messages import forget_all_notes
 from .modal_operators import is_editing
 from .watched import actions_with_changed_playback, forget_settings, is_watched, watches
 
@@ -95,7 +95,7 @@ def _before_undo(*_args: object) -> None:
 @persistent
 def _after_undo(*_args: object) -> None:
     """Mark all actions after an undo, because all references are invalid and any key may have changed."""
-    forget_all_notes()
+    keep_result_notes(())
     for watch in watches.values():
         watch.forget()
     updates.mark_all()
@@ -119,7 +119,7 @@ def _forget_all() -> None:
     slider_drag.forget()
     frame_field.forget()
     attempts_to_edit_baked.clear()
-    forget_all_notes()
+    keep_result_notes(())
     forget_settings()
 
 

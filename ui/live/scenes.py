@@ -13,28 +13,18 @@ from ..scene import defaults_of
 
 
 def default_parameters(datablocks: Sequence[bpy.types.ID]) -> dict[str, float]:
-    """Return the default parameters of the first scene that contains the datablocks, or of the context's scene."""
-    return defaults_of(next(scenes_with(datablocks), bpy.context.scene))
+    """Return the default parameters of the first scene that contains any of the datablocks, or of the context's scene.
+
+    The scenes of windows come first, in window order.
+    """
+    scenes = dict.fromkeys((*shown_scenes(), *bpy.data.scenes)) if len(bpy.data.scenes) > 1 else ()
+    return defaults_of(next((scene for scene in scenes if _contains(scene, datablocks)), bpy.context.scene))
 
 
 def shown_scenes() -> list[Any]:
     """Return the scenes shown in windows, in window order, then the context's scene, which no window may show."""
     context: Any = bpy.context
     return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))
-
-
-def scenes_with(datablocks: Sequence[bpy.types.ID]) -> Iterator[Any]:
-    """Yield the scenes that contain any of the datablocks: first the scenes of windows, in window order, then others.
-
-    The only scene of a file is yielded without a search.
-    """
-    if len(bpy.data.scenes) == 1:
-        # The search does not find some datablocks, such as node groups of modifiers.
-        yield bpy.context.scene
-        return
-    for scene in dict.fromkeys((*shown_scenes(), *bpy.data.scenes)):
-        if _contains(scene, datablocks):
-            yield scene
 
 
 def _contains(scene: Any, datablocks: Sequence[bpy.types.ID]) -> bool:

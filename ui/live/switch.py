@@ -20,8 +20,8 @@ from ...animation.store.live_switch import is_live, switch_off
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table_upkeep import play_restored
 from .. import selection
+from ..operator_results import keep_result_notes
 from . import updates
-from .messages import forget_notes, keep_notes
 from .scenes import default_parameters
 from .watched import watches
 
@@ -40,7 +40,7 @@ def go_live(actions: Iterable[bpy.types.Action]) -> Report:
     report = bake(unplayed_paths, updates.handle_options(users), unplayed_paths)
     for action in tcb_actions:
         setattr(action, "tcb_live", True)  # noqa: B010  not in Blender's own types
-    updates.flush()
+    report.notes += updates.flush().notes
     return report
 
 
@@ -58,10 +58,10 @@ def _on_switch(action: bpy.types.Action, _context: bpy.types.Context) -> None:
     """Enable and update an action when Live is turned on. Turn Live off again for an action with several layers."""
     for key in [key for key in watches if key[0] == action.session_uid]:
         del watches[key]
-    forget_notes(action)
+    keep_result_notes(())
     if is_live(action) and layered_reason(action):
         switch_off(action)
-        keep_notes(action, layered_refusals(action))
+        keep_result_notes(layered_refusals(action))
     elif is_live(action) and action.is_editable:
         _enable_plain(action)
         play_restored(action)
@@ -77,7 +77,7 @@ def _enable_plain(action: bpy.types.Action) -> None:
 
     users = users_of(action)
     report = enable_many(users, defaults=default_parameters(users))
-    keep_notes(action, [*report.refused, *report.notes])
+    keep_result_notes([*report.refused, *report.notes])
 
 
 def register() -> None:

@@ -20,13 +20,13 @@ import bpy
 from ...animation import Options, Report
 from ...animation.bake.drags import finish_preview, is_dragged
 from ...animation.errors import Finding
-from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all
+from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all, standing_of
 from ...animation.store.live_switch import is_live
 from ...animation.translation import translated
+from ..operator_results import keep_update_notes
 from ..preferences import completes_rotations
 from ..redraw import redraw_editors
 from . import attempts_to_edit_baked
-from .messages import keep_notes
 from .modal_operators import is_editing
 from .scenes import default_parameters
 from .watched import watched_actions, watches
@@ -163,6 +163,7 @@ def _compare_in_full(action: bpy.types.Action) -> Report:
 def _update_each(uids: Set[int], update: Callable[[bpy.types.Action], Report]) -> Report:
     """Apply the function to each editable action with one of these `session_uid`, and keep the notes."""
     report = Report()
+    new_notes: list[Finding] = []
     for action in bpy.data.actions:
         if action.session_uid in uids and action.is_editable:
             try:
@@ -171,10 +172,12 @@ def _update_each(uids: Set[int], update: Callable[[bpy.types.Action], Report]) -
                 # An error in one action must not stop the timer or prevent other actions from being updated.
                 traceback.print_exc()
                 action_report = Report(errors=[Finding("LIVE_FAILED", action.name, arguments=(translated(error),))])
-                keep_notes(action, action_report.refused)
-            if action_report.tracks or action_report.notes:
-                keep_notes(action, action_report.notes)
+                new_notes += action_report.refused
+            if action_report.notes:
+                standing = standing_of(watches, action)
+                new_notes += [note for note in action_report.notes if note not in standing]
             report.add(action_report)
+    keep_update_notes(new_notes)
     if uids and not bpy.app.background:
         redraw_editors()
     return report

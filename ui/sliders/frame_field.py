@@ -25,9 +25,10 @@ from ...animation.scene_time import action_time, scene_frame
 from ...animation.store.parameters import Numbers
 from .. import redraw
 from ..chosen_keys import chosen_keys, column_of, in_animation_editor
+from ..operator_results import keep_result_notes
 from ..scene import go_to, playhead
 from .last_event import last_event
-from .slider_drag import identity_of, split_by_track
+from .slider_drag import split_by_track
 
 
 def key_frame() -> Any:
@@ -45,15 +46,10 @@ def key_frame() -> Any:
     )
 
 
-def reason_not_moved(chosen: list[TrackKeys]) -> str:
-    """Return the reason why the last move of these keys failed, or an empty string."""
-    return _refused[1] if _refused is not None and _refused[0] == identity_of(chosen) else ""
-
-
 def forget() -> None:
-    """Discard the drag and the reason, because another file was loaded."""
-    global _drag, _refused
-    _drag = _refused = None
+    """Discard the drag, because another file was loaded."""
+    global _drag
+    _drag = None
 
 
 @dataclass(frozen=True)
@@ -73,8 +69,6 @@ class _Drag:
 
 _drag: _Drag | None = None
 """The current drag, which continues until the keys or their frames change otherwise."""
-_refused: tuple[Hashable, str] | None = None
-"""Identity of the keys whose last move failed, and the reason."""
 
 
 def _get(_group: object) -> float:
@@ -87,11 +81,10 @@ def _get(_group: object) -> float:
 
 
 def _set(group: Any, value: float) -> None:
-    """Move all keys by the change of the first frame."""
-    global _drag, _refused
+    """Move all keys by the change of the first frame. The panel shows the reason if they cannot be moved."""
+    global _drag
     context, event = bpy.context, last_event(bpy.context)
     shown = chosen_keys(context)
-    _refused = None
     if not shown or np.float32(value) == np.float32(_frames(shown).min()):
         return
     keys_to_move = _keys_to_move(context, shown, group.whole_column)
@@ -108,8 +101,9 @@ def _set(group: Any, value: float) -> None:
     try:
         moves = _checked_moves(keys_to_move, frames)
     except AnimationError as refusal:
-        _refused = identity_of(shown), str(refusal)
+        keep_result_notes(refusal.findings)
         return
+    keep_result_notes(())
     for keys, action_frames in moves:
         move_keys(keys, action_frames)
     if not in_animation_editor(context):
