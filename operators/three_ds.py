@@ -189,14 +189,14 @@ def _draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[s
 
 
 def _report_exchange(operator: bpy.types.Operator, report: ExchangeReport) -> None:
-    """Report the result and the notes, and keep the notes for the message line."""
-    for line in report.summary():
-        operator.report({"INFO"}, str(line))
+    """Report the notes and the result, and keep the notes for the message line. The status bar shows the last line."""
     keep_result_notes([*report.damage, *report.notes])
     report_notes(operator, report.damage, "WARNING")
     report_notes(operator, report.notes)
     if report.baked.tracks:
         operator.report({"INFO"}, rpt_("Baked {:s}", report.baked.counts))
+    for line in reversed(report.summary()):
+        operator.report({"INFO"}, str(line))
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")

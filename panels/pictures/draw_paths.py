@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -165,10 +164,8 @@ def draw_numbers(positions: npt.NDArray[np.float64], frames: npt.ArrayLike, is_k
     blf.size(0, _TEXT_SIZE * scale)
     blf.color(0, *(_NUMBER_AT_KEY if is_key else _NUMBER_BETWEEN))
     for (x, y), frame in zip(positions.tolist(), np.asarray(frames).tolist(), strict=True):
-        # Points behind the view are NaN.
-        if not math.isnan(x):
-            blf.position(0, x + offset, y + offset, 0.0)
-            blf.draw(0, f"{frame:g}")
+        blf.position(0, x + offset, y + offset, 0.0)
+        blf.draw(0, f"{frame:g}")
 
 
 def _display_scale() -> float:

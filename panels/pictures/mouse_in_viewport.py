@@ -67,6 +67,8 @@ _STILL = 3.0
 _MIN_SQUARED_SINE = 1e-6
 """Minimum squared sine of the angle between an axis and the view ray. The mouse cannot move points on other axes."""
 AXES = "XYZ"
+MODIFIERS = frozenset(("LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"))
+"""Event types of the keys that change a drag."""
 
 
 class Pointer:
@@ -91,6 +93,18 @@ class Pointer:
         """World axis of the drag: "X", "Y", "Z", or "" for none."""
         self.typed = ""
         self.is_shift_held = self.is_ctrl_held = False
+        self._key_released_at: tuple[int, int] | None = None
+
+    def read_modifiers(self, event: bpy.types.Event) -> None:
+        """Read Shift and Ctrl from the event.
+
+        The mouse button is often released just after the key. A release therefore takes effect when the mouse moves on.
+        """
+        if event.type in MODIFIERS:
+            self._key_released_at = self.position if event.value == "RELEASE" else None
+        if self._key_released_at is None or self._is_beyond(self._key_released_at):
+            self._key_released_at = None
+            self.is_shift_held, self.is_ctrl_held = event.shift, event.ctrl
 
     def move(self, event: bpy.types.Event) -> None:
         # If the mouse has left the region, the event belongs to another region.
@@ -99,8 +113,11 @@ class Pointer:
     @property
     def is_still(self) -> bool:
         """Return whether the mouse has moved so little that a release would be a click."""
-        movement = np.subtract(self.position, self._start)
-        return bool(np.abs(movement).max() < self._still)
+        return not self._is_beyond(self._start)
+
+    def _is_beyond(self, position: tuple[int, int]) -> bool:
+        """Return whether the mouse is farther from the position than a click may move."""
+        return bool(np.abs(np.subtract(self.position, position)).max() >= self._still)
 
     @property
     def number(self) -> float | None:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import bpy
@@ -22,8 +24,8 @@ _hovered: Picked | None = None
 """The element that is under the mouse or is being dragged."""
 _FAINT = 0.45
 """Opacity factor of paths other than the active path."""
-_MIN_NUMBER_GAP = 12.0
-"""Minimum distance between frame numbers, in pixels."""
+_NUMBER_SIZE = (26.0, 12.0)
+"""Width and height of a frame number with its margin, in pixels at a display scale of 1."""
 
 
 def draw_viewport() -> None:
@@ -127,35 +129,54 @@ def draw_labels() -> None:
     if path_cache.state.has_failed or not scene.tcb_paths.numbers:
         return
     try:
+        preferences: Any = context.preferences
+        numbers = NumbersOnScreen(preferences.system.ui_scale)
         for drawn in shown_paths.drawn_paths(context):
-            _draw_numbers(context, drawn, scene.tcb_paths.every)
+            _draw_numbers(context, drawn, scene.tcb_paths.every, numbers)
     except Exception:
         path_cache.fail()
 
 
-def _draw_numbers(context: bpy.types.Context, drawn: DrawnPath, step: int) -> None:
-    """Draw the frame numbers of keys, and of multiples of the step between them if they do not overlap."""
+class NumbersOnScreen:
+    """The positions of frame numbers that do not overlap."""
+
+    def __init__(self, display_scale: float) -> None:
+        self._size = np.multiply(_NUMBER_SIZE, display_scale)
+        self._positions: dict[tuple[int, int], tuple[float, float]] = {}
+        """Positions by cell of a grid. Cells are as large as a number, so a cell has at most one position."""
+
+    def add(self, positions: npt.NDArray[np.float64]) -> list[int]:
+        """Add positions, shape (n, 2), at which a number has room, and return their rows. NaN is skipped."""
+        rows = np.flatnonzero(~np.isnan(positions).any(axis=1))
+        in_units = positions[rows] / self._size
+        return [row for row, (x, y) in zip(rows.tolist(), in_units.tolist(), strict=True) if self._add(x, y)]
+
+    def _add(self, x: float, y: float) -> bool:
+        """Add a position, in sizes of a number, and return whether there was room for a number."""
+        column, line = math.floor(x), math.floor(y)
+        for cell in product(range(column - 1, column + 2), range(line - 1, line + 2)):
+            if cell in self._positions:
+                other_x, other_y = self._positions[cell]
+                if abs(x - other_x) < 1.0 and abs(y - other_y) < 1.0:
+                    return False
+        self._positions[column, line] = x, y
+        return True
+
+
+def _draw_numbers(context: bpy.types.Context, drawn: DrawnPath, step: int, numbers: NumbersOnScreen) -> None:
+    """Draw the frame numbers of keys, and of multiples of the step between them, if there is room."""
     region: Any = context.region
     view: Any = context.region_data
     size = region.width, region.height
     path, path_to_screen = drawn.path, drawn.screen_matrix(view.perspective_matrix)
-    draw_numbers(on_screen(path.keys, path_to_screen, size), path.frames)
-    frames = path.frames_every(step)
-    positions = on_screen(path.points[frames - path.start], path_to_screen, size)
-    rows = rows_apart(positions, _MIN_NUMBER_GAP)
-    draw_numbers(positions[rows], frames[rows], is_key=False)
-
-
-def rows_apart(positions: npt.NDArray[np.float64], distance: float) -> list[int]:
-    """Return the rows of positions (n, 2) that are at least `distance` from the last returned row. NaN is skipped.
-
-    Otherwise, numbers on slow parts of a path would overlap.
-    """
-    rows: list[int] = []
-    for row, position in enumerate(positions):
-        if not np.isnan(position).any() and (not rows or np.hypot(*(position - positions[rows[-1]])) > distance):
-            rows.append(row)
-    return rows
+    frames_between = path.frames_every(step)
+    for points, frames, is_key in (
+        (path.keys, path.frames, True),
+        (path.points[frames_between - path.start], frames_between, False),
+    ):
+        positions = on_screen(points, path_to_screen, size)
+        rows = numbers.add(positions)
+        draw_numbers(positions[rows], frames[rows], is_key)
 
 
 def on_change(_settings: Any, context: bpy.types.Context) -> None:

@@ -26,7 +26,7 @@ from ...ui.mouse_drag import show_in_headers, typed_after
 from ...ui.operator_results import Status, refuse
 from ...ui.scene import defaults_of, go_to
 from . import overlay
-from .mouse_in_viewport import AXES, InViewport, Pointer, pressed_at, under_mouse
+from .mouse_in_viewport import AXES, MODIFIERS, InViewport, Pointer, pressed_at, under_mouse
 from .path_pick import DrawnPath, Picked, frame_near, picked_position, tangent_of
 from .paths import transformed
 
@@ -112,15 +112,17 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
     def _read(self, event: bpy.types.Event) -> bool:
         """Update the pointer from the event, and return whether anything has changed."""
         pointer = self._pointer
-        pointer.is_shift_held, pointer.is_ctrl_held = event.shift, event.ctrl
         if event.type == "MOUSEMOVE":
             pointer.move(event)
-        elif event.value == "PRESS" and event.type in AXES:
+        pointer.read_modifiers(event)
+        if event.type == "MOUSEMOVE":
+            return True
+        if event.value == "PRESS" and event.type in AXES:
             pointer.axis = "" if pointer.axis == event.type else event.type
         elif (typed := typed_after(pointer.typed, event)) is not None:
             pointer.typed = typed
         else:
-            return event.type in {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}
+            return event.type in MODIFIERS and event.value == "PRESS"
         return True
 
     def _new_drag(self) -> _Drag:

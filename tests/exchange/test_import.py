@@ -119,6 +119,8 @@ def test_what_is_left_of_a_file_is_counted_in_one_note(bring: Import, said) -> N
     lines = said()
     left = "2 materials, 2 degenerate faces, 2 doubled faces, 2 smoothing groups"
     assert lines.count("Info: Skipped: ") == lines.count(f"Info: Skipped: {left}\n") == 1
+    # The status bar shows the last line.
+    assert lines.splitlines()[-1].startswith("Info: Created 3 meshes, ")
 
 
 def test_objects_that_were_there_lack_nothing_of_a_file(bring: Import, said) -> None:

@@ -381,6 +381,37 @@ def test_a_dragged_key_is_seen_under_the_mouse_at_its_frame(scene, overlay, pict
     assert np.abs(at_pixels(viewport, drawn(each, each.path.keys)[picked.row]) - end).max() < 0.1
 
 
+def test_a_release_confirms_the_shown_frame_although_ctrl_was_released_first(
+    scene, overlay, pictures, camera, thing, viewport, tcb_animation, monkeypatch
+):
+    each = shown(overlay, pictures, thing)
+    picked, _, start = grab(pictures, viewport, each, "KEY", 1)
+    monkeypatch.setattr(pictures.path_drag, "under_mouse", lambda _context, _at: (picked, each))
+    monkeypatch.setattr(pictures.path_drag, "pressed_at", lambda _context, _event: tuple(start))
+    monkeypatch.setattr(pictures.path_drag, "show_in_headers", lambda *_arguments: None)
+    viewport.area, viewport.window_manager = None, Mock()
+    operator = pictures.path_drag.TCB_OT_path_drag
+    names = ("_read", "_new_drag", "_apply", "_confirm", "cancel")
+    drag = type("Drag", (), {name: getattr(operator, name) for name in names})()
+    drag._show_state = drag._show_in_tab = lambda *_arguments: None
+    end = at_pixels(viewport, drawn(each, each.path.points[29:30])[0])
+
+    def event(kind, value, pixels, ctrl):
+        x, y = map(int, pixels)
+        return SimpleNamespace(type=kind, value=value, mouse_x=x, mouse_y=y, shift=False, ctrl=ctrl, unicode="")
+
+    operator.invoke(drag, viewport, event("LEFTMOUSE", "PRESS", start, True))
+    for each_event in (
+        event("MOUSEMOVE", "NOTHING", end, True),
+        event("LEFT_CTRL", "RELEASE", end, False),
+        event("MOUSEMOVE", "NOTHING", end + 1, False),
+    ):
+        assert operator.modal(drag, viewport, each_event) == {"RUNNING_MODAL"}
+    assert operator.modal(drag, viewport, event("LEFTMOUSE", "RELEASE", end, False)) == {"FINISHED"}
+    keys = tcb_animation.animation.track_keys(thing, "location")
+    assert keys.frames.tolist() == [1.0, 30.0, 41.0, 60.0]
+
+
 def test_an_axis_and_a_number_are_those_of_the_world(scene, overlay, pictures, camera, thing, viewport):
     scene.frame_set(20)
     before = np.array(thing.matrix_world.translation)

@@ -538,8 +538,13 @@ def test_marks_tell_what_a_parent_plays_where_its_bone_is_gone_and_along_a_curve
     assert overlay.path_cache.Fingerprints().of(held) != before
 
 
-def test_numbers_between_keys_keep_apart_from_the_last_one_written(overlay) -> None:
-    places = np.stack((np.arange(60) * 11.0, np.zeros(60)), axis=1)
-    assert overlay.rows_apart(places, 12.0) == list(range(0, 60, 2))
-    places[::2] = np.nan
-    assert overlay.rows_apart(places, 12.0) == list(range(1, 60, 2))
+def test_numbers_on_a_path_do_not_overlap(overlay) -> None:
+    beside = np.stack((np.arange(60) * 13.0, np.zeros(60)), axis=1)
+    above, drawn = np.array((0.0, 1.0)), overlay.NumbersOnScreen(1.0)
+    assert drawn.add(beside) == list(range(0, 60, 2))
+    # Numbers of another path, 11 pixels above, would overlap. Numbers 12 pixels above the others do not.
+    assert drawn.add(beside + 11.0 * above) == []
+    assert drawn.add(beside + 12.0 * above) == list(range(0, 60, 2))
+    # Points behind the view have no number.
+    beside[::2] = np.nan
+    assert overlay.NumbersOnScreen(1.0).add(beside) == list(range(1, 60, 2))
