@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -49,12 +50,15 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
-        actions_to_play = switch.without_tcb(selected) if self.live else []
         defaults = defaults_of(context.scene)
         report = animation.enable_many(selected, keep_look=self.keep_look, defaults=defaults)
-        played = switch.go_live(actions_to_play)
+        actions = selection.actions_of(selected) if self.live else []
+        played = switch.go_live(action for action in actions if action.is_editable)
         # A track that handles cannot play is still enabled. Its note describes the solution.
         report.notes += [*played.notes, *played.refused]
+        if not report.tracks:
+            # All tracks were TCB, but some of them were off.
+            report.add(replace(played, errors=[], notes=[]))
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
         _warn_of_changes(self, report)
         return status

@@ -10,7 +10,7 @@ from ..animation.edit.paste import CopiedKey, assign_to_keys, copied_keys, paste
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.translation import rpt_
 from ..ui.chosen_keys import chosen_keys
-from ..ui.operator_results import Status, finish, for_each_track, refuse
+from ..ui.operator_results import Status, finish, for_each_edited_track, refuse
 from ..ui.scene import defaults_of
 from .on_selection import NO_OWN_KEY_SELECTED, OnKeys
 
@@ -76,6 +76,6 @@ class TCB_OT_key_paste(OnKeys, bpy.types.Operator):
             if note_code:
                 notes.append(keys.track.finding(note_code))
 
-        report = for_each_track(chosen, paste_next)
+        report = for_each_edited_track(chosen, defaults, paste_next)
         report.notes += notes
         return finish(self, report, rpt_("Pasted to {:s}", report.counts), NO_OWN_KEY_SELECTED)

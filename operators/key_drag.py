@@ -21,7 +21,7 @@ from ..animation.translation import iface_, rpt_
 from ..ui import preferences
 from ..ui.chosen_keys import chosen_keys
 from ..ui.mouse_drag import show_in_headers, typed_after
-from ..ui.operator_results import Status, finish, for_each_track, refuse
+from ..ui.operator_results import Status, finish, for_each_edited_track, keep_result_notes, refuse
 from ..ui.parameter_properties import DESCRIPTIONS, from_50, of_50
 from ..ui.scene import defaults_of
 from ..ui.sliders.slider_drag import split_by_track
@@ -64,7 +64,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
             after = self._changed(keys.parameters(defaults)[self.parameter])
             set_parameters(keys, {self.parameter: after}, defaults)
 
-        report = for_each_track(chosen, change)
+        report = for_each_edited_track(chosen, defaults, change)
         return finish(self, report, rpt_("Set {:s}", report.counts))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
@@ -74,11 +74,14 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         if context.area is None:
             return refuse(self, rpt_("No editor to drag in. In scripts, set the amount"))
         defaults = defaults_of(context.scene)
+        self._drag = ParameterDrag(self._chosen, defaults)
         try:
+            keep_result_notes(self._drag.begin())
+            self._chosen = self._drag.chosen
             self._before = np.concatenate([keys.parameters(defaults)[self.parameter] for keys in self._chosen])
         except AnimationError as refusal:
+            self._drag.take_back()
             return refuse(self, refusal)
-        self._drag = ParameterDrag(self._chosen, defaults)
         self._area: Any = context.area
         self._mouse_x, self._typed = event.mouse_x, ""
         self._mouse_change = 0.0

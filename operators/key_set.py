@@ -11,6 +11,7 @@ import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from ..animation import find_track
+from ..animation.edit.first_edit import FirstEdit
 from ..animation.edit.recorded_tracks import RecordedTrack, record_tracks, revert_tracks
 from ..animation.edit.set_parameters import set_parameters
 from ..animation.edit.track_keys import TrackKeys, interpolations_of, key_at, read_again
@@ -21,7 +22,7 @@ from ..ui import selection
 from ..ui.chosen_keys import chosen_keys, in_animation_editor
 from ..ui.chosen_values import chosen_parameters
 from ..ui.layouts import layout_of
-from ..ui.operator_results import Status, finish, for_each_track, for_named_track, refuse
+from ..ui.operator_results import Status, finish, for_each_edited_track, for_each_track, for_named_track, refuse
 from ..ui.parameter_properties import Of50, parameter, slider_names
 from ..ui.redraw import redraw_editors
 from ..ui.scene import action_frame, defaults_of
@@ -72,6 +73,9 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     """Means of the mixed values when the dialog opened."""
     _same_interpolation = ""
     """Interpolation of all keys when the dialog opened, or an empty string if it differs."""
+    _is_by_hand = False
+    """True if the dialog was opened. Plain tracks are then enabled as *Enable TCB* does."""
+    _first_edit: FirstEdit | None = None
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -83,6 +87,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         self._chosen = chosen_keys(context)
         if not self._chosen:
             return refuse(self, NO_OWN_KEY_SELECTED)
+        self._is_by_hand = True
         self._recorded: list[RecordedTrack] = []
         self._show_values_of_keys(context)
         window_manager: Any = context.window_manager
@@ -120,11 +125,12 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def check(self, context: bpy.types.Context) -> bool:
         """Update the motion after each change in the dialog."""
-        chosen = read_again(self._chosen)
+        given, defaults = self._given(), defaults_of(context.scene)
         # If nothing was changed, there is nothing to restore, and an unkeyed pose remains.
+        self._first_edit = self._first_edit or FirstEdit(self._chosen, defaults)
+        chosen = read_again(self._chosen)
         self._recorded = self._recorded or record_tracks((keys.datablock, keys.track) for keys in chosen)
         # Errors are reported on OK.
-        given, defaults = self._given(), defaults_of(context.scene)
         for_each_track(chosen, lambda keys: set_parameters(keys, given, defaults))
         redraw_editors()
         return True
@@ -132,6 +138,8 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     def cancel(self, _context: bpy.types.Context) -> None:
         """Restore the keys. Blender calls this when the user closes the dialog without OK."""
         revert_tracks(self._recorded)
+        if self._first_edit is not None:
+            self._first_edit.revert()
         redraw_editors()
 
     def execute(self, context: bpy.types.Context) -> Status:
@@ -147,7 +155,10 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def _set_selected(self, context: bpy.types.Context) -> Status:
         defaults = defaults_of(context.scene)
-        report = for_each_track(chosen_keys(context), lambda keys: self._set(keys, defaults))
+        chosen, work = chosen_keys(context), lambda keys: self._set(keys, defaults)
+        report = for_each_edited_track(chosen, defaults, work) if self._is_by_hand else for_each_track(chosen, work)
+        if self._first_edit is not None:
+            report.notes[:0] = self._first_edit.notes
         return finish(self, report, rpt_("Set {:s}", report.counts), NO_OWN_KEY_SELECTED)
 
     def _set_named(self, context: bpy.types.Context) -> Status:

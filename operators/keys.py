@@ -95,6 +95,7 @@ class TCB_OT_key_bezier(OnShownAndSelectedKeys, bpy.types.Operator):
 
     work = staticmethod(make_bezier)
     done = n_("Made {:s} Bezier")
+    makes_tcb = True
 
 
 class TCB_OT_key_use_tcb(OnShownAndSelectedKeys, bpy.types.Operator):

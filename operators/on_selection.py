@@ -11,7 +11,8 @@ from bpy.props import BoolProperty
 from ..animation.translation import n_, rpt_
 from ..ui import selection
 from ..ui.chosen_keys import reason_no_key_is_chosen, shown_and_selected_keys
-from ..ui.operator_results import Status, finish, for_each_track
+from ..ui.operator_results import Status, finish, for_each_edited_track, for_each_track
+from ..ui.scene import defaults_of
 
 NOTHING_IS_TCB = n_("No selected track is TCB")
 """Message of grayed-out buttons that need TCB tracks."""
@@ -104,7 +105,13 @@ class OnShownAndSelectedKeys(OnKeys):
     """Static function that takes the keys of a track."""
     done: ClassVar[str]
     """Message on success, with a placeholder for the counts."""
+    makes_tcb: ClassVar[bool] = False
+    """True if the function makes plain tracks TCB. They are then enabled first, as *Enable TCB* does."""
 
     def execute(self: Any, context: bpy.types.Context) -> Status:
-        report = for_each_track(shown_and_selected_keys(context), type(self).work)
+        keys, work = shown_and_selected_keys(context), type(self).work
+        if self.makes_tcb:
+            report = for_each_edited_track(keys, defaults_of(context.scene), work)
+        else:
+            report = for_each_track(keys, work)
         return finish(self, report, rpt_(self.done, report.counts), NO_OWN_KEY_SELECTED)

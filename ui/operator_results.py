@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 import bpy
 
 from ..animation import AnimationError, Report
+from ..animation.edit.first_edit import FirstEdit
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import Finding
 from ..animation.messages import ASK_TO_FREE
@@ -122,6 +123,22 @@ def for_each_track(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None
             report.changed_keys += len(keys)
             datablocks[keys.datablock.as_pointer()] = keys.datablock
     report.add(Report.on(list(datablocks.values())))
+    return report
+
+
+def for_each_edited_track(
+    chosen: Sequence[TrackKeys], defaults: Mapping[str, float], work: Callable[[TrackKeys], None]
+) -> Report:
+    """Apply a function that sets parameters to the chosen keys of each track (see `for_each_track`).
+
+    Plain tracks are enabled first, as *Enable TCB* does, unless the function changes no track.
+    """
+    first_edit = FirstEdit(chosen, defaults)
+    report = for_each_track(first_edit.chosen, work)
+    if report.tracks:
+        report.notes += first_edit.notes
+    else:
+        first_edit.revert()
     return report
 
 

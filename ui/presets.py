@@ -13,7 +13,7 @@ from ..animation.edit.set_parameters import set_parameters
 from ..animation.report import Report
 from ..animation.translation import iface_, n_
 from .chosen_keys import chosen_keys
-from .operator_results import for_each_track
+from .operator_results import for_each_edited_track
 from .scene import defaults_of
 
 SUBFOLDER = "tcb_animation/key"
@@ -55,4 +55,6 @@ def user_presets() -> list[str]:
 def apply_preset(context: bpy.types.Context, parameters: Mapping[str, float]) -> Report:
     """Apply the parameters of a preset to the chosen keys."""
     defaults = defaults_of(context.scene)
-    return for_each_track(chosen_keys(context), lambda keys: set_parameters(keys, parameters, defaults))
+    return for_each_edited_track(
+        chosen_keys(context), defaults, lambda keys: set_parameters(keys, parameters, defaults)
+    )

@@ -4,6 +4,8 @@
 For live tracks played by handles, each step shows a preview of the handles. When the drag ends, the preview is removed
 and the parameters are set as in any other edit, so the result does not depend on the drag. To cancel a drag, it is
 enough to remove the preview. Other tracks, for example baked tracks, are written at each step.
+
+Plain tracks become TCB at the first step, and plain again if the drag is canceled.
 """
 
 from __future__ import annotations
@@ -19,11 +21,12 @@ import numpy as np
 from ...interp import KeysError
 from ..bake.drags import begin_preview, end_drag, end_preview, finish_preview
 from ..bake.handle_preview import HandlePreview
-from ..errors import AnimationError
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, evaluate_anew, users_of_channels
 from ..fcurves.linked_data import check_editable
 from ..store.parameters import LIMITS, Numbers
 from .drag_pace import Pace
+from .first_edit import FirstEdit
 from .recorded_tracks import RecordedTrack, record_tracks, revert_tracks
 from .set_parameters import set_parameters_of_each
 from .track_keys import TrackKeys, current_tracks, read_again
@@ -48,6 +51,7 @@ class ParameterDrag:
 
     def __init__(self, chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> None:
         self.chosen = list(chosen)
+        """The keys, read again if their tracks were enabled."""
         self.is_shown = False
         """True if the drag has shown a step and has not ended."""
         self.stepped_at = -np.inf
@@ -60,12 +64,23 @@ class ParameterDrag:
         """Indices of the tracks that are written at each step."""
         self._recorded: dict[int, RecordedTrack] = {}
         """The tracks that were written, as they were before the drag, by index."""
+        self._first_edit: FirstEdit | None = None
+        """The enabling of plain tracks, if the drag has begun."""
         self._pace = Pace()
         self._waits = False
         """True if the last step was not shown yet."""
 
+    def begin(self) -> list[Finding]:
+        """Enable plain tracks, unless the drag has begun. Return notes on the enabled tracks."""
+        if self._first_edit is not None:
+            return []
+        self._first_edit = FirstEdit(self.chosen, self._defaults)
+        self.chosen = self._first_edit.chosen
+        return self._first_edit.notes
+
     def to(self, given: Given) -> list[AnimationError]:
         """Show the parameters, possibly after a delay. Return an error for each track that can't be changed."""
+        self.begin()
         kinds_before = list(map(_kind, self._given))
         self._given, self.stepped_at = given, time.monotonic()
         if not self.is_shown:
@@ -87,6 +102,7 @@ class ParameterDrag:
 
         The motion is updated immediately if the drag has shown a step, and otherwise later by Live.
         """
+        self.begin()
         self._given = given
         if self.is_shown:
             return self.finish_at_last_step()
@@ -109,6 +125,10 @@ class ParameterDrag:
         self._end()
         revert_tracks(list(self._recorded.values()))
         self._recorded.clear()
+        if self._first_edit is not None:
+            self._first_edit.revert()
+            self.chosen = self._first_edit.before
+            self._first_edit = None
         end_drag()
 
     def _prepare(self) -> None:

@@ -18,6 +18,12 @@ def is_live(action: bpy.types.Action) -> bool:
     return bool(getattr(action, "tcb_live", False))
 
 
+def switch_on(action: Any) -> None:
+    """Turn Live on for the action, if the property is registered."""
+    if hasattr(action, "tcb_live"):
+        action.tcb_live = True
+
+
 def switch_off(action: Any) -> list[Finding]:
     """Turn Live off for the action. Return a note if Live was on."""
     was_live = is_live(action)

@@ -20,6 +20,7 @@ from ...formats import preset
 from ...operators.files import read_file
 from ...ui import preferences
 from ...ui.chosen_values import chosen_parameters
+from ...ui.operator_results import keep_result_notes
 from ...ui.parameter_properties import DESCRIPTIONS, of_50
 from ...ui.presets import apply_preset, label_of, presets
 from ...ui.sliders.shared_slider import is_mixed
@@ -67,7 +68,7 @@ def _set(_self: object, number: int) -> None:
     all_parameters = list(parameters_of_presets(bpy.context).values())
     if 0 < number <= len(all_parameters):
         # The panel shows the reason if keys cannot be changed.
-        apply_preset(bpy.context, all_parameters[number - 1])
+        keep_result_notes(apply_preset(bpy.context, all_parameters[number - 1]).notes)
 
 
 def _matching_number(context: bpy.types.Context) -> int:

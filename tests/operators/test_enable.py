@@ -75,13 +75,69 @@ def test_a_script_leaves_the_curves_as_they_are(ball, animation) -> None:
     assert not animation.find_track(ball, "location").is_played
 
 
-def test_a_press_leaves_live_as_it_is_where_something_was_tcb(ball, animation) -> None:
+@pytest.mark.parametrize("has_plain_track", [True, False])
+def test_a_press_also_plays_tracks_that_were_off(ball, animation, has_plain_track, capfd) -> None:
     bpy.ops.tcb.enable()
-    key(ball, "scale", KEYS)
+    if has_plain_track:
+        key(ball, "scale", KEYS)
     press()
-    assert animation.find_track(ball, "scale").enabled
+    assert ball.animation_data.action.tcb_live
+    paths = ["location", "scale"] if has_plain_track else ["location"]
+    assert all(animation.find_track(ball, path).is_played_by_handles for path in paths)
+    assert "Enabled 1 object, 1 track, 3 keys" in capfd.readouterr().out.splitlines()[-1]
+
+
+def test_the_first_slider_move_on_a_plain_track_enables_it_like_a_press(ball, animation, scene, numbers) -> None:
+    frames = np.linspace(10, 25, 61)
+    before = [curve(ball, "location").evaluate(frame) for frame in frames]
+    scene.frame_set(0)
+    scene.tcb.tension = 1.0
+    action, track = ball.animation_data.action, animation.find_track(ball, "location")
+    assert action.tcb_live
+    assert track.is_played_by_handles
+    # Other segments move as before, and the first key has the new tension.
+    assert np.abs(np.array(before) - [curve(ball, "location").evaluate(frame) for frame in frames]).max() < 0.15
+    assert numbers(ball, "location", "tension")[0] == 1.0
+
+
+def test_escape_from_the_first_slider_move_makes_the_track_plain_again(ball, animation, scene, event) -> None:
+    before, shown = snapshot(ball), scene.tcb.tension
+    event(presses=True)
+    scene.tcb.tension = 0.25
+    scene.tcb.bias = 0.5
+    assert ball.animation_data.action.tcb_live
+    event(takes_back=True)
+    scene.tcb.tension = shown
+    scene.tcb.bias = 0.0
+    assert differences(before, snapshot(ball)) == []
+    assert not ball.animation_data.action.tcb_live
+    assert not ball.animation_data.action.keys()
+    # The next drag starts anew.
+    event(presses=True)
+    scene.tcb.tension = 0.5
+    event(releases=True)
+    assert animation.find_track(ball, "location").is_played_by_handles
+
+
+def test_a_preset_enables_a_plain_track_and_a_script_that_sets_keys_leaves_it_off(ball, animation, scene) -> None:
+    key(ball, "scale", KEYS)
+    bpy.ops.tcb.key_set(track="scale", frame=10, tension=0.5)
     assert not ball.animation_data.action.tcb_live
     assert not animation.find_track(ball, "scale").is_played
+    bpy.context.window_manager.tcb_track = "Object/Ball/location"
+    bpy.ops.tcb.preset_apply(preset="stop")
+    assert ball.animation_data.action.tcb_live
+    assert animation.find_track(ball, "location").is_played_by_handles
+
+
+def test_a_locked_track_stays_plain(ball, animation, scene) -> None:
+    for index in range(3):
+        curve(ball, "location", index).lock = True
+    before = snapshot(ball)
+    assert bpy.ops.tcb.preset_apply.poll()
+    scene.tcb.tension = 0.5
+    assert differences(before, snapshot(ball)) == []
+    assert not ball.animation_data.action.tcb_live
 
 
 def test_a_rotation_keyed_in_some_channels_gets_keys_in_the_others(ball, animation, capfd) -> None:

@@ -181,6 +181,7 @@ def test_sliders_of_several_keys(keyed, choose, editor, numbers, scene, event):
 
 def test_parameters_of_one_key_are_pasted_to_all(keyed, choose, editor, numbers):
     cube = keyed("Cube")
+    bpy.ops.tcb.enable(keep_look=False)
     bpy.ops.tcb.key_set(track="location", frame=1, tension=0.5, ease_to=0.25)
     with editor("DOPESHEET"):
         choose(cube, "location", 1)
@@ -467,6 +468,7 @@ def test_a_preset_sets_only_what_it_names(keyed, choose, editor, numbers, tmp_pa
 
 def test_without_an_animation_editor_a_preset_goes_to_the_key_in_the_sidebar(keyed, numbers, scene):
     cube = keyed("Cube")
+    bpy.ops.tcb.enable(keep_look=False)
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     scene.frame_set(11)
     bpy.ops.tcb.preset_apply(preset="stop")
@@ -575,6 +577,7 @@ def test_keys_have_the_default_parameters_until_they_have_their_own(keyed, choos
 
 def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
     cube = keyed("Cube")
+    bpy.ops.tcb.enable(keep_look=False)
     choose(cube, "location", 1, 11)
     with editor("DOPESHEET"):
         selected = scene.tcb

@@ -408,8 +408,8 @@ def test_a_release_confirms_the_shown_frame_although_ctrl_was_released_first(
     ):
         assert operator.modal(drag, viewport, each_event) == {"RUNNING_MODAL"}
     assert operator.modal(drag, viewport, event("LEFTMOUSE", "RELEASE", end, False)) == {"FINISHED"}
-    keys = tcb_animation.animation.track_keys(thing, "location")
-    assert keys.frames.tolist() == [1.0, 30.0, 41.0, 60.0]
+    (fcurve, *_) = tcb_animation.animation.fcurves.channels.channels_of(thing)
+    assert [point.co.x for point in fcurve.keyframe_points] == [1.0, 30.0, 41.0, 60.0]
 
 
 def test_an_axis_and_a_number_are_those_of_the_world(scene, overlay, pictures, camera, thing, viewport):

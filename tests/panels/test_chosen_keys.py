@@ -63,6 +63,7 @@ def test_of_a_bone_the_rotation_is_shown_first(rig, tcb_animation):
 
 
 def test_a_slider_sets_the_keys_of_all_selected_bones_at_that_frame(rig, scene, tcb_animation):
+    tcb_animation.animation.enable(rig, keep_look=False)
     assert "Frame 21 · 10 bones" in drawn("TCB_PT_tracks")
     scene.tcb.tension = 0.5
     for number in range(10):
@@ -116,6 +117,7 @@ def test_a_bone_without_a_key_there_and_one_that_is_not_selected_are_left_alone(
 
 
 def test_presets_and_buttons_are_for_all_of_them(rig, scene, tcb_animation):
+    tcb_animation.animation.enable(rig, keep_look=False)
     bpy.ops.tcb.preset_apply(preset="stop")
     assert all(given(tcb_animation.animation, rig, path(number), "tension") == [(21.0, 1.0)] for number in range(10))
     bpy.ops.tcb.key_reset()
@@ -362,6 +364,7 @@ def test_what_a_preset_does_not_set_is_as_the_keys_have_it(
     rig, scene, own_presets, choices, tcb_animation, monkeypatch
 ):
     animation = tcb_animation.animation
+    animation.enable(rig, keep_look=False)
     own_presets("Mine", tension=0.75)
     drawn = []
     monkeypatch.setattr(tcb_animation.panels.pictures.preset_pictures, "icon_of", lambda keys: drawn.append(keys) or 0)

@@ -293,6 +293,7 @@ def test_the_tab_shows_five_sliders_and_the_place_of_the_key(cube, scene):
 
 
 def test_the_sliders_set_the_key_that_they_show(cube, scene):
+    bpy.ops.tcb.enable(keep_look=False)
     scene.frame_set(15)
     scene.tcb.tension = 0.5
     scene.tcb.ease_from = 0.25

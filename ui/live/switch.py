@@ -10,48 +10,22 @@ from bpy.props import BoolProperty
 
 from ...animation import Report
 from ...animation.action_users import users_of
-from ...animation.bake.pipeline import bake
-from ...animation.chosen_paths import WholePath
-from ...animation.errors import AnimationError
+from ...animation.edit.first_edit import turn_live_on
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
-from ...animation.fcurves.channels import channels_of
-from ...animation.store.find_tracks import find_tracks
 from ...animation.store.live_switch import is_live, switch_off
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table_upkeep import play_restored
-from .. import selection
 from ..operator_results import keep_result_notes
 from . import updates
 from .scenes import default_parameters
 from .watched import watches
 
 
-def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
-    """Return the datablocks' actions that have no TCB tracks yet."""
-    actions = selection.actions_of(datablocks)
-    return [action for action in actions if action.is_editable and not read_table(action).tracks]
-
-
 def go_live(actions: Iterable[bpy.types.Action]) -> Report:
-    """Turn Live on for actions with TCB tracks. Tracks that are not played yet are then played by handles."""
-    tcb_actions = [action for action in actions if read_table(action).tracks]
-    users = list(dict.fromkeys(user for action in tcb_actions for user in users_of(action)))
-    unplayed_paths = {user: paths for user in users if (paths := _unplayed_paths(user))}
-    report = bake(unplayed_paths, updates.handle_options(users), unplayed_paths)
-    for action in tcb_actions:
-        setattr(action, "tcb_live", True)  # noqa: B010  not in Blender's own types
+    """Turn Live on for actions with TCB tracks. Tracks that are off are then played by handles."""
+    report = turn_live_on(actions, updates.handle_options)
     report.notes += updates.flush().notes
     return report
-
-
-def _unplayed_paths(datablock: bpy.types.ID) -> list[str]:
-    """Return the paths of the datablock's TCB tracks that are off, of bones too."""
-    try:
-        tracks = find_tracks(datablock, channels_of(datablock))
-    except AnimationError:
-        # For example, another user's slot has no F-curves. It then has no tracks to play.
-        return []
-    return [WholePath(track.path) for track in tracks if track.enabled and not track.is_played]
 
 
 def _on_switch(action: bpy.types.Action, _context: bpy.types.Context) -> None:

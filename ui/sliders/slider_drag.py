@@ -21,11 +21,14 @@ from typing import Any, NamedTuple, TypeVar
 import bpy
 import numpy as np
 
+from ...animation import AnimationError
 from ...animation.edit.parameter_drag import ParameterDrag
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
 from ...animation.store.parameters import Numbers
+from ...animation.store.table.rows import PARAMETERS
 from .. import redraw
+from ..operator_results import keep_result_notes
 from ..scene import defaults_of
 from .last_event import LastEvent, last_event
 from .shared_slider import SharedSlider
@@ -118,6 +121,8 @@ class SliderDrag:
         self._area = _area_of(context)
         self._window = context.window.as_pointer() if context.window is not None else 0
         self._starts: dict[str, _Start] = {}
+        self._numbers_of_plain = _numbers_of_plain(context, chosen) if isinstance(drag, ParameterDrag) else {}
+        """Parameters that the sliders displayed when the drag began, if it makes plain tracks TCB."""
         self.has_just_ended = False
         """True from the end of the drag until Blender has handled the current events."""
         self._was_released = False
@@ -146,7 +151,8 @@ class SliderDrag:
     def begin(self, name: str, slider: SharedSlider, keys: Sequence[TrackKeys], numbers: Numbers) -> None:
         """Record a slider and the current values of its keys, unless it is already dragged."""
         if name not in self._starts:
-            self._starts[name] = _Start(slider, slider.shown(numbers), keys, numbers)
+            displayed = slider.shown(self._numbers_of_plain.get(name, numbers))
+            self._starts[name] = _Start(slider, displayed, keys, numbers)
 
     def set(self, name: str, value: float, event: LastEvent, relative: bool) -> None:
         """Set the values of a recorded slider's keys, after the slider was set to `value` during the event."""
@@ -155,6 +161,8 @@ class SliderDrag:
         is_reset = is_drag and abs(value - start.displayed) <= _SAME
         after = start.numbers if is_reset else start.slider.changed(start.numbers, start.displayed, value, relative)
         self.numbers[name] = start.keys, after
+        if isinstance(self.drag, ParameterDrag) and not (is_drag and self._is_at_start()):
+            self._begin(self.drag)
         is_held = self.drag.is_shown and not event.releases and (event.is_modifier or event.takes_back)
         if is_drag and self._is_at_start():
             self._take_back()
@@ -163,6 +171,13 @@ class SliderDrag:
         else:
             self.drag.finish(self._given())
             self._end()
+
+    def _begin(self, drag: ParameterDrag) -> None:
+        """Enable plain tracks at the first change, and keep the notes for the message line."""
+        notes = drag.begin()
+        self.chosen = drag.chosen
+        if notes:
+            keep_result_notes(notes)
 
     def _is_at_start(self) -> bool:
         """Return whether all sliders have been reset, and the values are therefore the arrays of the start."""
@@ -234,6 +249,19 @@ def _watch() -> float | None:
 def _forget_ended() -> None:
     if _current is not None:
         _current.has_just_ended = False
+
+
+def _numbers_of_plain(context: bpy.types.Context, chosen: Sequence[TrackKeys]) -> dict[str, Numbers]:
+    """Return the parameters of the chosen keys before their tracks are enabled, or nothing if all tracks are TCB."""
+    if all(keys.track.enabled for keys in chosen):
+        return {}
+    defaults = defaults_of(context.scene)
+    try:
+        by_track = [keys.parameters(defaults) for keys in chosen]
+    except AnimationError:
+        # The sliders show unreadable values, and cannot be reset to them.
+        return {}
+    return {name: np.concatenate([numbers[name] for numbers in by_track]) for name in PARAMETERS}
 
 
 def split_by_track(chosen: Sequence[TrackKeys], numbers: Numbers) -> list[tuple[TrackKeys, Numbers]]:
