@@ -221,7 +221,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "KEYED_APART_SHOWN": n_(
         "channels are keyed at different frames. Smoothness is shown only while the track is not baked"
     ),
-    "TOO_MANY_KEYS_MEASURED": n_("smoothness is not measured for tracks with more than {:d} keys"),
     "NO_PARAMETERS": n_("the method does not use tension, continuity or bias"),
     "NO_KEY_BESIDE": n_("there is no other key on this side"),
     "EASE_DECIDES": n_("an ease next to this key determines the tangent"),

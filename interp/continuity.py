@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,55 +14,31 @@ _SMALLEST = 1e-9
 """The minimum size of a visible jump, relative to the size of the derivative. Rounding causes smaller jumps."""
 
 
-@dataclass(frozen=True)
-class Jump:
-    """The largest difference in one derivative between the two sides of a key.
-
-    Attributes
-    ----------
-    size : float
-        Euclidean norm of the difference, in units of the value (radians for rotations) per frame to the power of the
-        order.
-    frame : float or None
-        Frame of the key. None if the spline has no key with segments on both sides.
-    is_seen : bool
-        True if the jump is larger than rounding.
-    """
+class Jump(NamedTuple):
+    """The largest difference in one derivative between the two sides of a key."""
 
     size: float
+    """Euclidean norm, in units of the value (radians for rotations) per frame to the power of the order."""
     frame: float | None
+    """Frame of the key. None if the spline has no key with segments on both sides."""
     is_seen: bool
+    """True if the jump is larger than rounding."""
 
 
 def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
-    """Measure the jumps in the value and in each derivative.
+    """Measure the jumps in the value and in each derivative, at inner keys and at the seam of a cycle.
 
-    Parameters
-    ----------
-    spline : a spline of any method
-        The spline to measure, at its inner keys and, for a cycle, at the seam.
-    is_rotation : bool
-        True if the values are quaternions.
-
-    Returns
-    -------
-    list of Jump
-        The jumps in the value and its two derivatives, in order. The jump of a rotation is an angle of at most half a
-        turn.
-
-    Notes
-    -----
-    The left side of a key is evaluated at the last float64 before it, and the right side at the key. A jump is as
-    accurate as the spline's derivatives there.
+    The left side of a key is evaluated at the last float64 before it, and the right side at the key. `is_rotation` is
+    true if the values are quaternions. The jump of their value is an angle of at most half a turn.
     """
     orders = range(spline.derivatives + 1)
     frames = spline.keys.frames
-    inner = frames[1:-1]
-    keys, frames_before, frames_after = inner, np.nextafter(inner, -np.inf), inner
+    keys = frames_after = frames[1:-1]
+    frames_before = np.nextafter(keys, -np.inf)
     if spline.cycle != "SINGLE" and len(frames) > 1:
         # At the seam of a cycle, the last key continues at the first.
-        keys, frames_before = frames[1:], np.append(frames_before, frames[-1])
-        frames_after = np.append(inner, frames[0])
+        keys, frames_after = frames[1:], np.append(frames_after, frames[0])
+        frames_before = np.append(frames_before, frames[-1])
     if not len(keys):
         return [Jump(0.0, None, False) for _ in orders]
     shortest_length = float(np.diff(frames).min())
@@ -73,12 +49,10 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
         before, after = spline(frames_before, order), spline(frames_after, order)
         is_angle = is_rotation and order == 0
         sizes = rotations.angle_between(before, after) if is_angle else np.linalg.norm(after - before, axis=1)
-        largest = max(float(np.abs(before).max()), float(np.abs(after).max()))
         # A derivative that is small at the keys has the rounding error of a typical derivative between keys.
-        scale = max(largest, typical)
+        scale = max(float(np.abs(before).max()), float(np.abs(after).max()), typical)
         row = int(np.argmax(sizes))
-        size = float(sizes[row])
-        measured.append(Jump(size, float(keys[row]), size > _SMALLEST * scale))
+        measured.append(Jump(float(sizes[row]), float(keys[row]), float(sizes[row]) > _SMALLEST * scale))
         typical = (scale if order else value_range) / shortest_length
     return measured
 

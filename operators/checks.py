@@ -9,13 +9,11 @@ import bpy
 from bpy.props import BoolProperty, IntProperty
 
 from ..animation import AnimationError, check_many, joint_gap
-from ..animation.checks.conditions import Checks
-from ..animation.checks.violation import Violation
 from ..animation.number_text import size_text
 from ..animation.track_names import track_name
 from ..animation.translation import rpt_
 from ..ui import selection
-from ..ui.operator_results import SHOWN_NOTES, Status, refuse, report_notes
+from ..ui.operator_results import Status, refuse, report_notes
 from ..ui.option_properties import CustomRange
 from ..ui.properties import show_findings
 from ..ui.redraw import redraw_editors
@@ -47,33 +45,22 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
             checks = check_many(_selected_objects(context), frame_range, context.scene)
         except ValueError as error:
             return refuse(self, error)
-        rows = map(_row_of, checks.violations)
+        rows = [
+            {
+                "item": violation.name,
+                "frame": violation.worst,
+                "place": violation.place,
+                "track": track_name(violation.track),
+                "name": violation.message,
+            }
+            for violation in checks.violations
+        ]
         show_findings(context.window_manager, checks.summary, rows)
-        self._report_checks(checks)
+        found = [violation.finding for violation in checks.violations]
+        report_notes(self, [*checks.errors, *found, *checks.notes], "WARNING")
+        self.report({"WARNING"} if checks.errors else {"INFO"}, checks.summary)
         redraw_editors()
         return {"FINISHED"}
-
-    def _report_checks(self, checks: Checks) -> None:
-        """Report the notes, the first errors and violations, and the summary."""
-        report_notes(self, checks.notes)
-        for refusal in checks.errors[:SHOWN_NOTES]:
-            self.report({"WARNING"}, str(refusal))
-        for violation in checks.violations[:SHOWN_NOTES]:
-            self.report({"WARNING"}, str(violation))
-        remaining = len(checks.violations) - SHOWN_NOTES
-        if remaining > 0:
-            self.report({"WARNING"}, rpt_("… and {:d} more in the sidebar list", remaining))
-        self.report({"WARNING"} if checks.errors else {"INFO"}, checks.summary)
-
-
-def _row_of(violation: Violation) -> dict[str, Any]:
-    return {
-        "item": violation.name,
-        "frame": violation.worst,
-        "place": violation.place,
-        "track": track_name(violation.track),
-        "name": violation.message,
-    }
 
 
 def _selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:

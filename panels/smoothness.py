@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ..animation import AnimationError
-from ..animation.checks.smoothness import Smoothness, smoothness
+from ..animation.checks.shown_key import largest_jumps
 from ..animation.number_text import size_text
 from ..animation.translation import iface_, n_
-from ..interp.continuity import Jump
+from ..interp.continuity import Jump, continuity
 from ..ui import sidebar_tracks
 from ..ui.layouts import layout_of
 from ..ui.scene import defaults_of
@@ -36,29 +36,27 @@ class TCB_PT_motion(Advanced, bpy.types.Panel):
         _, track = active
         box = layout.box().column(align=True)
         try:
-            measured = smoothness(track, defaults_of(context.scene))
+            jumps = largest_jumps(track, defaults_of(context.scene))
         except AnimationError as error:
             box.label(text=error.message, icon="ERROR", translate=False)
         else:
-            _draw_jumps(box, measured, track.is_rotation)
+            _draw_jumps(box, jumps, track.is_rotation)
         layout.operator("tcb.velocities_write", icon="TRACKING_FORWARDS")
 
 
-def _draw_jumps(layout: bpy.types.UILayout, measured: Smoothness, is_rotation: bool) -> None:
+def _draw_jumps(layout: bpy.types.UILayout, jumps: list[Jump], is_rotation: bool) -> None:
     """Draw the largest jumps of the value, the velocity and the acceleration. The value is left out if it has none."""
-    if measured.continuity:
-        heading = iface_("Measured with {:s}. Largest jumps:", measured.continuity)
-    else:
-        heading = iface_("The values jump. Largest jumps:")
+    measured = continuity(jumps)
+    heading = (
+        iface_("Measured with {:s}. Largest jumps:", measured)
+        if measured
+        else iface_("The values jump. Largest jumps:")
+    )
     layout.label(text=heading, translate=False)
-    for order, jump in enumerate(measured.jumps):
-        if order or jump.is_seen:
-            layout.label(text=_jump_text(order, jump, is_rotation), translate=False)
-
-
-def _jump_text(order: int, jump: Jump, is_rotation: bool) -> str:
-    name = iface_(_DERIVATIVES[order])
-    if not jump.is_seen:
-        return iface_("{:s}: none", name)
-    size = size_text(jump.size, is_angle=is_rotation)
-    return iface_("{:s}: {:s} at frame {:g}", name, size, jump.frame)
+    for order, jump in enumerate(jumps):
+        name = iface_(_DERIVATIVES[order])
+        if jump.is_seen:
+            size = size_text(jump.size, is_angle=is_rotation)
+            layout.label(text=iface_("{:s}: {:s} at frame {:g}", name, size, jump.frame), translate=False)
+        elif order:
+            layout.label(text=iface_("{:s}: none", name), translate=False)

@@ -13,11 +13,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..fcurves.keyframes import BoolArray
 from ..number_text import number_text
 from ..sampling.properties import PropertySampler, Values
 from ..translation import n_, rpt_
-from .violation import Violation, runs
+from .violation import Violation, violations
 
 _SIZES = {
     "PERSP": ("lens", "sensor_width", "sensor_height"),
@@ -49,16 +48,26 @@ def camera_violations(sampler: PropertySampler) -> Iterator[Violation]:
     for path in limited:
         yield from _too_small(sampler, path, values[path], minimum[path])
     start, end = (np.maximum(values[path], minimum[path]) for path in _CLIPS)
-    for frames, row in _runs(sampler, start >= end, excess=start - end):
-        texts = number_text(start[row]), number_text(end[row])
-        message = rpt_("clip start {:s} is not below clip end {:s}", *texts)
-        yield Violation(sampler.item.name, "clip_end", "CLIP", *frames, message)
+    yield from violations(
+        sampler,
+        "clip_end",
+        "CLIP",
+        start >= end,
+        start - end,
+        lambda row: rpt_("clip start {:s} is not below clip end {:s}", number_text(start[row]), number_text(end[row])),
+    )
     if camera.dof.focus_object is None:
         use_dof, distance = (values[path] for path in _FOCUS)
-        for frames, row in _runs(sampler, (use_dof >= 0.5) & (distance <= start), excess=start - distance):
-            texts = number_text(distance[row]), number_text(start[row])
-            message = rpt_("focus distance {:s} is not beyond clip start {:s}", *texts)
-            yield Violation(sampler.item.name, "dof.focus_distance", "FOCUS", *frames, message)
+        yield from violations(
+            sampler,
+            "dof.focus_distance",
+            "FOCUS",
+            (use_dof >= 0.5) & (distance <= start),
+            start - distance,
+            lambda row: rpt_(
+                "focus distance {:s} is not beyond clip start {:s}", number_text(distance[row]), number_text(start[row])
+            ),
+        )
 
 
 def _too_small(sampler: PropertySampler, path: str, values: Values, minimum: float) -> Iterator[Violation]:
@@ -66,28 +75,13 @@ def _too_small(sampler: PropertySampler, path: str, values: Values, minimum: flo
 
     Blender plays the minimum in place of a lower value, so the motion stops there. A view of size 0 shows nothing.
     """
-    name = rpt_(_NAMES[path])
-    for frames, row in _runs(sampler, values < minimum if minimum > 0.0 else values <= 0.0, excess=minimum - values):
+
+    def message(row: int) -> str:
+        name, value, limit = rpt_(_NAMES[path]), number_text(values[row], 7), number_text(minimum, 7)
         if minimum > 0.0:
-            message = rpt_(
-                "{name:s} {value:s} is below Blender's minimum of {limit:s}",
-                name=name,
-                value=number_text(values[row], 7),
-                limit=number_text(minimum, 7),
-            )
-        else:
-            message = rpt_("{:s} {:s} is not above 0", name, number_text(values[row]))
-        yield Violation(sampler.item.name, path, "CLIP" if path in _CLIPS else "LENS", *frames, message)
+            text = n_("{name:s} {value:s} is below Blender's minimum of {limit:s}")
+            return rpt_(text, name=name, value=value, limit=limit)
+        return rpt_("{:s} {:s} is not above 0", name, value)
 
-
-def _runs(
-    sampler: PropertySampler, is_violated: BoolArray, excess: Values
-) -> Iterator[tuple[tuple[float, float, float], int]]:
-    """Yield the first, last and worst frames of each run of violating samples, and the row of the worst sample.
-
-    The worst sample of a run has the largest `excess`.
-    """
-    for first, last in runs(is_violated):
-        worst = first + int(np.argmax(excess[first : last + 1]))
-        start, end, worst_frame = sampler.frames[[first, last, worst]].tolist()
-        yield (start, end, worst_frame), worst
+    is_too_small = values < minimum if minimum > 0.0 else values <= 0.0
+    yield from violations(sampler, path, "CLIP" if path in _CLIPS else "LENS", is_too_small, minimum - values, message)

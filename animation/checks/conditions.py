@@ -135,7 +135,17 @@ def check_many(
             continue
         checks.objects += 1
         checks.samples += len(frames)
-        _check_object(PropertySampler(scene, item, frames), checks)
+        sampler = PropertySampler(scene, item, frames)
+        # An error in one condition does not skip the others.
+        for condition in (camera_violations, view_violations, scale_violations):
+            try:
+                results = list(condition(sampler))
+            except AnimationError as refusal:
+                checks.errors += map(_not_checked, refusal.findings)
+                continue
+            checks.notes += [_not_checked(result) for result in results if isinstance(result, Finding)]
+            found = [result for result in results if isinstance(result, Violation)]
+            checks.violations += sorted(found, key=lambda violation: violation.start)
     return checks
 
 
@@ -144,22 +154,6 @@ def _objects_of(datablock: bpy.types.ID) -> list[bpy.types.Object]:
     if isinstance(datablock, bpy.types.Object):
         return [datablock]
     return [item for item in bpy.data.objects if item.data == datablock]
-
-
-def _check_object(sampler: PropertySampler, checks: Checks) -> None:
-    """Add the violations of one object to the result. An error in one condition does not skip the others."""
-    for condition in (camera_violations, view_violations, scale_violations):
-        violations = []
-        try:
-            for result in condition(sampler):
-                if isinstance(result, Finding):
-                    checks.notes.append(_not_checked(result))
-                else:
-                    violations.append(result)
-        except AnimationError as refusal:
-            checks.errors += map(_not_checked, refusal.findings)
-        else:
-            checks.violations += sorted(violations, key=lambda violation: violation.start)
 
 
 def _not_checked(reason: Finding) -> Finding:

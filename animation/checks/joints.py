@@ -99,40 +99,26 @@ def joint_gap(
     if parent is None:
         fault = Finding("BONE_WITHOUT_PARENT", arguments=(bone,)) if bone else Finding("NO_PARENT")
         raise AnimationError(fault.on(item.name))
-    frames = sampled_frames(scene, [item] if bone else _with_parents(item), frame_range, STEP)
+    owners = [item]
+    while not bone and owners[-1].parent is not None:
+        owners.append(owners[-1].parent)
+    frames = sampled_frames(scene, owners, frame_range, STEP)
     positions = world_matrices(scene, item, bone, frames)[:, :3, 3]
-    parent_object, parent_bone = (item, parent.name) if bone else (parent, _parent_bone(child))
-    parent_matrices = world_matrices(scene, parent_object, parent_bone, frames)
     if bone:
+        parents = world_matrices(scene, item, parent.name, frames)
         rest = np.linalg.inv(np.array(parent.bone.matrix_local)) @ np.array(bones[bone].bone.matrix_local)
         place_on_parent = rest[:3, 3]
-    elif abs(np.linalg.det(parent_matrices[0, :3, :3])) < np.finfo(np.float32).tiny:
-        raise AnimationError(Finding("JOINT_PARENT_FLAT", item.name, arguments=(float(frames[0]),)))
     else:
-        place_on_parent = np.linalg.solve(parent_matrices[0, :3, :3], positions[0] - parent_matrices[0, :3, 3])
-    expected = parent_matrices[:, :3, :3] @ place_on_parent + parent_matrices[:, :3, 3]
-    distance = np.linalg.norm(positions - expected, axis=1)
+        # Without its parent bone, the armature itself is the parent.
+        is_on_bone = child.parent_type == "BONE" and parent.pose and child.parent_bone in parent.pose.bones
+        parents = world_matrices(scene, parent, child.parent_bone if is_on_bone else "", frames)
+        if abs(np.linalg.det(parents[0, :3, :3])) < np.finfo(np.float32).tiny:
+            raise AnimationError(Finding("JOINT_PARENT_FLAT", item.name, arguments=(float(frames[0]),)))
+        place_on_parent = np.linalg.solve(parents[0, :3, :3], positions[0] - parents[0, :3, 3])
+    distance = np.linalg.norm(positions - parents[:, :3, :3] @ place_on_parent - parents[:, :3, 3], axis=1)
     is_finite = np.isfinite(distance)
     if not is_finite.all():
         raise AnimationError(Finding("JOINT_NOT_FINITE", bone or item.name, frame=float(frames[np.argmin(is_finite)])))
     distance[distance < _ROUNDING_STEPS * np.spacing(np.float32(np.abs(positions).max(initial=1.0)))] = 0.0
     worst = int(np.argmax(distance))
-    return Gap(
-        name=bone or item.name,
-        parent=parent.name,
-        distance=float(distance[worst]),
-        frame=float(frames[worst]),
-        samples=len(frames),
-    )
-
-
-def _parent_bone(child: Any) -> str:
-    """Return the object's parent bone, or "" if there is none and the armature itself is the parent."""
-    pose = child.parent.pose
-    return child.parent_bone if child.parent_type == "BONE" and pose and child.parent_bone in pose.bones else ""
-
-
-def _with_parents(item: bpy.types.Object) -> list[bpy.types.ID]:
-    """Return the object and all of its parents."""
-    parent = item.parent
-    return [item] if parent is None else [item, *_with_parents(parent)]
+    return Gap(bone or item.name, parent.name, float(distance[worst]), float(frames[worst]), len(frames))

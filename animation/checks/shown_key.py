@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...interp import rotations
+from ...interp.continuity import Jump, jumps
 from ...interp.cycles import wrapped_frame
 from ..bake.plans.own_motion import plays_its_own_keys
 from ..bake.plans.track_splines import track_splines
@@ -99,3 +100,17 @@ def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
         raise track.error("KEYED_APART_SHOWN")
+
+
+def largest_jumps(track: Track, defaults: Mapping[str, float]) -> list[Jump]:
+    """Return the largest jumps of the track's motion, and of each derivative, at its keys.
+
+    Raises AnimationError if the keys do not form a spline, or if the jumps can't be determined while drawing.
+    """
+    own = read_own_keys(track)
+    if not own:
+        raise track.error("NO_KEYS")
+    check_can_be_drawn(track, own)
+    splines = track_splines(track, track.settings, own, defaults)
+    jumps_by_order = zip(*(jumps(spline.spline, track.is_rotation) for spline in splines), strict=False)
+    return [max(of_order, key=lambda jump: (jump.is_seen, jump.size)) for of_order in jumps_by_order]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..errors import Finding, as_dict
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import BoolArray
 from ..records import record
+from ..sampling.properties import PropertySampler, Values
 from ..translation import rpt_
 
 
@@ -52,7 +53,20 @@ class Violation:
         return rpt_("frames {:.6g} to {:.6g}", self.start, self.end)
 
 
-def runs(mask: BoolArray) -> Iterator[tuple[int, int]]:
-    """Yield the first and last rows of each run of true values."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
-    yield from ((int(first), int(end) - 1) for first, end in edges.reshape(-1, 2))
+def violations(
+    sampler: PropertySampler,
+    track: str,
+    condition: str,
+    is_violated: BoolArray,
+    excess: Values,
+    message: Callable[[int], str],
+) -> Iterator[Violation]:
+    """Yield a violation for each run of violating samples. The worst sample of a run has the largest `excess`.
+
+    `message` returns the description for the row of the worst sample.
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_violated, [False])).astype(np.int8)))
+    for first, end in edges.reshape(-1, 2).tolist():
+        worst = first + int(np.argmax(excess[first:end]))
+        start, last, worst_frame = sampler.frames[[first, end - 1, worst]].tolist()
+        yield Violation(sampler.item.name, track, condition, start, last, worst_frame, message(worst))

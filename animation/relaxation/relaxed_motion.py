@@ -128,12 +128,7 @@ def _bones(datablock: Any) -> Sequence[Any]:
     return datablock.pose.bones if datablock.pose else ()
 
 
-class _State(NamedTuple):
-    """The motion with changed keys."""
-
-    motions: dict[tuple[int, str], Values]
-    excess: Values
-    """Numbers that are all below the tolerance only if the condition holds, shape (conditions, frames)."""
+class _Cost(NamedTuple):
     cost: Values
 
 
@@ -174,65 +169,70 @@ class Motion:
 
     def errors(self, numbers: Sequence[Values]) -> Values:
         """Return the error at each frame, at least 0."""
-        _, excess = self._sampled(numbers)
+        excess = self._excess(self._motions(numbers))
         if isinstance(self.condition, StaysAt):
             distances: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
             return distances
         largest: Values = np.maximum(excess.max(axis=0), 0.0)
         return largest
 
-    def evaluate(self, x: Values, _near: _State | None = None) -> _State:
-        """Return the motion for changes of the keys."""
-        motions, excess = self._sampled(self.numbers(x))
-        over = np.maximum(excess - self.aim, 0.0)
-        return _State(motions, excess, np.array([(x**2).sum() + self.penalty * (over**2).sum()]))
+    def evaluate(self, x: Values, _near: _Cost | None = None) -> _Cost:
+        """Return the cost of changes of the keys and of the remaining errors."""
+        over = np.maximum(self._excess(self._motions(self.numbers(x))) - self.aim, 0.0)
+        return _Cost(np.array([(x**2).sum() + self.penalty * (over**2).sum()]))
 
-    def equations(self, x: Values, state: _State) -> DenseEquations:
+    def equations(self, x: Values, _state: _Cost) -> DenseEquations:
         """Return the normal equations, with numeric derivatives."""
-        is_over = state.excess > self.aim
-        over = state.excess[is_over] - self.aim
+        motions = self._motions(self.numbers(x))
+        excess = self._excess(motions)
+        is_over = excess > self.aim
         columns = []
         for mover, values in zip(self.movers, self.numbers(x), strict=True):
             for row, step in enumerate(_DIFFERENCE * np.maximum(1.0, np.abs(values))):
                 changed = values.copy()
                 changed[row] += step
-                motions = state.motions | {mover.sampler_key: mover.motion(changed, self.frames)}
-                columns.append((self._excess(motions)[is_over] - state.excess[is_over]) / step)
+                changed_excess = self._excess(motions | {mover.sampler_key: mover.motion(changed, self.frames)})
+                columns.append((changed_excess[is_over] - excess[is_over]) / step)
         slopes = np.stack(columns, axis=1) / self._weights
         matrix = np.eye(len(x)) + self.penalty * slopes.T @ slopes
-        gradient = x + self.penalty * (slopes.T @ over)[:, np.newaxis]
+        gradient = x + self.penalty * (slopes.T @ (excess[is_over] - self.aim))[:, np.newaxis]
         return DenseEquations(matrix[np.newaxis], gradient, matrix.diagonal()[:, np.newaxis])
 
     def moved(self, x: Values, step: Values) -> Values:
         """Return the unknowns after a step."""
         return x + step
 
-    def is_good(self, _state: _State, _steps: int) -> BoolArray:
+    def is_good(self, _state: _Cost, _steps: int) -> BoolArray:
         """Return False, because only a small gain ends the descent."""
         return np.zeros(1, dtype=np.bool_)
 
-    def chosen(self, _better: BoolArray, new: _State, _old: _State) -> _State:
+    def chosen(self, _better: BoolArray, new: _Cost, _old: _Cost) -> _Cost:
         """Return the new state, because there is only one problem."""
         return new
 
-    def take(self, _problems: BoolArray, state: _State) -> tuple[Motion, _State]:
+    def take(self, _problems: BoolArray, state: _Cost) -> tuple[Motion, _Cost]:
         """Return the only problem."""
         return self, state
+
+    def _motions(self, numbers: Sequence[Values]) -> dict[tuple[int, str], Values]:
+        """Return the motion of each mover for these key values."""
+        pairs = zip(self.movers, numbers, strict=True)
+        return {mover.sampler_key: mover.motion(values, self.frames) for mover, values in pairs}
 
     def _evaluated_target(self, scene: bpy.types.Scene) -> Matrices | None:
         """Return the target's matrices if Blender must evaluate them. The keys that may change must not affect them."""
         target = target_of(self.condition)
         if target is None:
             return None
+        item, bone = target
         try:
-            self._sampler.matrices(*target)
+            self._sampler.matrices(item, bone)
         except UnknownMotionError:
-            thing = target[0].session_uid, target[1]
-            sampler = DepsgraphSampler([thing], self.frames)
-            sampler.advance({target[0].session_uid: target[0]}, scene, math.inf)
+            sampler = DepsgraphSampler([(item.session_uid, bone)], self.frames)
+            sampler.advance({item.session_uid: item}, scene, math.inf)
             if any(mover.datablock.session_uid in sampler.dependencies for mover in self.movers):
                 raise
-            return sampler.matrices(thing)
+            return sampler.matrices((item.session_uid, bone))
         return None
 
     def _changes_per_unit(self) -> Values:
@@ -248,13 +248,8 @@ class Motion:
             weights += [2.0 * lever if mover.track.kind == "QUATERNION" else lever] * len(mover.start)
         return np.array(weights)
 
-    def _sampled(self, numbers: Sequence[Values]) -> tuple[dict[tuple[int, str], Values], Values]:
-        """Return the motion of each mover, and the excess, for these key values."""
-        pairs = zip(self.movers, numbers, strict=True)
-        motions = {mover.sampler_key: mover.motion(values, self.frames) for mover, values in pairs}
-        return motions, self._excess(motions)
-
     def _excess(self, motions: Moved) -> Values:
+        """Return numbers that are all below the tolerance only if the condition holds, shape (conditions, frames)."""
         world = self._sampler.with_moved(motions)
         if isinstance(self.condition, TurnsWithin):
             return self._beyond_limits(self.condition, world)

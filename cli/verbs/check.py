@@ -17,15 +17,12 @@ from ..outcome import Outcome
 
 def check_motion(job: Job, outcome: Outcome) -> None:
     """Add an error to the outcome for each violation, open joint and failed check."""
-    given = job.given
-    checks = _check_objects(
-        matching_objects(given.objects, outcome) if given.objects else list(bpy.data.objects), given
-    )
+    given, report = job.given, outcome.report
+    objects = matching_objects(given.objects, outcome) if given.objects else list(bpy.data.objects)
+    checks = _check_objects(objects, given)
     gaps = [gap for name in given.joint if (gap := _measure_joint(name, given.range, checks)) is not None]
     open_joints = [gap for gap in gaps if gap.distance > given.joint_tolerance]
-    violations = checks.violations
-    report = outcome.report
-    report.errors += [*checks.errors, *(violation.finding for violation in violations)]
+    report.errors += [*checks.errors, *(violation.finding for violation in checks.violations)]
     report.errors += [gap.finding for gap in open_joints]
     report.notes += [*checks.notes, *(gap.finding for gap in gaps if gap not in open_joints)]
     report.objects = report.datablocks = checks.objects
@@ -34,7 +31,7 @@ def check_motion(job: Job, outcome: Outcome) -> None:
         outcome.summary = rpt_("Joints with a gap: {:,}. {:s}", len(open_joints), checks.summary)
     outcome.results = {
         "checked_samples": checks.samples,
-        "violations": [violation.to_dict() for violation in violations],
+        "violations": [violation.to_dict() for violation in checks.violations],
         "joints": [gap.to_dict() for gap in gaps],
     }
 
@@ -61,16 +58,13 @@ def _measure_joint(
     name: str, frame_range: tuple[float, float] | None, checks: animation.Checks
 ) -> animation.Gap | None:
     """Measure a joint given as an object, or as an armature and a bone. Add failures to the checks."""
-    obj, bone = bpy.data.objects.get(name), ""
-    if obj is None:
-        owner, _, bone = name.partition(":")
-        obj = bpy.data.objects.get(owner)
+    owner, _, bone = (name, "", "") if name in bpy.data.objects else name.partition(":")
+    obj = bpy.data.objects.get(owner)
     if obj is None:
         checks.errors.append(Finding("NO_JOINT_OBJECT", arguments=(owner,)))
         return None
-    scenes = obj.users_scene
     try:
-        return animation.joint_gap(obj, bone, scene=scenes[0] if scenes else None, frame_range=frame_range)
+        return animation.joint_gap(obj, bone, scene=next(iter(obj.users_scene), None), frame_range=frame_range)
     except animation.AnimationError as refusal:
         checks.errors += refusal.findings
         return None

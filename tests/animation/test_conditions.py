@@ -163,6 +163,18 @@ def test_a_scale_that_is_held_and_jumps_to_its_mirror_image_is_not_blamed(animat
     assert animation.check(item).violations == []
 
 
+def test_a_driven_scale_may_jump_to_its_mirror_image_too(animation):
+    item = new_object("Ball", "XYZ")
+    item.driver_add("scale", 0).driver.expression = "1 if frame < 10 else -1"
+    assert animation.check(item).violations == []
+
+
+def test_components_that_pass_through_zero_together_are_one_violation(animation):
+    item = new_object("Ball", "XYZ")
+    key(item, "scale", [(1, (1, 2, 1)), (20, (-1, -2, 1))])
+    assert only(animation.check(item)).message.startswith("scale x, y passes")
+
+
 def test_a_scale_that_is_zero_for_a_while_is_one_violation(animation):
     item = new_object("Ball", "XYZ")
     key(item, "scale", [(1, (1, 1, 1)), (11, (0, 0, 0)), (21, (0, 0, 0)), (31, (1, 1, 1))])

@@ -82,11 +82,6 @@ def test_it_offers_to_write_velocities(scene):
     assert "velocities_write" in shown
 
 
-def test_a_track_of_very_many_keys_is_not_measured_at_every_redraw(scene):
-    active("location", [(frame, (frame, 0, 0)) for frame in range(2001)])
-    assert any("not measured" in text for text in drawn(PANEL))
-
-
 def test_it_is_closed_until_opened(tcb_animation):
     panel = importlib.import_module(f"{tcb_animation.__name__}.panels.smoothness").TCB_PT_motion
     assert "DEFAULT_CLOSED" in panel.bl_options
