@@ -14,11 +14,10 @@ from ..keys import Float64Array
 
 LEAST_SLOPE = 1e-2
 """The smallest derivative of a frame with respect to the parameter that Newton's method divides by."""
-_NEWTON_STEPS = 6
+_NEWTON_STEPS = 10
+"""With reaches of at most 0.95, ten steps reach float64 accuracy from all nodes."""
 _SOLVED = 1e-10
 """The accuracy of a solution relative to the segment's length, far below the float32 resolution of frames."""
-_BISECTIONS = 36
-"""The number of bisections, which reach the same accuracy: 2^-36 is 1.5e-11."""
 
 
 def frame_powers(reach: Float64Array) -> Float64Array:
@@ -51,27 +50,13 @@ def slope_at(powers: Float64Array, t: Float64Array) -> Float64Array:
 def parameters_at(fractions: Float64Array, frames: Float64Array) -> Float64Array:
     """Return the parameters (c, m, N) at which `frame_powers` reach fractions (m,) of the segment.
 
-    Newton's method starts at the fractions, with bisection as the fallback.
+    Newton's method starts at the fractions.
     """
     target = fractions[:, np.newaxis]
     t = np.broadcast_to(target, (frames.shape[1], len(fractions), frames.shape[3])).copy()
     for _ in range(_NEWTON_STEPS):
         error = rise_at(frames, t) - target
         if (np.abs(error) <= _SOLVED).all():
-            return t
+            break
         t = np.clip(t - error / np.maximum(slope_at(frames, t), LEAST_SLOPE), 0.0, 1.0)
-    unsolved = np.nonzero(np.abs(rise_at(frames, t) - target) > _SOLVED)
-    channel, _, column = unsolved
-    if len(channel):
-        t[unsolved] = _bisect(frames[:, channel, 0, column], np.broadcast_to(target, t.shape)[unsolved])
     return t
-
-
-def _bisect(frames: Float64Array, target: Float64Array) -> Float64Array:
-    """Return the parameters (n,) at which cubics (3, n) that rise from 0 to 1 reach their targets (n,)."""
-    low, high = np.zeros(len(target)), np.ones(len(target))
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        is_below = rise_at(frames, middle) < target
-        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
-    return 0.5 * (low + high)

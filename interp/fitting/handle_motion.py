@@ -11,14 +11,13 @@ import numpy as np
 from .. import ease
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
-from ..prepared import BLOCK
 from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .handle_samples import CUBIC, PLAIN, SMOOTH, SamplePoints
 from .requests import Batch
 
-_CHANNELS_TOGETHER = 2048
-"""The number of segment channels sampled at a time. Memory for larger arrays is allocated again each time."""
+_CHANNELS_TOGETHER = 1024
+"""The number of segment channels fitted together, small enough for the cache."""
 RIGID = 1e3
 """Weight of derivative errors at keys, relative to the root of the sum of squared residuals."""
 _SOFT = 0.07
@@ -151,10 +150,7 @@ class SegmentMotion:
 
     def _evaluated(self, segments: Segments, eased: Float64Array, nu: int) -> Float64Array:
         """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""
-        segment, flat = np.tile(segments.begin, len(eased)), eased.ravel()
-        blocks = (slice(start, start + BLOCK) for start in range(0, len(flat), BLOCK))
-        curve = self.batch.curve
-        values = np.concatenate([curve.evaluate(segment[block], flat[block], nu) for block in blocks], axis=1)
+        values = self.batch.curve.evaluate(np.tile(segments.begin, len(eased)), eased.ravel(), nu)
         return values.reshape(len(values), *eased.shape)
 
     def course(self, sampled: SampledSegments) -> tuple[Course, Float64Array, BoolArray]:

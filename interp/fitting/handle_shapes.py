@@ -46,8 +46,6 @@ _CHANNELS = (Round(2, 0.0), Round(2, 5e-5), Round(6, 8e-5))
 """Rounds for single channels. The last limit is slightly below the error allowed in a bake."""
 _QUATERNIONS = (Round(2, 0.0), Round(2, 5e-5), Round(10, 8e-5), Round(12, 8e-5, of_chord=0.015))
 """Rounds for quaternions. Some quaternions start with large errors next to eases."""
-_TOGETHER = 1024
-"""Number of segment channels fitted together, small enough for the cache."""
 
 
 def fitted_shape(course: Course, points: SamplePoints, rounds: tuple[Round, ...] | None = None) -> Shape:
@@ -55,18 +53,16 @@ def fitted_shape(course: Course, points: SamplePoints, rounds: tuple[Round, ...]
 
     By default, the rounds are those for accurate fits.
     """
-    channels = len(course.values)
     if rounds is None:
         rounds = _QUATERNIONS if course.is_quaternion else _CHANNELS
     shape = Shape(np.full(course.rates.shape, 1.0 / 3.0), course.rates.copy())
     course = course._replace(values=course.values[:, points.node_rows])
-    columns_to_fit = np.flatnonzero(course.is_fitted)
-    for start in range(0, len(columns_to_fit), _TOGETHER // channels):
-        block = columns_to_fit[start : start + _TOGETHER // channels]
+    columns = np.flatnonzero(course.is_fitted)
+    if len(columns):
         # NumPy sums a single column in a different order, so it is repeated.
-        block = np.repeat(block, 2) if len(block) == 1 else block
-        for array, fitted in zip(shape, _fit_columns(course.take(block), points.nodes, rounds), strict=True):
-            array[..., block] = fitted
+        columns = np.repeat(columns, 2) if len(columns) == 1 else columns
+        for array, fitted in zip(shape, _fit_columns(course.take(columns), points.nodes, rounds), strict=True):
+            array[..., columns] = fitted
     return shape
 
 
@@ -99,7 +95,7 @@ _NEWTON_STEPS = 2
 
 
 def _fit_columns(course: Course, nodes: Float64Array, rounds: tuple[Round, ...]) -> Shape:
-    """Return the handles of columns that fit in the cache."""
+    """Return the handles of all columns."""
     normalized, size = _normalized(course)
     fit = _ShapeFit.of(normalized, nodes, rounds)
     unbounded = np.full(2 * len(course.values), np.inf)
