@@ -227,5 +227,4 @@ class TCB_OT_sync(bpy.types.Operator):
         if is_editing():
             return refuse(self, rpt_("Keys are being moved. Finish moving them first"))
         report = updates.flush_all()
-        finish(self, report, rpt_("Synced {:s}", report.counts), n_("All live actions are up to date"))
-        return {"FINISHED"} if report.tracks else {"CANCELLED"}
+        return finish(self, report, rpt_("Synced {:s}", report.counts), n_("All live actions are up to date"))

@@ -18,6 +18,7 @@ from ..animation.number_text import size_text
 from ..animation.report import one_of_each
 from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
+from ..animation.store.table.custom_property import has_baked_tracks
 from ..animation.store.tracks import Track
 from ..animation.track_names import owner_name
 from ..animation.translation import counted, iface_, listed, n_
@@ -131,8 +132,8 @@ def _needs_whole_keys(track: Track) -> bool:
 
 def _messages_about_edits(context: bpy.types.Context) -> Iterator[Message]:
     """Yield the messages of the last operator, update or attempt to edit baked tracks."""
-    baked_count, _ = sidebar_tracks.baked_and_tcb_counts(context)
-    yield from _messages_of(note for note in result_notes() if baked_count or note.code not in ASK_TO_FREE)
+    is_baked = any(map(has_baked_tracks, sidebar_tracks.active_actions(context)))
+    yield from _messages_of(note for note in result_notes() if is_baked or note.code not in ASK_TO_FREE)
 
 
 def _messages_about_tracks(context: bpy.types.Context) -> Iterator[Message]:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, bag_of, co, curve, fcurves, key, new_object, new_rig
+from tests.animation.curves import HAS_SLOTS, bag_of, co, curve, fcurves, insert, key, new_object, new_rig
 from tests.animation.layered import give_layer
 from tests.panels.layouts import drawn, in_viewport, is_there, items_of, texts
 
@@ -763,6 +763,21 @@ def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb
     bpy.ops.tcb.free()
     shown = drawn("TCB_PT_messages")
     assert not any("did not move" in line for line in shown)
+
+
+def test_a_message_on_another_baked_bone_of_the_rig_is_listed(scene, tcb_animation):
+    rig = new_rig("upper", "lower", tail=(0, 1, 0))
+    for bone in rig.pose.bones:
+        insert(bone, "location", [(1, (0, 0, 0)), (11, (1, 2, 3))])
+    tcb_animation.animation.bake(rig, prefixes=['pose.bones["upper"]'])
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.data.bones.active = rig.data.bones["lower"]
+    for bone in rig.pose.bones:
+        (bone if bpy.app.version >= (5, 0, 0) else bone.bone).select = bone.name == "lower"
+    tcb_animation.ui.operator_results.keep_result_notes(
+        [tcb_animation.animation.Finding("DID_NOT_MOVE", arguments=(1,))]
+    )
+    assert begins(drawn("TCB_PT_messages"), "1 baked track did not move")
 
 
 def test_messages_can_be_dismissed(cube, tcb_animation):

@@ -82,13 +82,9 @@ def explain_attempts() -> None:
 
 def explain_keying(context: bpy.types.Context) -> None:
     """Explain that keys cannot be inserted into baked tracks of the selection."""
-    baked_parts = [
-        (selected, start)
-        for selected in baked_selection(context)
-        for start in selected.starts
-        if selected.is_baked(start)
-    ]
-    _explain_parts(baked_parts, "KEYED_WHILE_BAKED")
+    selections = baked_selection(context)
+    names = [_name(item.datablock, start) for item in selections for start in item.starts if item.is_baked(start)]
+    _explain_parts(names, "KEYED_WHILE_BAKED")
 
 
 def explain_locked_keys(context: bpy.types.Context, is_moved: bool) -> None:
@@ -127,11 +123,10 @@ def _hide() -> None:
     redraw_editors()
 
 
-def _explain_parts(parts: Sequence[tuple[BakedSelection, str]], code: str) -> None:
-    """Explain an edit of baked objects or bones, each given with its path prefix. Do nothing if there are none."""
-    if parts:
-        names = dict.fromkeys(_name(selected.datablock, start) for selected, start in parts)
-        _explain(Finding(code, arguments=(tuple(names),)))
+def _explain_parts(names: Sequence[str], code: str) -> None:
+    """Explain an edit of the baked objects or bones with these names. Do nothing if there are none."""
+    if names:
+        _explain(Finding(code, arguments=(tuple(dict.fromkeys(names)),)))
 
 
 def _name(datablock: bpy.types.ID, start: str) -> str:
@@ -153,16 +148,16 @@ _SAME_POSE = 1e-6
 def _explain_poses() -> None:
     """For each new pose that differs from baked curves, explain that it will not last."""
     pose: set[tuple[int, str, int, float]] = set()
-    parts: list[tuple[BakedSelection, str]] = []
+    names = []
     for context in _window_contexts():
         for selected in baked_selection(context):
             differences = _differences_from_bake(context.scene, selected)
             pose |= {(selected.datablock.session_uid, *difference) for difference in differences}
             posed = [start for start in selected.starts if any(path.startswith(start) for path, _, _ in differences)]
-            parts += [(selected, start) for start in posed]
+            names += [_name(selected.datablock, start) for start in posed]
     before, _events.pose = _events.pose, frozenset(pose)
     if _events.pose != before:
-        _explain_parts(parts, "POSED_WHILE_BAKED")
+        _explain_parts(names, "POSED_WHILE_BAKED")
 
 
 def _differences_from_bake(scene: Any, selected: BakedSelection) -> list[tuple[str, int, float]]:
