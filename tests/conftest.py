@@ -161,7 +161,9 @@ def numbers(tcb_animation: ModuleType) -> Callable[..., dict[float, float]]:
             if state is None or (of_one and fcurve.array_index != component):
                 continue
             keys = animation.fcurves.read_keys.read(fcurve)
-            at = store.table.rows.find(table.rows, store.table.key_identity.identities_in(keys.amplitude, keys.period))
+            at = store.table.rows.find(
+                table.rows["identity"], store.table.key_identity.identities_in(keys.amplitude, keys.period)
+            )
             for frame, row in zip(keys.frames[at >= 0].tolist(), table.rows[at[at >= 0]], strict=True):
                 number = float(row["numbers"][column]) if row["given"] & np.uint32(1 << column) else None
                 assert found.setdefault(frame, number) == number

@@ -13,7 +13,7 @@ from ..fcurves.cycles_modifier import repeat
 from ..fcurves.joined_keys import Joined
 from ..fcurves.write_keys import extrapolate, write_joined
 from ..store.own_curves import keys_of_saved
-from ..store.table.record_arrays import joined
+from ..store.table.rows import joined
 from ..store.table.track_records import SAVED, BakedChannel, TrackState
 from ..store.tracks import Track
 from .locks import unlock

@@ -10,8 +10,7 @@ from ..fcurves.linked_data import editable_channels
 from ..store.enable_tracks import new_state
 from ..store.find_tracks import find_tracks
 from ..store.record_rows import OwnChannel, record_rows
-from ..store.table.record_arrays import joined
-from ..store.table.rows import ROW
+from ..store.table.rows import ROW, joined
 from ..store.table.track_records import TrackState
 from .bake_job import BakeJob
 from .track_bake import TrackBake

@@ -21,8 +21,7 @@ from ..store.own_keys import read_all_own_keys
 from ..store.record_rows import OwnChannel, record_rows
 from ..store.table import key_identity
 from ..store.table.custom_property import update
-from ..store.table.record_arrays import joined
-from ..store.table.rows import ROW
+from ..store.table.rows import ROW, joined
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED

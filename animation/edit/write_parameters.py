@@ -23,7 +23,6 @@ from ..store.parameters import Numbers
 from ..store.record_rows import OwnChannel, record_rows
 from ..store.table.custom_property import update
 from ..store.table.key_identity import Identities
-from ..store.table.record_arrays import joined
 from ..store.table.rows import (
     CHOSEN_INTERPOLATION,
     CHOSEN_LEFT,
@@ -33,6 +32,7 @@ from ..store.table.rows import (
     ROW,
     VELOCITY,
     column_of,
+    joined,
     velocity_of,
 )
 from ..store.table.track_records import Channel, TrackState, Written

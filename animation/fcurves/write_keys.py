@@ -8,7 +8,6 @@ values unchanged unless `FCurve.update` is called afterward.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Literal
 
 import bpy
@@ -23,17 +22,11 @@ from .keyframes import (
     INTERPOLATION,
     NAMES,
     PAIRS,
+    SIDES,
     BoolArray,
-    Float32Array,
-    IndexArray,
     Keyframes,
 )
 from .read_keys import sliced
-
-_SINGLE = tuple(name for name in NAMES if name not in PAIRS)
-"""Attributes with one number per key."""
-_KEYS_PER_HANDLE_SET_SINGLY = 30
-"""If fewer than one in this many keys has handles off the key, writing these handles one by one is faster."""
 
 
 def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
@@ -42,63 +35,27 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
 
 
 def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
-    """Replace all keys of the F-curves. Writing is fastest if nearly all handles are on their keys.
+    """Replace all keys of the F-curves. Writing is fastest if all handles are on their keys.
 
     `FCurve.update` is not called, because it would move handles and merge keys.
     """
     keys, ends = joined.keys, joined.ends
-    rows_apart = np.flatnonzero(handles_apart(keys.co, keys.handle_left, keys.handle_right))
-    apart_in_channels = [rows_apart[low:high] for low, high in pairwise(rows_apart.searchsorted(ends).tolist())]
-    has_few_apart = [
-        len(rows) * _KEYS_PER_HANDLE_SET_SINGLY < count
-        for rows, count in zip(apart_in_channels, joined.counts, strict=True)
-    ]
-    names = ("co", *_SINGLE) if all(has_few_apart) else (*PAIRS, *_SINGLE)
+    co = keys.co.view(np.uint32)
+    has_handles = any(not np.array_equal(getattr(keys, side).view(np.uint32), co) for side in SIDES)
     ends_of_pairs = [2 * end for end in ends]
-    buffers = {name: sliced(getattr(keys, name), ends_of_pairs if name in PAIRS else ends) for name in names}
-    # New keys have easing 0, which most keys need.
-    names_for_new = _SINGLE if keys.easing.any() else tuple(name for name in _SINGLE if name != "easing")
-    for number, (fcurve, span) in enumerate(zip(fcurves, joined.spans, strict=True)):
+    positions = {name: sliced(getattr(keys, name), ends_of_pairs) for name in PAIRS}
+    if not has_handles:
+        # Setting co_ui also moves the handles, which are at (0, 0) for new keys.
+        positions = {"co_ui": positions["co"]}
+    buffers = positions | {name: sliced(getattr(keys, name), ends) for name in NAMES if name not in PAIRS}
+    for number, (fcurve, count) in enumerate(zip(fcurves, joined.counts, strict=True)):
         points: Any = fcurve.keyframe_points
-        is_new = has_few_apart[number] or len(points) != joined.counts[number]
-        if is_new:
+        if len(points) != count or (count and not has_handles):
+            # `clear` would also remove samples.
             points.clear()
-            points.add(joined.counts[number])
-        if has_few_apart[number]:
-            _write_positions(points, buffers["co"][number], keys, apart_in_channels[number], span.start)
-        else:
-            for name in PAIRS:
-                points.foreach_set(name, buffers[name][number])
-        for name in names_for_new if is_new else _SINGLE:
-            points.foreach_set(name, buffers[name][number])
-
-
-def _write_positions(points: Any, co: memoryview, keys: Keyframes, rows_apart: IndexArray, start: int) -> None:
-    """Write the positions of new keys, with handles on the keys, and then the handles of the keys `rows_apart`.
-
-    `start` is the first row of the channel in `keys`.
-    """
-    # Setting co_ui also moves the handles, which are at (0, 0) for new keys. Writing co_ui takes a third of the time
-    # needed to write all three arrays.
-    points.foreach_set("co_ui", co)
-    for row in rows_apart.tolist():
-        point = points[row - start]
-        point.handle_left, point.handle_right = keys.handle_left[row].tolist(), keys.handle_right[row].tolist()
-
-
-def handles_apart(co: Float32Array, left: Float32Array, right: Float32Array) -> BoolArray:
-    """Return a mask of the keys with a handle that is not exactly on the key. The arrays may have any shape."""
-    key_bits, left_bits, right_bits = (_pair_bits(positions) for positions in (co, left, right))
-    apart: BoolArray = (left_bits != key_bits) | (right_bits != key_bits)
-    return apart
-
-
-def _pair_bits(positions: Float32Array) -> npt.NDArray[np.uint64]:
-    """Return the bits of each pair of floats as an integer.
-
-    Comparing integers is exact for zeros and NaN, and needs one comparison per pair.
-    """
-    return np.ascontiguousarray(positions).view(np.uint64)[..., 0]
+            points.add(count)
+        for name, buffers_of_curves in buffers.items():
+            points.foreach_set(name, buffers_of_curves[number])
 
 
 def write_some(
@@ -108,14 +65,11 @@ def write_some(
 
     `keys` contains the same number of keys for each F-curve.
     """
-    setters = [fcurve.keyframe_points.foreach_set for fcurve in fcurves]
     for name, is_written in fcurves_by_attribute.items():
         array = np.ascontiguousarray(getattr(keys, name))
-        size_per_curve = max(1, array.size // len(fcurves))
-        buffers = sliced(array, range(0, array.size + 1, size_per_curve))
-        for foreach_set, buffer, writes in zip(setters, buffers, is_written.tolist(), strict=True):
-            if writes:
-                foreach_set(name, buffer)
+        buffers = sliced(array, range(0, array.size + 1, max(1, array.size // len(fcurves))))
+        for number in np.flatnonzero(is_written).tolist():
+            fcurves[number].keyframe_points.foreach_set(name, buffers[number])
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:

@@ -25,8 +25,7 @@ from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Keyframes, both
 from ..fcurves.read_keys import read, read_joined
 from ..store.own_arrays import OwnKeys
 from ..store.restored_keys import PUSHED
-from ..store.table.record_arrays import Fields
-from ..store.table.track_records import LEFT_PLACED, RIGHT_PLACED
+from ..store.table.track_records import LEFT_PLACED, RIGHT_PLACED, Written
 from ..store.tracks import Track
 from .mirrored_keys import written_keys
 
@@ -65,7 +64,7 @@ def find_dragged(track: Track, own: OwnChannels, all_channels: OwnChannels) -> I
             yield DraggedHandle(row, side, values, slopes)
 
 
-def may_be_dragged(own: OwnKeys, joined: Joined, written: Fields) -> BoolArray:
+def may_be_dragged(own: OwnKeys, joined: Joined, written: Written) -> BoolArray:
     """Return a mask of the keys whose handles may have been dragged, without reading F-curves.
 
     `own` and `joined` contain the same keys of several channels, and `written` their records.
@@ -92,7 +91,7 @@ def _unmoved_keys(track: Track, index: int, own: OwnKeys) -> BoolArray:
     return _are_unmoved(own.keys, written)
 
 
-def _are_unmoved(keys: Keyframes, written: Fields) -> BoolArray:
+def _are_unmoved(keys: Keyframes, written: Written) -> BoolArray:
     """Return a mask of the keys that still have the frames and values that were written."""
     unmoved: BoolArray = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
     return unmoved
@@ -132,7 +131,7 @@ def _sides_that_may_be_dragged(
     )
 
 
-def _is_moved(keys: Keyframes, written: Fields, side: str, placed: int) -> BoolArray:
+def _is_moved(keys: Keyframes, written: Written, side: str, placed: int) -> BoolArray:
     """Return a mask of the keys whose handle on this side was placed by the bake, and now has another slope.
 
     `placed` is the flag of placed handles on this side.

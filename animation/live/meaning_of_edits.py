@@ -24,7 +24,7 @@ from ..fcurves.keyframes import SIDES, Float64Array
 from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_arrays import own_end_to_end
-from ..store.table.record_arrays import Columns, joined
+from ..store.table.rows import joined
 from ..store.table.track_records import OWN
 from ..store.tracks import Track
 from .dragged_handles import find_dragged, may_be_dragged
@@ -91,10 +91,10 @@ def may_imply(tracks: Sequence[Track], own_of_tracks: Sequence[OwnChannels]) -> 
         own_channels += own
         records += records_of_track
     if track_numbers:
-        own_keys, written_columns = own_end_to_end(own_channels), Columns(joined(records, OWN))
+        own_keys, all_written = own_end_to_end(own_channels), joined(records, OWN)
         joined_keys = Joined(own_keys.keys, list(map(len, records)))
-        implies = own_keys.identities != written_columns["identity"]
-        implies |= may_be_dragged(own_keys, joined_keys, written_columns)
+        implies = own_keys.identities != all_written["identity"]
+        implies |= may_be_dragged(own_keys, joined_keys, all_written)
         for channel in np.flatnonzero(joined_keys.sums(implies)).tolist():
             result[track_numbers[channel]] = True
     return result

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, EnumArray, IndexArray, Keyframes
-from .table.record_arrays import Columns, Fields
-from .table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT
+from .table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT, Rows
 from .table.session import session
 from .table.track_records import Written
 
@@ -27,8 +26,8 @@ def chosen_by_animator(now: Keyframes, keys: Keyframes, at: IndexArray, written:
     has_row = at >= 0
     if not has_row.any():
         return chosen
-    now, keys, rows = now.take(has_row), keys.take(has_row), Columns(session.rows[at[has_row]])
-    records = Columns(written[has_row]) if written is not None else None
+    now, keys, rows = now.take(has_row), keys.take(has_row), session.rows[at[has_row]]
+    records = written[has_row] if written is not None else None
     flags = _chosen_interpolation(now, keys, rows, records)
     flags |= _chosen_handle(now, "handle_left_type", CHOSEN_LEFT, rows, records)
     flags |= _chosen_handle(now, "handle_right_type", CHOSEN_RIGHT, rows, records)
@@ -36,7 +35,7 @@ def chosen_by_animator(now: Keyframes, keys: Keyframes, at: IndexArray, written:
     return chosen
 
 
-def _chosen_interpolation(now: Keyframes, keys: Keyframes, rows: Fields, written: Fields | None) -> EnumArray:
+def _chosen_interpolation(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None) -> EnumArray:
     """Return CHOSEN_INTERPOLATION for keys whose segments Blender plays because of the animator's choice, or else 0."""
     is_changed = keys.interpolation != rows["interpolation"]
     if written is not None:
@@ -49,7 +48,7 @@ def _chosen_interpolation(now: Keyframes, keys: Keyframes, rows: Fields, written
     return np.where(is_chosen, np.uint8(CHOSEN_INTERPOLATION), np.uint8(0))
 
 
-def _chosen_handle(now: Keyframes, kind: str, flag: int, rows: Fields, written: Fields | None) -> EnumArray:
+def _chosen_handle(now: Keyframes, kind: str, flag: int, rows: Rows, written: Written | None) -> EnumArray:
     """Return the flag for keys whose handle type the animator chose, or else 0. FREE handles are not chosen."""
     chosen: EnumArray = rows["chosen"] & np.uint8(flag)
     if written is None:
@@ -59,7 +58,7 @@ def _chosen_handle(now: Keyframes, kind: str, flag: int, rows: Fields, written: 
     return np.where(is_retyped, np.where(types != HANDLE["FREE"], np.uint8(flag), np.uint8(0)), chosen)
 
 
-def _has_record(written: Fields) -> BoolArray:
+def _has_record(written: Written) -> BoolArray:
     """Return a mask of the keys that were written into this channel."""
     has_record: BoolArray = np.isfinite(written["co"][:, 0])
     return has_record

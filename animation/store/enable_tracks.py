@@ -16,8 +16,7 @@ from .own_arrays import OwnKeys
 from .own_keys import read_all_own_keys
 from .record_rows import NumbersByName, OwnChannel, record_rows
 from .table.custom_property import Table, update
-from .table.record_arrays import joined
-from .table.rows import ROW, Rows
+from .table.rows import ROW, Rows, joined
 from .table.track_records import Settings, TrackState
 from .tracks import Track, default_settings
 

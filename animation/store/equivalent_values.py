@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..fcurves.keyframes import BoolArray, Float32Array, Float64Array
-from .table.record_arrays import Fields
-from .table.track_records import NEGATED
+from .table.rows import Columns
+from .table.track_records import NEGATED, Written
 
 _TURN = 2.0 * np.pi
 
 
-def is_negated(written: Fields) -> BoolArray:
+def is_negated(written: Columns | Written) -> BoolArray:
     """Return a mask of the keys whose values on the curve are negated, or have the opposite angular direction."""
     negated: BoolArray = (written["placed"] & NEGATED) != 0
     return negated
@@ -32,7 +32,7 @@ def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, n
     return values
 
 
-def own_values(now: Float32Array, written: Fields) -> Float32Array:
+def own_values(now: Float32Array, written: Written) -> Float32Array:
     """Convert values on the curve to values of the animator's keys.
 
     If a key was edited, its value stays within half a turn of the animator's previous value.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import FLAGS, NAMES, Keyframes
 from ..fcurves.read_keys import read_joined
-from .table.record_arrays import Columns, joined
+from .table.rows import joined
 from .table.track_records import SAVED, BakedChannel, SavedKeys, TrackState
 from .tracks import Track
 
@@ -32,10 +32,9 @@ def saved_keys(keys: Keyframes) -> SavedKeys:
 
 def keys_of_saved(saved: SavedKeys) -> Keyframes:
     """Convert records from the table to keys."""
-    columns = Columns(saved)
-    arrays: dict[str, npt.NDArray[Any]] = {name: columns[name] for name in _SAVED}
+    arrays: dict[str, npt.NDArray[Any]] = {name: saved[name].copy() for name in _SAVED}
     for bit, name in enumerate(FLAGS):
-        arrays[name] = (columns["flags"] >> np.uint8(bit) & 1).astype(np.bool_)
+        arrays[name] = (saved["flags"] >> np.uint8(bit) & 1).astype(np.bool_)
     return Keyframes(**arrays)
 
 

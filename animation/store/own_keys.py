@@ -7,7 +7,7 @@ Frames and values are read from the keys. `restored_keys.py` recovers the handle
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -22,15 +22,11 @@ from .restored_keys import without_handles
 from .rows_of_keys import identities_on_curves, numbers_of
 from .table import key_identity
 from .table.key_identity import Identities
-from .table.record_arrays import Columns, joined
-from .table.rows import CHOSEN_HANDLES, CHOSEN_INTERPOLATION
+from .table.rows import CHOSEN_HANDLES, CHOSEN_INTERPOLATION, joined
 from .table.session import session
 from .table.track_records import COUPLED, NEGATED, OWN, Channel, Written
 from .tracks import Track
 from .written_keys import written_of
-
-_KEYS_AT_ONCE = 50_000
-"""Maximum number of keys to read together, which take a few megabytes."""
 
 
 def read_own_keys(track: Track) -> dict[int, OwnKeys]:
@@ -40,36 +36,6 @@ def read_own_keys(track: Track) -> dict[int, OwnKeys]:
 
 def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     """Read the animator's keys on several tracks together, which is faster than reading one track at a time."""
-    return [own for group in _groups(tracks) for own in _read_together(group)]
-
-
-def key_frames(track: Track) -> Float32Array:
-    """Return the frames of the animator's keys in all of the track's channels, in ascending order."""
-    return union([own.keys.frames for own in read_own_keys(track).values()])
-
-
-def count_key_frames(own_keys: Mapping[int, OwnKeys]) -> int:
-    """Return the number of frames at which any channel has one of the animator's keys."""
-    return len(union([own.keys.frames for own in own_keys.values()]))
-
-
-def _groups(tracks: Sequence[Track]) -> Iterator[list[Track]]:
-    """Split the tracks into groups, to limit the memory for keys that are read together."""
-    group: list[Track] = []
-    key_count = 0
-    for track in tracks:
-        group.append(track)
-        baked = track.bake.channels if track.bake is not None else {}
-        key_count += sum(len(track.channels[index].keyframe_points) for index in track.channels.keys() - baked.keys())
-        key_count += sum(len(channel.keys) for channel in baked.values())
-        if key_count > _KEYS_AT_ONCE:
-            yield group
-            group, key_count = [], 0
-    if group:
-        yield group
-
-
-def _read_together(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     curves = [(track, index) for track in tracks for index in own_channels(track)]
     if not curves:
         return [{} for _ in tracks]
@@ -88,6 +54,16 @@ def _read_together(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
         own = {index: keys for index, keys in own_by_index.items() if keys.count}
         result.append(with_numbers_beside(own) if track.is_rotation and track.state is not None else own)
     return result
+
+
+def key_frames(track: Track) -> Float32Array:
+    """Return the frames of the animator's keys in all of the track's channels, in ascending order."""
+    return union([own.keys.frames for own in read_own_keys(track).values()])
+
+
+def count_key_frames(own_keys: Mapping[int, OwnKeys]) -> int:
+    """Return the number of frames at which any channel has one of the animator's keys."""
+    return len(union([own.keys.frames for own in own_keys.values()]))
 
 
 def _as_read(on_curves: Joined, identities: Identities, at: IndexArray) -> OwnArrays:
@@ -111,9 +87,9 @@ def _without_handles(
     were placed.
     """
     identities_by_channel = on_curves.of_channels(identities)
-    written = joined(list(map(written_of, identities_by_channel, records)), OWN)
+    written = joined(map(written_of, identities_by_channel, records), OWN)
     written = _without_uncoupled(curves, on_curves, written)
-    shown = _with_own_values(on_curves.keys, Columns(written))
+    shown = _with_own_values(on_curves.keys, written)
     are_played = on_curves.spread(np.array([record is not None for record in records]))
     is_new = (at < 0) & are_played
     keys, placed = without_handles(on_curves.keys, shown, at, written, are_played)
@@ -168,7 +144,7 @@ def _without_uncoupled(curves: Sequence[tuple[Track, int]], on_curves: Joined, w
     return written
 
 
-def _with_own_values(keys: Keyframes, written: Columns) -> Keyframes:
+def _with_own_values(keys: Keyframes, written: Written) -> Keyframes:
     """Return the keys with the animator's values, and with handles moved by the same amount."""
     has_record = np.isfinite(written["co"][:, 0])
     values = keys.values.copy()
@@ -189,7 +165,7 @@ def _is_changed(shown: Keyframes, keys: Keyframes, at: IndexArray, written: Writ
     """Return a mask of the keys that moved after they were written, or whose handle types differ from the rows."""
     is_changed: BoolArray = (shown.frames != written["co"][:, 0]) | (shown.values != written["value"])
     has_row = at >= 0
-    rows, keys, chosen = Columns(session.rows[at[has_row]]), keys.take(has_row), chosen[has_row]
+    rows, keys, chosen = session.rows[at[has_row]], keys.take(has_row), chosen[has_row]
     is_retyped = keys.handle_left_type != rows["handle_left_type"]
     is_retyped |= keys.handle_right_type != rows["handle_right_type"]
     is_retyped |= (chosen ^ rows["chosen"]) & CHOSEN_HANDLES != 0

@@ -16,7 +16,6 @@ from .own_arrays import OwnKeys, own_end_to_end
 from .restored_keys import HANDLE_MOVED
 from .table import key_identity
 from .table import rows as rows_
-from .table.record_arrays import Columns, are_distinct, are_finite
 from .table.rows import NO_ROWS, RECORDED, Rows, numbers_in
 from .table.session import session
 
@@ -60,7 +59,7 @@ def record_rows(
     has_row, keeps_row = at >= 0, np.zeros(len(at), dtype=np.bool_)
     keys, old_rows = with_own_floats(own.keys, at), session.rows[at[has_row]]
     if len(old_rows):
-        keeps_row[has_row] = _are_recorded(channels, joined, own.with_(keys=keys), has_row, Columns(old_rows))
+        keeps_row[has_row] = _are_recorded(channels, joined, own.with_(keys=keys), has_row, old_rows)
     if numbers is None and keeps_row.all():
         return unchanged
     rows = _rows_of(channels, joined, own, keys)
@@ -71,12 +70,12 @@ def record_rows(
     if numbers is not None:
         rows_before, rows = rows, _with_numbers(rows, joined, numbers, keys_to_set)
         keeps_row &= (rows["given"] == rows_before["given"]) & (rows["numbers"] == rows_before["numbers"]).all(axis=1)
-    keeps_row |= ~are_finite(rows)
+    for name in ("numbers", *PAIRS, "back", "amplitude", "period"):
+        keeps_row |= ~np.isfinite(rows[name].reshape(len(rows), -1)).all(axis=1)
     if keeps_row.all():
         return unchanged
-    # In a first bake, all rows are new.
-    new_rows = rows[~keeps_row] if keeps_row.any() else rows
-    rows_.identify(new_rows, session.rows)
+    new_rows = rows[~keeps_row]
+    session.rows.identify(new_rows)
     identities = own.identities.copy()
     identities[~keeps_row] = new_rows["identity"]
     named = own.with_(
@@ -121,7 +120,7 @@ def _with_numbers(
 
 
 def _are_recorded(
-    channels: Sequence[OwnChannel], joined: Joined, own: OwnKeys, has_row: BoolArray, rows: Columns
+    channels: Sequence[OwnChannel], joined: Joined, own: OwnKeys, has_row: BoolArray, rows: Rows
 ) -> BoolArray:
     """Return a mask of the keys with a row that keep this row, even if the keys were moved.
 
@@ -152,11 +151,9 @@ def _are_recorded(
     return are_recorded & ~_are_copies(channel_of_key, keys.frames, rows)
 
 
-def _are_copies(channels: IndexArray, frames: Float32Array, rows: Columns) -> BoolArray:
+def _are_copies(channels: IndexArray, frames: Float32Array, rows: Rows) -> BoolArray:
     """Return a mask of the keys that share a row with the original key, or with an earlier key of the channel."""
     are_copies = np.zeros(len(rows), dtype=np.bool_)
-    if are_distinct(rows["identity"]):
-        return are_copies
     has_moved = frames != rows["co"][:, 0]
     order = np.lexsort((has_moved, rows["identity"], channels))
     identities, channels = rows["identity"][order], channels[order]

@@ -25,7 +25,7 @@ from ..fcurves.keyframes import (
 )
 from .equivalent_values import is_negated, multiples_of_pi
 from .table import key_identity
-from .table.record_arrays import Columns, Fields
+from .table.rows import Columns, columns
 from .table.session import session
 from .table.track_records import (
     BEYOND,
@@ -65,7 +65,7 @@ def without_handles(
     if not to_restore.any():
         return keys, placed
     compared = _Comparison.of(
-        read.take(to_restore), own.take(to_restore), Columns(session.rows[at[to_restore]]), Columns(written[to_restore])
+        read.take(to_restore), own.take(to_restore), columns(session.rows[at[to_restore]]), columns(written[to_restore])
     )
     placed[to_restore] = _placed_flags(compared)
     restored = _restored(compared, placed[to_restore])
@@ -95,8 +95,8 @@ class _Comparison(NamedTuple):
     """Keys on the curves."""
     own: Keyframes
     """The same keys with the animator's values."""
-    rows: Fields
-    written: Fields
+    rows: Columns
+    written: Columns
     has_record: BoolArray
     """Mask of the keys that were written into this channel."""
     is_unchanged: BoolArray
@@ -105,7 +105,7 @@ class _Comparison(NamedTuple):
     """Mask of the keys that were mirrored in time."""
 
     @classmethod
-    def of(cls, read: Keyframes, own: Keyframes, rows: Fields, written: Fields) -> _Comparison:
+    def of(cls, read: Keyframes, own: Keyframes, rows: Columns, written: Columns) -> _Comparison:
         """Compare the offsets of the handles with the offsets that were written."""
         has_record = np.isfinite(written["co"][:, 0])
         left, right = own.handle_left - own.co, own.handle_right - own.co
@@ -202,7 +202,7 @@ def _restored_side(compared: _Comparison, placed: EnumArray, sides: tuple[str, s
     return _Handles(positions, types.astype(np.uint8), is_dragged)
 
 
-def _is_moved(own: Keyframes, written: Fields, side: str, is_placed: BoolArray) -> BoolArray:
+def _is_moved(own: Keyframes, written: Columns, side: str, is_placed: BoolArray) -> BoolArray:
     """Return a mask of the handles whose offset from the key differs from the written offset by more than rounding."""
     offset, written_offset = getattr(own, side) - own.co, written[side] - written["co"]
     size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(written_offset)

@@ -22,8 +22,7 @@ from .table import rows as rows_
 from .table.custom_property import Table, read_table, update
 from .table.custom_property import write as write_table
 from .table.key_identity import Identities
-from .table.record_arrays import distinct, joined
-from .table.rows import Rows
+from .table.rows import Rows, joined
 from .table.session import session
 from .table.track_records import OWN, SAVED
 from .up_to_date import RESTORED
@@ -89,10 +88,10 @@ def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
     own = joined([channel.own for state in states for channel in state.channels.values()], OWN)
     saved_identities = key_identity.identities_in(saved["amplitude"], saved["period"])
     identities = np.concatenate((_identities_in(action), saved_identities))
-    at = session.rows.find(distinct(np.concatenate((identities, own["identity"]))))
+    at = session.rows.find(np.unique(np.concatenate((identities, own["identity"]))))
     # If a key uses its amplitude and period, only `back` identifies it.
     codes = key_identity.codes_in(np.concatenate((_floats_of(action, "back"), saved["back"])))
-    codes = distinct(codes[(session.rows.find(identities) < 0) & key_identity.are_valid_codes(codes)])
+    codes = np.unique(codes[(session.rows.find(identities) < 0) & key_identity.are_valid_codes(codes)])
     has_code = np.isin(key_identity.codes_for(table.rows["identity"]), codes)
     return rows_.merge(session.rows[at[at >= 0]], table.rows[has_code])
 

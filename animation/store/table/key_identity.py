@@ -77,14 +77,9 @@ def _are_valid_amplitudes(halves: Halves) -> BoolArray:
     return are_valid
 
 
-def may_be_identities(identities: Identities) -> BoolArray:
-    """Return a mask of the identities whose `amplitude` does not occur in ordinary keys."""
-    return _are_valid_amplitudes(identities >> np.uint32(16))
-
-
 def are_assignable(identities: Identities) -> BoolArray:
     """Return a mask of the assignable identities, whose `amplitude` and `back` do not occur in ordinary keys."""
-    return may_be_identities(identities) & are_valid_codes(codes_for(identities))
+    return _are_valid_amplitudes(identities >> np.uint32(16)) & are_valid_codes(codes_for(identities))
 
 
 def have_none(amplitude: Float32Array) -> bool:
