@@ -49,7 +49,7 @@ def test_what_is_left_out_is_told_and_counted(tcb, walk, tmp_path):
     tcb(*command)
     ran = tcb(*command)
     assert f"tcb: {walk}: already done" in ran.err
-    assert ran.err.splitlines()[-1] == "tcb: 2 before"
+    assert ran.err.splitlines()[-1] == "tcb: before: 2"
 
 
 def touched(walk, tmp_path):

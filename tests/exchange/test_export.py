@@ -6,9 +6,6 @@ from __future__ import annotations
 import errno
 import importlib
 import math
-import re
-import shutil
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -25,7 +22,7 @@ from tests.exchange.files import box, object_name, save, scene, track
 from tests.exchange.matrices import world
 from tests.exchange.scenes import SCENES, family
 from tests.formats.files import FILES
-from tests.formats.lib3ds import agrees_with_lib3ds, load, placed
+from tests.formats.lib3ds import load, placed
 
 FRAMES = range(31)
 
@@ -41,10 +38,14 @@ def tracks(made: three_ds.Scene) -> dict:
     }
 
 
+OTHER_AXES = [{"axis_forward": "-Z", "axis_up": "Y"}, {"axis_forward": "X", "axis_up": "-Z"}]
+
+
+@pytest.mark.parametrize("axes", [{}, *OTHER_AXES])
 @pytest.mark.parametrize("name", FILES)
-def test_real_files_are_given_back_bit_for_bit(give: Export, shared_data: Path, name: str) -> None:
-    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name))
-    assert tracks(give()) == tracks(three_ds.read((shared_data / name).read_bytes()))
+def test_real_files_are_given_back_bit_for_bit(give: Export, shared_data: Path, name: str, axes: dict) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name), **axes)
+    assert tracks(give(**axes)) == tracks(three_ds.read((shared_data / name).read_bytes()))
 
 
 def test_only_what_was_changed_is_written_anew(give: Export, shared_data: Path, animation) -> None:
@@ -104,19 +105,24 @@ def views() -> dict[tuple, np.ndarray]:
     return seen
 
 
+@pytest.mark.parametrize("axes", [{}, *OTHER_AXES])
 @pytest.mark.parametrize("name", SCENES)
-def test_what_comes_back_is_keyed_and_moves_as_what_was_given(give: Export, tmp_path: Path, name: str) -> None:
+def test_what_comes_back_is_keyed_and_moves_as_what_was_given(
+    give: Export, tmp_path: Path, name: str, axes: dict
+) -> None:
     bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", SCENES[name]()))
     before = views()
     forget_sources()
-    given = give()
+    given = give(**axes)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "given again.3ds", given))
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "given again.3ds", given), **axes)
     after = views()
-    assert after.keys() == before.keys()
+    assert after.keys() - {("3DS Axes", frame) for frame in FRAMES} == before.keys()
     for at, numbers in before.items():
         # Files and F-curves round angles to float32, and the fits of handles differ slightly between processors.
-        assert after[at] == pytest.approx(numbers, rel=1e-6, abs=5e-6), at
+        assert after[at] == pytest.approx(numbers, rel=1e-6, abs=1e-5 if axes else 5e-6), at
+    if axes:
+        return
     for kept in SCENES[name]().nodes:
         node = next(node for node in given.nodes if (node.kind, object_name(node)) == (kept.kind, kept.name))
         for one in kept.tracks:
@@ -126,18 +132,6 @@ def test_what_comes_back_is_keyed_and_moves_as_what_was_given(give: Export, tmp_
             assert other.cycle == one.cycle
             if one.kind not in ("ROTATION", "HIDE"):
                 assert other.values == pytest.approx(one.values, rel=1e-6)
-
-
-def test_turns_do_not_lose_more_with_every_key(give: Export, tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    rows = [(frame, rng.uniform(0.1, 2.5), *rng.normal(size=3)) for frame in range(400)]
-    bpy.ops.import_anim.tcb_3ds(
-        filepath=save(tmp_path / "made.3ds", scene(three_ds.Node("OBJECT", b"Box", tracks=(track("ROTATION", *rows),))))
-    )
-    before = world("Box", 399)
-    forget_sources()
-    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "given again.3ds", give()))
-    assert world("Box.001", 399) == pytest.approx(before, abs=5e-7)
 
 
 def keyed(name: str, animation, *, tcb: bool = True, mode: str = "XYZ") -> bpy.types.Object:
@@ -152,14 +146,6 @@ def keyed(name: str, animation, *, tcb: bool = True, mode: str = "XYZ") -> bpy.t
         animation.key_set(item, "location", 10, tension=0.5, ease_to=0.25)
         animation.bake(item)
     return item
-
-
-def test_what_was_made_in_blender_comes_back(give: Export, animation, tmp_path: Path) -> None:
-    keyed("Box", animation)
-    before = [world("Box", frame) for frame in FRAMES]
-    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", give()), output="SAMPLES")
-    for frame in FRAMES:
-        assert world("Box.001", frame) == pytest.approx(before[frame], abs=2e-6), frame
 
 
 def test_tracks_that_are_not_tcb_are_sampled(give: Export, animation, said) -> None:
@@ -568,10 +554,12 @@ def test_an_export_tells_how_far_it_is_and_leaves_all_as_it_was_where_it_is_ende
     led()
     scene.frame_start, scene.frame_end = 0, 30
     scene.frame_set(7, subframe=0.5)
+    before = {repr(datablock) for datablock in bpy.data.user_map()}
     told = []
     exporting.export_scene(scene.objects, scene, exporting.ExportOptions(), lambda *done: told.append(done))
     assert told == [(done, 33) for done in range(1, 34)], "31 frames, then two objects"
-    before = {repr(datablock) for datablock in bpy.data.user_map()}
+    assert {repr(datablock) for datablock in bpy.data.user_map()} == before
+    assert scene.frame_current_final == 7.5
     steps = exporting.export_steps(scene.objects, scene, exporting.ExportOptions())
     assert [next(steps) for _ in range(5)] == told[:5]
     steps.close()
@@ -622,16 +610,6 @@ def test_keys_of_one_frame_come_back_to_it(give: Export, shared_data: Path) -> N
     bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / "claw.3DS"))
     forget_sources()
     assert give().nodes[0].track("ROTATION").frames.tolist() == [0, 83, 83]
-
-
-def test_objects_with_one_mesh_are_instances(give: Export) -> None:
-    mesh = bpy.data.meshes.new("Box")
-    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 2, 0)], [], [(0, 1, 2)])
-    for name in ("One", "Two"):
-        new_object(name, data=mesh)
-    given = give()
-    assert [(node.name, node.instance_name) for node in given.nodes] == [(b"One", None), (b"One", b"Two")]
-    assert [item.name for item in given.objects] == [b"One"]
 
 
 def seen_points() -> dict[tuple[str, int], np.ndarray]:
@@ -790,15 +768,6 @@ def test_what_is_hidden_is_sampled_too(give: Export, animation) -> None:
     assert node.track("POSITION").values[:, 0] == pytest.approx(expected, abs=1e-6)
 
 
-def test_an_export_changes_nothing(give: Export, animation) -> None:
-    everything_animated(animation)
-    bpy.context.scene.frame_set(7, subframe=0.5)
-    before = {repr(datablock) for datablock in bpy.data.user_map()}
-    give()
-    assert {repr(datablock) for datablock in bpy.data.user_map()} == before
-    assert bpy.context.scene.frame_current_final == 7.5
-
-
 def test_what_can_not_be_written_leaves_the_file_that_was_there(give: Export, tmp_path: Path, monkeypatch) -> None:
     new_object("Box")
     (tmp_path / "given.3ds").write_bytes(b"as it was")
@@ -836,15 +805,6 @@ def test_of_what_is_muted_in_part_the_rest_is_sampled(give: Export, animation, s
     assert '"Box", Location: partly muted: exported as 31 samples' in said()
 
 
-def test_tracks_of_other_methods_are_sampled(give: Export, animation, said) -> None:
-    item = keyed("Box", animation)
-    animation.choose(item, "location", method="LINEAR")
-    animation.bake(item)
-    position = give().nodes[0].track("POSITION")
-    assert position.values[7] == pytest.approx(world("Box", 7)[:3, 3], abs=1e-6)
-    assert "exported as 31 samples" in said()
-
-
 def test_an_imported_track_of_another_method_is_written_anew(give: Export, animation, shared_data: Path) -> None:
     bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / "tcb_fixture_lib3ds.3ds"))
     item = bpy.data.objects["Tri"]
@@ -865,27 +825,14 @@ def test_what_a_frame_function_times_is_sampled(give: Export, animation, said) -
     assert '"Box", Location: retimed by a frame function: exported as 31 samples' in said()
 
 
-def test_modifiers_of_f_curves_are_told(give: Export, animation, said) -> None:
-    item = keyed("Box", animation)
-    next(curve for curve in fcurves(item) if curve.data_path == "location").modifiers.new("NOISE")
-    give()
-    assert '"Box", Location: F-curve modifiers were not exported: noise' in said()
-
-
 def test_the_modifiers_of_all_channels_are_in_one_note(give: Export, animation, said) -> None:
     item = keyed("Box", animation)
-    x, y, _ = (curve for curve in fcurves(item) if curve.data_path == "location")
+    x, y, z = (curve for curve in fcurves(item) if curve.data_path == "location")
     x.modifiers.new("NOISE")
     y.modifiers.new("LIMITS")
+    z.modifiers.new("STEPPED").mute = True
     give()
-    assert "F-curve modifiers were not exported: limits, noise" in said()
-
-
-def test_muted_modifiers_are_not_noted(give: Export, animation, said) -> None:
-    item = keyed("Box", animation)
-    next(curve for curve in fcurves(item) if curve.data_path == "location").modifiers.new("NOISE").mute = True
-    give()
-    assert "F-curve modifiers" not in said()
+    assert '"Box", Location: F-curve modifiers were not exported: limits, noise\n' in said()
 
 
 def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path: Path) -> None:
@@ -947,33 +894,6 @@ def test_what_the_file_does_not_have_of_a_parent_is_told(give: Export, said) -> 
     lamp.rotation_euler.x = 1.0
     give()
     assert '"Held": the parent "Lamp" has no scale or rotation in the file' in said()
-
-
-OTHER_AXES = [{"axis_forward": "-Z", "axis_up": "Y"}, {"axis_forward": "X", "axis_up": "-Z"}]
-
-
-@pytest.mark.parametrize("axes", OTHER_AXES)
-@pytest.mark.parametrize("name", FILES)
-def test_real_files_are_given_back_bit_for_bit_in_the_axes_that_they_came_in(
-    give: Export, shared_data: Path, name: str, axes: dict
-) -> None:
-    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name), **axes)
-    assert tracks(give(**axes)) == tracks(three_ds.read((shared_data / name).read_bytes()))
-
-
-@pytest.mark.parametrize("axes", OTHER_AXES)
-@pytest.mark.parametrize("name", SCENES)
-def test_other_axes_come_back_as_they_were_given(give: Export, tmp_path: Path, name: str, axes: dict) -> None:
-    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", SCENES[name]()))
-    before = views()
-    forget_sources()
-    given = give(**axes)
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "given again.3ds", given), **axes)
-    after = views()
-    assert after.keys() | {("3DS Axes", frame) for frame in FRAMES} >= before.keys()
-    for at, numbers in before.items():
-        assert after[at] == pytest.approx(numbers, rel=1e-6, abs=1e-5), at
 
 
 @pytest.mark.parametrize("axes", OTHER_AXES)
@@ -1088,33 +1008,6 @@ def test_a_background_that_other_nodes_color_is_told(give: Export, background, s
     background.inputs["Color"].default_value = (0, 0, 0, 1)
     assert give().nodes[0].track("COLOR").values.tolist() == [list(bpy.context.scene.world.color)]
     assert '"Sky": nodes determine the background color, so the viewport color was exported as ambient light' in said()
-
-
-def everything_animated(animation) -> None:
-    keyed("A long name", animation)
-    keyed("Child", animation).parent = bpy.data.objects["A long name"]
-    eye = new_object("Eye", data=bpy.data.cameras.new("Eye"))
-    aim = eye.constraints.new("TRACK_TO")
-    aim.target, aim.track_axis, aim.up_axis = new_object("Aim"), "TRACK_NEGATIVE_Z", "UP_Y"
-    new_object("Lamp", data=bpy.data.lights.new("Lamp", "POINT"))
-    new_object("Spot", data=bpy.data.lights.new("Spot", "SPOT"))
-
-
-def test_lib3ds_reads_the_same(give: Export, animation, tmp_path: Path) -> None:
-    everything_animated(animation)
-    give()
-    assert agrees_with_lib3ds(tmp_path / "given.3ds") > 10
-
-
-def test_assimp_reads_it(give: Export, animation, tmp_path: Path) -> None:
-    if shutil.which("assimp") is None:
-        pytest.skip("assimp is not installed (on Debian: apt-get install assimp-utils)")
-    everything_animated(animation)
-    give()
-    result = subprocess.run(["assimp", "info", str(tmp_path / "given.3ds")], capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout + result.stderr
-    found = dict(re.findall(r"^(Meshes|Cameras|Lights|Animations): +(\d+)$", result.stdout, re.MULTILINE))
-    assert found == {"Meshes": "2", "Cameras": "1", "Lights": "2", "Animations": "1"}
 
 
 def test_rotations_that_go_between_keys_as_in_3ds_max_name_it(give: Export, animation, said) -> None:

@@ -83,18 +83,12 @@ def played(frame: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("mode", KEYS)
-def test_at_keys_the_file_turns_as_blender_plays(given, mode: str) -> None:
+def test_the_files_spline_is_what_blender_plays(given, mode: str) -> None:
     _, track = given(mode, KEYS[mode])
     assert track.frames.tolist() == list(FRAMES)
-    for frame, q in zip(FRAMES, orientations(track), strict=True):
-        assert reference.apart(q, played(frame)) < AT_KEYS, frame
-
-
-@pytest.mark.parametrize("mode", KEYS)
-def test_between_keys_the_files_spline_is_what_blender_plays(given, mode: str) -> None:
-    _, track = given(mode, KEYS[mode])
     for frame in range(FRAMES[-1] + 1):
-        assert reference.apart(orientation(track, frame), played(frame)) < BETWEEN, frame
+        most = AT_KEYS if frame in FRAMES else BETWEEN
+        assert reference.apart(orientation(track, frame), played(frame)) < most, frame
 
 
 @pytest.mark.parametrize("mode", MANY_TURNS)

@@ -73,7 +73,7 @@ def test_the_tasks_bake_the_files_of_the_folder(compiled, blender, shots, tmp_pa
 def test_a_task_that_is_run_again_leaves_out_what_is_done(compiled, blender, shots, tmp_path):
     made = tasks(compiled, shots, tmp_path / "out", {}, pattern="*.blend")
     first, again = (work(made[0], {"blender": blender}, {})[0] for _ in range(2))
-    assert [ran.stderr.splitlines()[-1] for ran in (first, again)] == ["tcb: 3 done", "tcb: 3 before"]
+    assert [ran.stderr.splitlines()[-1] for ran in (first, again)] == ["tcb: done: 3", "tcb: before: 3"]
 
 
 def test_a_file_that_fails_fails_its_task_and_the_others_are_baked(compiled, blender, shots, tmp_path):

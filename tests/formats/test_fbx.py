@@ -9,20 +9,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicHermiteSpline
-from scipy.spatial.transform import Rotation
 
 from formats import fbx
-from formats.curve import CONSTANT, Curve
+from formats.curve import Curve
 from formats.fbx.binary import read_records
 from formats.fbx.curves import read_curve
 from formats.motion import MotionError, NodeMotion
 from tests.formats import fuzz_motion
 from tests.formats.fbx_layout import (
-    AUTO,
     CUBIC,
     LINEAR,
-    NEXT,
     TCB,
     TICKS,
     USER,
@@ -34,7 +30,6 @@ from tests.formats.fbx_layout import (
     file_bytes,
     scene_bytes,
 )
-from tests.formats.fbx_layout import CONSTANT as STEP
 from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
 from tests.formats.mutations import mutate
 
@@ -87,17 +82,6 @@ def test_the_extrapolation_of_a_weight_is_noted() -> None:
     assert len(fbx.read(scene_bytes([model], weight=weight)).notes) == 1
 
 
-def test_user_slopes_are_those_of_hermites_cubic() -> None:
-    slopes = [(1.0, 2.0), (-3.0, 0.5), (2.0, -1.0), (0.0, 0.0)]
-    curve = curve_of(KeyCurve(TIMES, VALUES, [CUBIC | USER | 0x800] * 4, [(a, b, 0, 0) for a, b in slopes]))
-    at = np.linspace(0.0, 3.0, 61)
-    for key in range(3):
-        right, left = slopes[key]
-        inside = at[(at >= TIMES[key]) & (at <= TIMES[key + 1])]
-        wanted = CubicHermiteSpline(TIMES[key : key + 2], VALUES[key : key + 2], [right, left])(inside)
-        np.testing.assert_allclose(curve(inside), wanted, atol=1e-6)
-
-
 def test_a_weighted_segment_passes_through_the_points_of_its_bezier_curve() -> None:
     packed = struct.unpack("<f", struct.pack("<HH", 8000, 1000))[0]
     data = [(2.0, -1.0, packed, 0.0), (0.0, 0.0, 0.0, 0.0)]
@@ -109,48 +93,6 @@ def test_a_weighted_segment_passes_through_the_points_of_its_bezier_curve() -> N
     while len(level) > 1:
         level = [a + t * (b - a) for a, b in pairwise(level)]
     np.testing.assert_allclose(curve(level[0][:, 0]), level[0][:, 1], atol=2e-6)
-
-
-def test_automatic_keys_between_evenly_spaced_ones_have_half_the_slope_of_both_chords() -> None:
-    curve = curve_of(KeyCurve((0.0, 1.0, 2.0), (0.0, 3.0, 4.0), [CUBIC | AUTO] * 3))
-    assert curve.leaving[1] == pytest.approx(2.0)
-    assert curve.arriving[1] == pytest.approx(2.0)
-
-
-def test_constant_segments_hold_their_first_or_their_second_key() -> None:
-    curve = curve_of(KeyCurve(TIMES, VALUES, [STEP, STEP | NEXT, LINEAR, LINEAR]))
-    assert (curve.interpolation[:2] == CONSTANT).all()
-    np.testing.assert_allclose(curve([0.5, 1.0, 1.5, 2.75]), [0.0, 4.0, -2.0, -0.5], atol=1e-6)
-
-
-def test_a_local_transform_has_its_pivots_offsets_and_rotations_in_order() -> None:
-    numbers = np.random.default_rng(2).normal(size=(9, 3))
-    names = ("Lcl Translation", "Lcl Rotation", "Lcl Scaling", "PreRotation", "PostRotation")
-    names += ("RotationOffset", "RotationPivot", "ScalingOffset", "ScalingPivot")
-    numbers[[1, 3, 4]] *= 40.0
-    given = {name: tuple(row.tolist()) for name, row in zip(names, numbers, strict=True)}
-    given["RotationOrder"] = (3,)
-    (node,) = fbx.read(scene_bytes([Model("Box", 0, given)])).nodes
-
-    def move(vector: np.ndarray) -> np.ndarray:
-        return np.block([[np.eye(3), vector[:, np.newaxis]], [np.zeros((1, 3)), np.ones((1, 1))]])
-
-    def turn(angles: np.ndarray, order: str) -> np.ndarray:
-        matrix = np.eye(4)
-        matrix[:3, :3] = Rotation.from_euler(
-            order, [angles["xyz".index(axis)] for axis in order], degrees=True
-        ).as_matrix()
-        return matrix
-
-    t, r, s, pre, post, r_off, r_piv, s_off, s_piv = numbers
-    scale = np.diag([*s, 1.0])
-    # FBX's order 3 is YXZ: about y first, then x, then z.
-    wanted = move(t) @ move(r_off) @ move(r_piv) @ turn(pre, "xyz") @ turn(r, "yxz") @ np.linalg.inv(turn(post, "xyz"))
-    wanted = wanted @ move(-r_piv) @ move(s_off) @ move(s_piv) @ scale @ move(-s_piv)
-    w, x, y, z = node.rotation
-    found = move(node.translation)
-    found[:3, :3] = Rotation.from_quat([x, y, z, w]).as_matrix() @ np.diag(node.scale)
-    np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
 @pytest.mark.parametrize("version", [7100, 7400, 7500, 7700])

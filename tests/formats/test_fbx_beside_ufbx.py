@@ -27,6 +27,7 @@ def random_model(rng: np.random.Generator, layer_count: int) -> Model:
                 )
                 for _ in range(3)
             ]
+    given |= {f"Lcl {name}": tuple(rng.normal(size=3) * 40.0) for name in ("Translation", "Rotation", "Scaling")}
     return Model("Box", 0, given, *layers)
 
 
@@ -35,7 +36,8 @@ def random_model(rng: np.random.Generator, layer_count: int) -> Model:
 def test_transforms_between_keys_are_those_of_ufbx(seed: int, layer_count: int) -> None:
     ufbx = pytest.importorskip("ufbx")
     content = scene_bytes([random_model(np.random.default_rng(seed), layer_count)])
-    (take,) = fbx.read(content).takes
+    file = fbx.read(content)
+    (take,), (node,) = file.takes, file.nodes
     motion = take.motions[0]
     scene = ufbx.load_memory(content)
     # The elements of temporary lists are freed with the lists.
@@ -53,3 +55,7 @@ def test_transforms_between_keys_are_those_of_ufbx(seed: int, layer_count: int) 
     np.testing.assert_allclose(motion.translation.evaluate(at), translations, atol=1e-3)
     np.testing.assert_allclose(q, quaternions, atol=1e-4)
     np.testing.assert_allclose(motion.scale.evaluate(at), scales, atol=1e-5)
+    still = box.local_transform
+    np.testing.assert_allclose(node.translation, tuple(still.translation), atol=1e-12)
+    np.testing.assert_allclose(node.scale, tuple(still.scale), atol=1e-12)
+    np.testing.assert_allclose(np.abs(node.rotation @ (still.rotation.w, *tuple(still.rotation)[:3])), 1.0, atol=1e-12)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from formats import three_ds
@@ -34,17 +33,6 @@ def test_without_node_ids_parents_are_indices_in_the_file(shared_data: Path) -> 
     names = [node.name for node in keyframer.nodes]
     parents = {names[child]: names[parent] for child, parent in enumerate(keyframer.parents()) if parent is not None}
     assert parents == {b"lowerteeth": b"jaw", b"upperteeth": b"skull"}
-
-
-def test_a_mesh_matrix_has_the_position_of_its_nodes_first_key(shared_data: Path) -> None:
-    scene = three_ds.read((shared_data / "RotatingCube.3DS").read_bytes())
-    (cube,), (node,) = scene.objects, scene.nodes
-    assert np.asarray(cube.content.matrix)[3] == pytest.approx(node.track("POSITION").values[0], abs=1e-5)
-
-
-def test_a_mesh_matrix_has_no_scale(shared_data: Path) -> None:
-    (cube,) = three_ds.read((shared_data / "RotatingCube.3DS").read_bytes()).objects
-    assert np.abs(np.linalg.det(np.asarray(cube.content.matrix)[:3])) == pytest.approx(1, abs=1e-5)
 
 
 # The file was written with lib3ds from these numbers.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import mpmath as mp
 
 from tests.interp import exact
-from tests.interp.holden_article import left_jacobian
 
 
 class Rotations(exact.Track):
@@ -116,9 +115,9 @@ class Side:
 
     def __init__(self, d, turn):
         self.d, self.turn = d, mp.matrix(turn)
-        # Closed forms lose digits at small turns, and so do differences. The precision is sufficient for both.
+        # Differences lose digits, too.
         with mp.workdps(90):
-            self.jacobian = left_jacobian_closed(self.turn)
+            self.jacobian = left_jacobian(self.turn)
             self.inverse = mp.inverse(self.jacobian)
             axes = [mp.matrix([int(i == j) for j in range(3)]) for i in range(3)]
             own = [self.bend(axis) for axis in axes]
@@ -129,9 +128,7 @@ class Side:
     def bend(self, rate):
         """Return the acceleration at the segment's end due to a constant rate of the rotation vector."""
         h = mp.mpf(10) ** -20
-        return (
-            (left_jacobian_closed(self.turn + h * rate) - left_jacobian_closed(self.turn - h * rate)) * rate / (2 * h)
-        )
+        return (left_jacobian(self.turn + h * rate) - left_jacobian(self.turn - h * rate)) * rate / (2 * h)
 
     def bilinear(self, a, b):
         pairs = [(i, j) for i in range(3) for j in range(3)]
@@ -152,14 +149,16 @@ class Side:
         return mp.matrix([[columns[j][i] for j in range(3)] for i in range(3)])
 
 
-def left_jacobian_closed(turn):
+def left_jacobian(turn):
     """Return the left Jacobian of SO(3) in closed form, or the identity if the turn is 0."""
-    x, y, z = turn
-    size = mp.sqrt(x * x + y * y + z * z)
-    if not size:
-        return mp.eye(3)
-    cross = mp.matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return mp.eye(3) + cross * (1 - mp.cos(size)) / size**2 + cross * cross * (size - mp.sin(size)) / size**3
+    # The closed form loses digits at small turns. The precision is sufficient for them.
+    with mp.workdps(90):
+        x, y, z = turn
+        size = mp.sqrt(x * x + y * y + z * z)
+        if not size:
+            return mp.eye(3)
+        cross = mp.matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        return mp.eye(3) + cross * (1 - mp.cos(size)) / size**2 + cross * cross * (size - mp.sin(size)) / size**3
 
 
 def eliminated(rows):

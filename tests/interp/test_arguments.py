@@ -11,7 +11,6 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 import interp
 from interp import Keys, KeysError, evaluate_many, rotations
@@ -185,15 +184,9 @@ def test_a_derivative_that_there_is_not_is_named(wrong):
         SPLINE.derivative()(1.0, wrong)
 
 
-@pytest.mark.parametrize("wrong", [10**400, -(10**400), 10**101, np.float32(np.inf), np.inf])
-def test_one_frame_that_float64_can_not_hold_is_refused(wrong):
+@pytest.mark.parametrize("wrong", [10**400, -(10**400), 10**101, np.float32(np.inf), [1e308]])
+def test_frames_that_float64_can_not_hold_are_refused(wrong):
     with pytest.raises(ValueError, match=r"^frames must be (finite|at most 1e)"):
-        SPLINE(wrong)
-
-
-@pytest.mark.parametrize("wrong", [[1e308], [np.nan], np.inf, [[1.0], [np.nan]]])
-def test_frames_that_are_not_finite_are_named(wrong):
-    with pytest.raises(ValueError, match=r"^frames must"):
         SPLINE(wrong)
 
 
@@ -484,18 +477,6 @@ def test_one_rotation_gives_what_it_gives_among_others(function):
     for one, (row,) in zip(once, among, strict=True):
         assert np.shape(one) == np.shape(row)
         np.testing.assert_array_equal(one, row)
-
-
-def test_the_euler_angles_of_one_quaternion_are_scipys():
-    q = np.array([0.5, 0.1, -0.7, 0.2])
-    turn = Rotation.from_quat(q[[1, 2, 3, 0]])
-    expected = turn.as_euler("xyz")
-    unit = rotations.normalise(q)
-    np.testing.assert_allclose(rotations.to_euler(unit), expected, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(rotations.follow_euler(unit, start=expected + 0.1), expected, rtol=0, atol=1e-15)
-    about, angle = rotations.follow_axis_angle(unit, turn.as_rotvec())
-    np.testing.assert_allclose(about * angle, turn.as_rotvec(), rtol=0, atol=1e-15)
-    np.testing.assert_allclose(rotations.to_euler([1.0, 0.0, 1.0, 0.0] / np.sqrt(2.0)), [0, np.pi / 2, 0], atol=1e-7)
 
 
 def test_all_that_is_public_is_tried():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Catmull-Rom tracks, compared with scipy on NumPy's gradients, Barry and Goldman's pyramid, and Holden's article."""
+"""Catmull-Rom tracks, compared with scipy on NumPy's gradients, and the formulas at 50 digits."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
-from splines import CatmullRom
 
 from interp import Keys, rotations
 from interp.splines import catmull_rom
 from tests.all_pairs import all_pairs
 from tests.interp import exact, exact_turns
-from tests.interp.holden_article import Article, catmull_rom_values, left_jacobian
 from tests.interp.random_keys import random_rotations
-from tests.interp.rotation_tracks import CYCLES, angular_acceleration, off
-
-AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+from tests.interp.rotation_tracks import AXIS, CYCLES, angular_acceleration, off
 
 
 def spaced(generator, keys):
@@ -58,69 +54,6 @@ def test_a_loop_s_values_are_those_of_the_keys_repeated(seed, keys):
         np.testing.assert_allclose(spline(at + turn * period), reference(at), rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_inner_segments_are_barry_and_goldman_s(seed):
-    generator = np.random.default_rng(seed)
-    frames, values = spaced(generator, 7), generator.normal(size=(7, 3))
-    reference = CatmullRom(values, frames)
-    at = np.linspace(frames[1], frames[-2], 60)
-    found = catmull_rom.VectorSpline(Keys(frames, values))(at)
-    np.testing.assert_allclose(found, reference.evaluate(at), rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_evenly_spaced_values_are_the_article_s(seed):
-    generator = np.random.default_rng(seed)
-    values = generator.normal(size=(6, 3))
-    spline = catmull_rom.VectorSpline(Keys(3.0 + np.arange(6.0), values))
-    for n in range(1, 4):
-        for x in np.linspace(0.0, 1.0, 7)[:-1]:
-            position, velocity = catmull_rom_values(x, *values[n - 1 : n + 3])
-            np.testing.assert_allclose(spline(3.0 + n + x), position, rtol=0, atol=1e-14)
-            np.testing.assert_allclose(spline(3.0 + n + x, 1), velocity, rtol=0, atol=1e-13)
-
-
-@settings(max_examples=20)
-@given(st.lists(st.floats(0.1, 30.0), min_size=3, max_size=7), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
-def test_parabolas_are_met_at_the_ends_too(lengths, slope, bend):
-    frames = np.cumsum(lengths)
-    spline = catmull_rom.VectorSpline(Keys(frames, slope * frames + bend * frames**2))
-    at = np.linspace(frames[0], frames[-1], 50)
-    scale = 1.0 + frames[-1] ** 2
-    np.testing.assert_allclose(spline(at)[:, 0], slope * at + bend * at**2, rtol=0, atol=1e-13 * scale)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("nu", [0, 1])
-@pytest.mark.parametrize("step", [1e-6, 0.1, 0.5, 1.5, 2.9])
-def test_evenly_spaced_rotations_are_the_article_s_with_the_end_velocity_it_asks_for(step, nu):
-    generator = np.random.default_rng(3)
-    q = random_rotations(generator, 6, step)
-    spline = catmull_rom.RotationSpline(Keys(np.arange(6.0), q))
-    article = Article(q, true_velocities=True)
-    for n in range(1, 4):
-        for x in (0.0, 0.31, 0.77):
-            found = spline(n + x, nu)
-            if nu:
-                expected = article.velocity(n, x)
-                np.testing.assert_allclose(found, [float(v) for v in expected], rtol=0, atol=1e-12)
-            else:
-                expected = np.array([float(v) for v in article.rotation(n, mp.mpf(x))])
-                assert rotations.angle_between(found, expected) < 1e-13
-
-
-def test_the_article_as_printed_is_the_same_about_one_axis_and_jumps_in_velocity_about_several():
-    generator = np.random.default_rng(5)
-    about_one = rotations.from_rotation_vector(np.cumsum(generator.uniform(-1.5, 1.5, 6))[:, np.newaxis] * AXIS)
-    spline, article = catmull_rom.RotationSpline(Keys(np.arange(6.0), about_one)), Article(about_one)
-    printed = exact.rows([article.rotation(n, mp.mpf(x)) for n in range(1, 4) for x in (0.0, 0.4, 0.9)])
-    found = spline([n + x for n in range(1, 4) for x in (0.0, 0.4, 0.9)])
-    assert rotations.angle_between(found, printed).max() < 1e-14
-    article = Article(random_rotations(generator, 6, 1.0))
-    jumps = [article.velocity(n, 1.0)[i] - article.velocity(n + 1, 0.0)[i] for n in range(1, 3) for i in range(3)]
-    assert max(abs(float(x)) for x in jumps) > 0.01
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("cycle", "keys", "step"), all_pairs(CYCLES, [1, 2, 3, 5], [0.0, 1e-8, 0.5, 2.0, 3.1]))
 def test_rotations_of_any_spacing_agree_with_50_digits(cycle, keys, step):
@@ -139,20 +72,6 @@ def test_rotations_of_any_spacing_agree_with_50_digits(cycle, keys, step):
         np.testing.assert_allclose(spline(frame, 1), velocity, rtol=0, atol=1e-11)
         acceleration = [float(x) for x in angular_acceleration(track.rotation, frame)]
         np.testing.assert_allclose(spline(frame, 2), acceleration, rtol=0, atol=1e-11)
-
-
-@pytest.mark.parametrize("size", [0.0, 1e-3, 2.0])
-def test_the_article_s_jacobian_that_tests_go_by_is_that_of_the_exponential(size):
-    generator = np.random.default_rng(1)
-    turn, rate = ([mp.mpf(float(x)) for x in row] for row in generator.normal(size=(2, 3)) * [[size], [1.0]])
-
-    def rotation(h):
-        return exact.exp([mp.mpf(0), *((t + h * r) / 2 for t, r in zip(turn, rate, strict=True))])
-
-    change = exact.derivative(rotation, 0.0, 1)
-    expected = [2 * x for x in exact.multiply(change, exact.conjugate(rotation(mp.mpf(0))))[1:]]
-    found = left_jacobian(turn) * mp.matrix(rate)
-    assert max(abs(a - b) for a, b in zip(found, expected, strict=True)) < 1e-20
 
 
 @settings(max_examples=20)

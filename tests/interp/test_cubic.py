@@ -65,7 +65,7 @@ def test_without_velocities_it_starts_and_ends_at_rest():
     np.testing.assert_allclose(spline([0.0, 15.0], 1), 0.0, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("made", VALUE_CLASSES)
+@pytest.mark.parametrize("made", [*VALUE_CLASSES, cubic.VectorSpline])
 @given(st.lists(st.floats(0.01, 100.0), min_size=2, max_size=12), seeds)
 @settings(max_examples=20, deadline=None)
 def test_a_loop_is_scipys_periodic_spline(made, lengths, seed):

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,7 +21,7 @@ from tests.interp.rotation_tracks import AXIS, angular_acceleration
 CLASSES = [cubic.NaturalRotationSpline, cubic.ClampedRotationSpline]
 # The bound in NaturalRotationSpline's docstring, for samples, angular velocities and angular accelerations.
 BOUND = 1e-13
-# The error of scipy's closed forms at small turns (`test_the_digits_that_scipy_misses_are_scipys`).
+# The error of scipy's closed forms at small turns.
 SCIPYS = 1e-10
 
 
@@ -76,39 +74,6 @@ def test_it_solves_the_equations_as_50_digits_do(made, keys, largest):
     np.testing.assert_allclose(spline(frames, 1), speeds, rtol=0, atol=within)
     changes = exact.rows([angular_acceleration(track.rotation, frame) for frame in at[:2]])
     np.testing.assert_allclose(spline(at[:2], 2), changes, rtol=0, atol=BOUND / shortest**2)
-
-
-def test_the_digits_that_scipy_misses_are_scipys():
-    """The turns are a thousandth of a radian, so scipy's closed forms subtract nearly equal numbers."""
-    generator = np.random.default_rng(1)
-    turns = generator.normal(size=(6, 3)) * np.array([1.0, 1.0, 3e-4, 1.0, 3e-4, 1.0])[:, np.newaxis]
-    known = Rotation.concatenate(
-        list(itertools.accumulate(Rotation.from_rotvec(turns), lambda done, turn: turn * done))
-    )
-    frames, q = np.array([0.0, 3.0, 13.0, 17.0, 25.0, 30.0]), np.roll(known.as_quat(), 1, axis=1)
-    velocities = np.zeros((6, 3))
-    velocities[0], velocities[-1] = turns[1] / 3.0, turns[-1] / 5.0
-    at = np.linspace(0.0, 30.0, 21)[:-1]
-    track = exactly(frames, q, velocities)
-    expected = exact.rows([track.rotation(frame) for frame in at])
-    ours = cubic.ClampedRotationSpline(Keys(frames, q), velocities=velocities)(at)
-    scipys = np.roll(SettledScipySpline(frames, known)(at).as_quat(), 1, axis=1)
-    assert rotations.angle_between(ours, expected).max() < 1e-14
-    assert 1e-13 < rotations.angle_between(scipys, expected).max() < SCIPYS
-
-
-@pytest.mark.parametrize("cycle", ["SINGLE", "LOOP"])
-@pytest.mark.parametrize("made", CLASSES)
-@pytest.mark.parametrize("largest", [0.5, 2.8])
-def test_angular_velocity_and_acceleration_are_the_same_from_both_sides_of_a_key(made, cycle, largest):
-    frames, q, _ = random_turns(3, 25, largest)
-    spline = made(Keys(frames, q), cycle)
-    inner = frames[1:-1]
-    for nu, bound in ((1, 1e-12), (2, 1e-11)):
-        before, after = spline(np.nextafter(inner, -np.inf), nu), spline(inner, nu)
-        np.testing.assert_allclose(before, after, rtol=0, atol=bound)
-        if cycle == "LOOP":
-            np.testing.assert_allclose(spline(frames[-1], nu), spline(frames[0], nu), rtol=0, atol=bound)
 
 
 def test_natural_ends_have_no_angular_acceleration_and_clamped_ones_the_velocities_that_they_are_given():

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hermite tracks, compared with scipy's CubicHermiteSpline and Holden's article at 50 digits."""
+"""Hermite tracks, compared with scipy's CubicHermiteSpline and the formulas at 50 digits."""
 
 from __future__ import annotations
 
-import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,11 +11,9 @@ from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, KeysError, rotations
 from interp.splines import hermite
-from tests.interp.holden_article import Article, hermite_values
+from tests.interp import exact, exact_turns
 from tests.interp.random_keys import random_rotations
-from tests.interp.rotation_tracks import CYCLES, off
-
-AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+from tests.interp.rotation_tracks import AXIS, CYCLES, off
 
 
 @settings(max_examples=20)
@@ -33,16 +30,6 @@ def test_values_are_scipy_s_whatever_the_spacing_and_the_cycle(seed, keys, cycle
         np.testing.assert_allclose(spline(at, nu), expected, rtol=0, atol=2e-13 * (1.0 + np.abs(expected).max()))
 
 
-def test_a_segment_is_the_article_s():
-    generator = np.random.default_rng(2)
-    p0, p1, v0, v1 = generator.normal(size=(4, 3))
-    spline = hermite.VectorSpline(Keys([0, 1], [p0, p1]), velocities=[v0, v1])
-    for x in np.linspace(0.0, 0.99, 9):
-        position, velocity = hermite_values(x, p0, p1, v0, v1)
-        np.testing.assert_allclose(spline(x), position, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(spline(x, 1), velocity, rtol=0, atol=1e-14)
-
-
 def test_without_velocities_it_comes_to_rest_at_each_key():
     at = np.linspace(0.0, 1.0, 11)
     values = hermite.VectorSpline(Keys([0, 10, 30], [0.0, 1.0, 0.0]))
@@ -56,24 +43,16 @@ def test_without_velocities_it_comes_to_rest_at_each_key():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [1e-6, 0.5, 1.5, 3.0])
-def test_rotations_are_the_article_s_with_the_end_velocity_it_asks_for(step):
+def test_rotations_agree_with_the_formulas_at_50_digits(step):
     generator = np.random.default_rng(7)
     q, velocities = random_rotations(generator, 4, step), generator.normal(size=(4, 3))
     spline = hermite.RotationSpline(Keys(np.arange(4.0), q), velocities=velocities)
-    article = Article(q, velocities, true_velocities=True)
-    for n in range(3):
-        for x in (0.0, 0.31, 0.77):
-            expected = np.array([float(v) for v in article.rotation(n, mp.mpf(x))])
-            assert rotations.angle_between(spline(n + x), expected) < 1e-13
-            found = spline(n + x, 1)
-            np.testing.assert_allclose(found, [float(v) for v in article.velocity(n, x)], rtol=0, atol=1e-12)
-
-
-def test_as_printed_the_article_does_not_end_with_the_velocity_that_is_given():
-    generator = np.random.default_rng(7)
-    q, velocities = random_rotations(generator, 2, 1.5), generator.normal(size=(2, 3))
-    printed = [float(v) for v in Article(q, velocities).velocity(0, 1.0)]
-    assert np.abs(printed - velocities[1]).max() > 0.1
+    track = exact_turns.track(exact_turns.Hermite, np.arange(4.0), q, np.zeros((5, 4)), velocities)
+    at = [n + x for n in range(3) for x in (0.0, 0.31, 0.77)]
+    assert rotations.angle_between(spline(at), exact.rows(map(track.rotation, at))).max() < 1e-13
+    inside = [frame for frame in at if frame % 1.0]
+    expected = exact.rows(map(track.angular_velocity, inside))
+    np.testing.assert_allclose(spline(inside, 1), expected, rtol=0, atol=1e-12)
 
 
 @settings(max_examples=20)

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
+from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, rotations
 from interp.continuity import continuity, jumps
-from interp.splines import cubic, linear, tcb
+from interp.splines import linear, tcb
+from tests.interp.rotation_tracks import AXIS
 
 FRAMES = np.array([0.0, 4.0, 5.0, 12.0, 20.0])
 VALUES = np.array([[0.0, 1.0], [3.0, -1.0], [2.0, 5.0], [7.0, 2.0], [0.5, 0.5]])
-AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
 def largest(left, right):
@@ -41,14 +41,6 @@ def test_continuity_makes_a_corner_as_large_as_the_tangents_differ():
     assert continuity(found) == "C0"
     assert found[1].size == pytest.approx(abs((1 + c) - 2 * (1 - c) - ((1 - c) - 2 * (1 + c))) / 2 / 10, rel=1e-12)
     assert found[1].frame == 10.0
-
-
-def test_a_cubic_spline_is_c2_as_scipys():
-    made = cubic.NaturalVectorSpline(Keys(FRAMES, VALUES))
-    found = jumps(made, False)
-    assert continuity(found) == "C2"
-    reference = CubicSpline(FRAMES, VALUES, bc_type="natural").derivative(2)
-    np.testing.assert_allclose(made(FRAMES[1:-1], 2), reference(FRAMES[1:-1]), rtol=0, atol=1e-12)
 
 
 def test_straight_lines_are_c0_and_jump_by_the_difference_of_slopes():

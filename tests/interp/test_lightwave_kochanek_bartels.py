@@ -10,8 +10,8 @@ import pytest
 import splines
 from splines.quaternion import KochanekBartels, UnitQuaternion, _natural_control_quaternion
 
-from interp import Keys, evaluate_many, rotations
-from interp.splines import catmull_rom, tcb
+from interp import Keys, evaluate_many
+from interp.splines import tcb
 from interp.splines.lightwave_kochanek_bartels import (
     KochanekBartelsRotationSpline,
     KochanekBartelsSpline,
@@ -182,16 +182,6 @@ def test_a_loop_is_a_closed_spline_of_the_package(count):
     assert np.abs(spline(at) - theirs.evaluate(at)).max() < 1e-12
 
 
-def test_with_parameters_of_0_the_package_s_catmull_rom_is_met():
-    """Based on tests/test_catmullrom.py of `splines` (MIT license). With all parameters 0, both classes are equal."""
-    frames, values, _ = drawn(3, 7)
-    spline = KochanekBartelsSpline(Keys(frames, values))
-    at = np.linspace(frames[0], frames[-1], 60)
-    assert np.abs(spline(at) - splines.CatmullRom(values, frames).evaluate(at)).max() < 1e-12
-    inner = at[(at > frames[1]) & (at < frames[-2])]
-    assert np.abs(spline(inner) - catmull_rom.VectorSpline(Keys(frames, values))(inner)).max() < 1e-12
-
-
 def in_the_package(values):
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
     return [UnitQuaternion.from_unit_xyzw(np.roll(value, -1)) for value in values / lengths]
@@ -252,18 +242,6 @@ def test_a_loop_of_rotations_is_a_closed_spline_of_the_package(count, monkeypatc
     assert off(spline(at), theirs, at) < 1e-11
 
 
-def test_about_one_axis_rotations_play_as_their_angle():
-    frames, angles, parameters = drawn(8, 7, components=1)
-    spline = KochanekBartelsRotationSpline(
-        Keys(frames, rotations.from_axis_angle([0, 0, 1], angles[:, 0] / 2), *parameters)
-    )
-    at = np.linspace(frames[0], frames[-1], 80)
-    expected = rotations.from_axis_angle(
-        [0, 0, 1], KochanekBartelsSpline(Keys(frames, angles / 2, *parameters))(at)[:, 0]
-    )
-    assert np.abs(rotations.angle_between(spline(at), expected)).max() < 1e-12
-
-
 @pytest.mark.parametrize("cls", [tcb.RotationSpline, KochanekBartelsRotationSpline])
 def test_two_rotations_alike_make_a_spline(cls):
     """Based on tests/test_quaternion_kb.py of `splines` (MIT license, issue 44)."""
@@ -272,14 +250,6 @@ def test_two_rotations_alike_make_a_spline(cls):
     ours = cls(Keys(theirs.grid, [[0, 0, 0, 1]] * 2))
     assert len(theirs.grid) == len(ours.keys) == 2
     assert np.abs(ours([0.0, 0.3, 1.0]) - [0, 0, 0, 1]).max() < 1e-15
-
-
-@pytest.mark.parametrize("cls", [LightWaveSpline, KochanekBartelsSpline])
-def test_between_inner_even_keys_all_dialects_are_3d_studio_s(cls):
-    frames, values, parameters = drawn(5, 8, even=True)
-    at = np.linspace(frames[1], frames[-2], 50)
-    keys = Keys(frames, values, *parameters)
-    assert np.abs(cls(keys)(at) - tcb.VectorSpline(keys)(at)).max() < 1e-13
 
 
 @pytest.mark.parametrize("cls", [LightWaveSpline, KochanekBartelsSpline, KochanekBartelsRotationSpline])

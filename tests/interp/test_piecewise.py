@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splines in runs of keys, compared with separate splines. Segments between them are compared with NumPy and scipy."""
+"""Splines in runs of keys, compared with separate splines. Curves between them are compared with NumPy and scipy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
 from interp import Keys, evaluate_many, rotations
@@ -37,36 +36,6 @@ def parameters():
     return signed | {name: generator.uniform(0, 0.6, len(FRAMES)) for name in ("ease_to", "ease_from")}
 
 
-def test_between_runs_the_value_is_that_of_the_last_key():
-    values = random_values("values")
-    spline = PiecewiseSpline(runs_of(tcb.VectorSpline, values, **parameters()))
-    for frame, key in (
-        (7.0, 1),
-        (7.001, 1),
-        (19.999, 1),
-        (20.0, 2),
-        (41.0, 4),
-        (54.9, 4),
-        (55.0, 5),
-        (99.0, 5),
-        (-5, 0),
-    ):
-        assert (spline(frame) == values[key]).all(), frame
-        if frame not in FRAMES:
-            assert not spline(frame, 1).any()
-
-
-def test_a_run_is_a_spline_of_its_own():
-    """Two keys with default parameters make a straight line, which is scipy's Hermite cubic with chords as slopes."""
-    values = random_values("values")
-    spline = PiecewiseSpline(runs_of(tcb.VectorSpline, values, ((0, 2), (2, 4), (4, 6))))
-    for a in (0, 2, 4):
-        chord = (values[a + 1] - values[a]) / (FRAMES[a + 1] - FRAMES[a])
-        line = CubicHermiteSpline(FRAMES[a : a + 2], values[a : a + 2], [chord, chord])
-        at = np.linspace(FRAMES[a], FRAMES[a + 1], 9)
-        assert np.abs(spline(at) - line(at)).max() < 1e-12
-
-
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("kind", ["values", "rotations"])
 def test_runs_of_every_method_are_evaluated_as_alone(name: str, kind: str):
@@ -90,16 +59,6 @@ def test_runs_of_every_method_are_evaluated_as_alone(name: str, kind: str):
                 assert not found[row].any()
             else:
                 assert (found[row] == run(frame, nu)).all(), (frame, nu)
-
-
-def test_with_other_splines_it_is_the_same_to_the_bit():
-    values = random_values("values")
-    spline = PiecewiseSpline(runs_of(tcb.VectorSpline, values))
-    whole = tcb.VectorSpline(Keys(FRAMES, values))
-    together = evaluate_many([whole, spline, spline], AT)
-    assert (together[1] == spline(AT)).all()
-    assert (together[2] == spline(AT)).all()
-    assert (together[0] == whole(AT)).all()
 
 
 class Polynomials:
@@ -151,6 +110,7 @@ def test_each_of_several_splines_plays_its_own():
     coefficients = np.random.default_rng(6).normal(size=(3, 2, 3, 4))
     splines = [PiecewiseSpline(runs_of(tcb.VectorSpline, values), Polynomials(each)) for each in coefficients]
     splines.insert(1, PiecewiseSpline(runs_of(tcb.VectorSpline, values)))
+    splines.insert(0, tcb.VectorSpline(Keys(FRAMES, values)))
     for nu in (0, 1, 2):
         for spline, found in zip(splines, evaluate_many(splines, AT, nu), strict=True):
             assert (found == spline(AT, nu)).all()

@@ -10,7 +10,7 @@ from copy import copy, deepcopy
 import numpy as np
 import pytest
 
-from interp import Keys, KeysError, SplineBatch, evaluate_many, rotations
+from interp import Keys, SplineBatch, evaluate_many, rotations
 from interp.base_spline import BaseSpline
 from interp.keys import PARAMETERS
 from interp.piecewise import PiecewiseSpline
@@ -138,13 +138,6 @@ def test_copies_of_keys_and_velocities_are_read_only():
             assert not [array for array in arrays_of(other) if array.flags.writeable]
 
 
-def test_a_pickle_holds_keys_alone():
-    spline = tcb.RotationSpline(Keys(np.arange(50.0), np.ones((50, 4))))
-    fresh = len(pickle.dumps(spline))
-    spline(3.0)
-    assert len(pickle.dumps(spline)) == fresh
-
-
 @pytest.mark.parametrize("cls", [tcb.VectorSpline, tcb.RotationSpline])
 def test_with_other_keys_it_is_the_spline_that_is_made_of_them(cls):
     spline = spline_of(cls, "LOOP")
@@ -153,11 +146,6 @@ def test_with_other_keys_it_is_the_spline_that_is_made_of_them(cls):
     at = np.linspace(-20.0, 60.0, 77)
     assert np.abs(spline.with_keys(keys)(at) - cls(keys, "LOOP")(at)).max() < 1e-14
     assert np.abs(spline.with_keys(keys)(at) - spline(at)).max() > 0.01
-
-
-def test_what_depends_on_more_than_its_keys_takes_no_others():
-    assert not [case.id for case in CASES if hasattr(case.values[0], "with_keys") and not case.id.startswith("TCB-")]
-    assert not hasattr(PiecewiseSpline, "with_keys")
 
 
 def test_ends_are_a_copy():
@@ -298,9 +286,3 @@ def test_runs_of_one_key_are_held_at_their_ends(between):
         assert (np.array([spline(frame, nu, True) for frame in at.tolist()]) == expected).all()
         assert (evaluate_many([spline, PiecewiseSpline(runs[:2])], at, nu, True)[0] == expected).all()
     assert spline(5.5, 0, True) == spline(5.5)
-
-
-def test_keys_without_a_solution_are_refused_when_the_spline_is_made():
-    generator = np.random.default_rng(0)
-    with pytest.raises(KeysError):
-        METHODS["B_SPLINE_THROUGH"].rotations(Keys(np.arange(40.0), generator.normal(size=(40, 4))), path="AS_KEYED")

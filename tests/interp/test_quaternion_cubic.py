@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Raw cubics of quaternions, compared with scipy's spline of the components and Holden's article."""
+"""Raw cubics of quaternions, compared with scipy's spline of the components."""
 
 from __future__ import annotations
 
@@ -13,24 +13,8 @@ from scipy.interpolate import CubicHermiteSpline
 from interp import Keys, KeysError, rotations
 from interp.splines import catmull_rom, quaternion_cubic
 from tests.interp import exact
-from tests.interp.holden_article import catmull_rom_values
 from tests.interp.random_keys import random_rotations
 from tests.interp.rotation_tracks import angular_acceleration, off
-
-
-@pytest.mark.parametrize("step", [1e-6, 0.5, 2.0])
-def test_evenly_spaced_rotations_are_the_article_s(step):
-    generator = np.random.default_rng(0)
-    q = rotations.unroll_signs(random_rotations(generator, 6, step))
-    spline = quaternion_cubic.RotationSpline(Keys(np.arange(6.0), q))
-    for n in range(1, 4):
-        for x in (0.0, 0.3, 0.9):
-            raw, velocity = catmull_rom_values(x, *q[n - 1 : n + 3])
-            size = np.linalg.norm(raw)
-            np.testing.assert_allclose(spline(n + x), raw / size, rtol=0, atol=1e-15)
-            # quat_delta_to_angular_velocity, at the rotation along the spline.
-            expected = 2.0 * rotations.multiply(velocity / size, rotations.conjugate(raw / size))[1:]
-            np.testing.assert_allclose(spline(n + x, 1), expected, rtol=0, atol=1e-14)
 
 
 @settings(max_examples=20)

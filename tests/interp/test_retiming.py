@@ -14,8 +14,8 @@ from interp import Keys, rotations
 from interp.fitting.curves import handles
 from interp.retiming import LENGTH_TOLERANCE, POSITION_TOLERANCE, SPEED_TOLERANCE, ArcLength, ConstantSpeed, retimed
 from interp.splines import tcb
+from tests.interp.rotation_tracks import AXIS
 
-AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 BETWEEN = ("ENDS", "KEYS")
 
 
@@ -180,21 +180,6 @@ def test_the_length_of_a_rotation_by_a_millionth_of_a_degree_is_its_angle():
 
 
 # Constant speed
-
-
-def test_an_eased_way_along_a_line_becomes_an_even_one():
-    line = tcb.VectorSpline(Keys([0, 10, 40], [[0, 0], [6, 8], [12, 16]], ease_to=[0, 0.5, 1], ease_from=[0.3, 0, 0]))
-    t = np.linspace(0.0, 40.0, 81)
-    found = retimed(line, ConstantSpeed([line])(t))
-    np.testing.assert_allclose(found, np.outer(t / 40.0, [12.0, 16.0]), atol=20 * LENGTH_TOLERANCE)
-
-
-def test_an_eased_turn_becomes_an_even_one():
-    turn = about_one_axis([0.0, 10.0, 40.0], [0.0, 0.5, 3.0], ease_to=[0, 0.5, 1], ease_from=[0.3, 0, 0])
-    t = np.linspace(0.0, 40.0, 81)
-    found = retimed(turn, ConstantSpeed([turn])(t))
-    even = rotations.from_axis_angle(np.tile(AXIS, (81, 1)), 3.0 * t / 40.0)
-    assert rotations.angle_between(found, even).max() < 4 * LENGTH_TOLERANCE
 
 
 @pytest.mark.parametrize("motion", range(4))

@@ -193,21 +193,6 @@ def test_the_first_euler_follows_the_start():
     assert rotations.follow_euler(q, "XYZ", np.add(other, 0.1))[0] == pytest.approx(other)
 
 
-def test_no_choice_of_triples_makes_a_shorter_step():
-    # Blender's rule (compatible Euler) chooses, from both triples and all full turns, the smallest sum of changes from
-    # the previous angles.
-    angles = np.cumsum(np.random.default_rng(8).uniform(-0.5, 0.5, (80, 3)), axis=0)
-    found = rotations.follow_euler(rotations.from_euler(angles, "ZXY"), "ZXY")
-    middle = "XYZ".index("X")
-    previous = np.zeros(3)
-    for triple in found:
-        other = triple + np.pi
-        other[middle] = np.pi - triple[middle]
-        nearest = previous + np.remainder(other - previous + np.pi, 2 * np.pi) - np.pi
-        assert np.abs(triple - previous).sum() <= np.abs(nearest - previous).sum() + 1e-12
-        previous = triple
-
-
 # Axis and angle
 
 

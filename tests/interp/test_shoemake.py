@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shoemake's curves, compared with Szirmay-Kalos, section 13.5, at 50 digits, and Catmull-Rom tracks about one axis."""
+"""Shoemake's curves, compared with Szirmay-Kalos, section 13.5, at 50 digits."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from interp import Keys, rotations
-from interp.splines import catmull_rom, shoemake
+from interp import Keys
+from interp.splines import shoemake
 from tests.all_pairs import all_pairs
 from tests.interp import exact
 from tests.interp.exact_shoemake import exact_track
 from tests.interp.random_keys import random_rotations
 from tests.interp.rotation_tracks import CYCLES, angular_acceleration, off
 
-AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 KINDS = {"DE_CASTELJAU": shoemake.RotationSpline, "BLEND": shoemake.BlendSpline}
 
 
@@ -59,37 +56,6 @@ def test_angular_velocities_and_accelerations_agree_with_differences_at_50_digit
         acceleration = [float(x) for x in angular_acceleration(track.rotation, frame)]
         np.testing.assert_allclose(spline(frame, 1), velocity, rtol=0, atol=1e-11 / track.flattest**2)
         np.testing.assert_allclose(spline(frame, 2), acceleration, rtol=0, atol=1e-11 / track.flattest**3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("construction", KINDS)
-@settings(max_examples=20)
-@given(
-    turns=st.lists(st.floats(-1.2, 1.2), min_size=1, max_size=7),
-    lengths=st.lists(st.floats(5.0, 10.0), min_size=7, max_size=7),
-)
-def test_about_one_axis_it_is_the_catmull_rom_spline_of_the_angle(construction, turns, lengths):
-    frames, angles = np.cumsum(lengths[: len(turns)]), np.cumsum(turns)
-    spline = KINDS[construction](Keys(frames, rotations.from_rotation_vector(np.outer(angles, AXIS))))
-    angle = catmull_rom.VectorSpline(Keys(frames, angles))
-    at = np.linspace(frames[0] - 1.0, frames[-1] + 1.0, 60)
-    assert off(spline(at), rotations.from_rotation_vector(angle(at) * AXIS)).max() < 1e-13
-    for nu in (1, 2):
-        np.testing.assert_allclose(spline(at, nu), angle(at, nu) * AXIS, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("construction", KINDS)
-@settings(max_examples=20)
-@given(st.integers(0, 10**6), st.sampled_from(CYCLES))
-def test_velocities_go_on_at_keys_of_any_spacing_and_across_a_seam(construction, seed, cycle):
-    generator = np.random.default_rng(seed)
-    frames, q = np.cumsum(generator.uniform(2.0, 12.0, 6)), random_rotations(generator, 6, 0.8)
-    q[-1] = -q[0]
-    spline = KINDS[construction](Keys(frames, q), cycle)
-    inner = frames[1:-1]
-    np.testing.assert_allclose(spline(inner, 1), spline(np.nextafter(inner, -np.inf), 1), rtol=0, atol=1e-12)
-    if cycle == "LOOP":
-        np.testing.assert_allclose(spline(frames[0], 1), spline(frames[-1], 1), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("construction", KINDS)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -12,12 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from interp import Keys, KeysError, evaluate_many, rotations
+from interp import Keys, KeysError, rotations
 from interp.splines import tcb
-
-AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
-ENDS = ["3DS", "TANGENT"]
-CONSTRUCTIONS = ["DE_CASTELJAU", "SQUAD"]
+from tests.interp.rotation_tracks import AXIS, CONSTRUCTIONS, ENDS
 
 
 def turned_about(spline, frames, axis=AXIS):
@@ -66,17 +61,6 @@ def test_near_whole_turns_about_an_axis_that_moves_little_stay_near_the_curves_o
     assert np.degrees(apart) < 10.0 * drift + 1e-9
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
-def test_450_degrees_are_a_turn_and_a_quarter(construction):
-    spline = tcb.RotationSpline.from_turns(
-        [0, 10], np.radians([0, 450]), [AXIS, AXIS], tension=1.0, construction=construction
-    )
-    frames = np.linspace(0, 10, 201)
-    u = frames / 10.0
-    # At tension 1, the tangents are zero.
-    np.testing.assert_allclose(turned_about(spline, frames), np.radians(450) * (3 * u**2 - 2 * u**3), atol=1e-12)
-
-
 def test_a_rest_among_turns_about_one_axis_stays_on_it():
     angles, axes = np.radians([0, 450, 450, 1170]), np.tile(AXIS, (4, 1))
     keys = Keys([0, 10, 20, 30], rotations.from_axis_angle(axes, angles))
@@ -91,17 +75,6 @@ def test_a_walk_is_one_row_from_each_key_to_the_next():
     message = r"^walk must have the columns x, y, z and one row per segment, but its shape is \(3, 3\)"
     with pytest.raises(KeysError, match=message):
         tcb.RotationSpline.from_walk(keys, np.zeros((3, 3)))
-
-
-@pytest.mark.parametrize("continuity", [0.0, 0.6])
-def test_3ds_ends_scale_whole_turns_as_they_scale_parts(continuity):
-    # (1-T)(1+C B) of the full turn after the first key, and (1-T)(1-C B) before the last.
-    spline = tcb.RotationSpline.from_turns(
-        [0, 8], np.radians([0, 800]), [AXIS, AXIS], tension=0.25, continuity=continuity, bias=0.5
-    )
-    chord = np.radians(800) / 8.0
-    assert spline(0.0, 1) @ AXIS == pytest.approx(0.75 * (1 + continuity * 0.5) * chord, rel=1e-12)
-    assert spline(8.0, 1) @ AXIS == pytest.approx(0.75 * (1 - continuity * 0.5) * chord, rel=1e-12)
 
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
@@ -165,16 +138,6 @@ def test_the_shorter_way_can_be_asked_for():
     assert np.degrees(turned_about(spline, np.linspace(0, 10, 11)))[-1] == pytest.approx(-3.0)
 
 
-def test_whole_turns_do_not_disturb_other_tracks_of_the_batch():
-    plain = tcb.RotationSpline.from_turns([0, 10, 20], [0.1, 1.0, 2.0], [AXIS, [0, 1, 0], AXIS])
-    wound = tcb.RotationSpline.from_turns([0, 5, 30], [0.1, 10.0, 20.0], [AXIS, [0, 1, 0], AXIS])
-    keyed = tcb.RotationSpline(plain.keys)
-    frames = np.linspace(-1, 31, 100)
-    together = evaluate_many([plain, wound, keyed], frames)
-    for found, spline in zip(together, (plain, wound, keyed), strict=True):
-        assert (found == spline(frames)).all()
-
-
 @pytest.mark.parametrize("convention", ["BLENDER", "3DS"])
 def test_turns_become_rotations_and_back(convention):
     generator = np.random.default_rng(1)
@@ -197,28 +160,6 @@ def test_turns_as_keyed_keep_the_long_way():
     assert np.degrees(angles) == pytest.approx([10, 300])
     assert np.degrees(rotations.rotations_to_turns(q)[0]) == pytest.approx([10, 60])
     assert axes[1] == pytest.approx(AXIS)
-
-
-def test_a_jaw_that_opens_and_shuts_by_its_files_turns_returns_to_its_start(shared_data: Path):
-    # The three relative rotation keys of skull.3ds, read from the bytes. ROT track B021 contains flags, 2 x u32 and a
-    # count. Each key contains an i32 frame, u16 flags (0 here), and angle and axis in float32 (field-notes.md, ".3ds
-    # keyframer").
-    data = (shared_data / "skull.3ds").read_bytes()
-    found = []
-    for at in range(len(data) - 6):
-        if data[at : at + 2] != b"\x21\xb0":
-            continue
-        size, count = (int.from_bytes(data[at + skip : at + skip + 4], "little") for skip in (2, 16))
-        if size == 20 + 22 * count and count == 3:
-            keys = np.frombuffer(data, "<i4,<u2,4<f4", 3, at + 20)
-            found.append((keys["f0"].astype(float), keys["f2"].astype(float)))
-    frames, turns = found[0]
-    opening, shutting = turns[1:, :1] * turns[1:, 1:]
-    assert np.degrees(np.linalg.norm(opening)) == pytest.approx(54.0, abs=1e-4)
-    np.testing.assert_allclose(shutting, -opening, atol=1e-6)
-    spline = tcb.RotationSpline.from_turns(frames, turns[:, 0], turns[:, 1:], convention="3DS")
-    assert rotations.angle_between(spline(frames[0]), spline(frames[-1])) < 1e-6
-    assert rotations.angle_between(spline(frames[0]), spline(frames[1])) == pytest.approx(abs(turns[1, 0]), abs=1e-6)
 
 
 @pytest.mark.parametrize("order", ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
