@@ -18,6 +18,7 @@ from ...interp.fitting.least_squares import DenseEquations
 from ...interp.key_batch import BoolArray
 from ..bake.plans.rotation_channels import quaternions_of
 from ..bake.plans.track_splines import TrackSpline, track_splines
+from ..bake.world_space_samples import bone_of
 from ..edit.find_track import check_writable, find_track
 from ..errors import AnimationError, Finding
 from ..fcurves.frames import is_among, union
@@ -28,7 +29,6 @@ from ..sampling.properties import Values
 from ..sampling.transforms import Frames, Matrices, Moved, TransformSampler
 from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
-from ..store.paths import bone_path
 from ..store.tracks import EULER_ORDERS
 from .conditions import Condition, StaysAt, TurnsWithin, target_of
 
@@ -65,7 +65,7 @@ class Mover:
             raise self.track.error("RELAX_ONLY_TRANSFORMS")
         self.sampler_key = datablock.session_uid, prefix + dot + ("rotation" if self.track.is_rotation else name)
         """The path of the motion in `TransformSampler`."""
-        self.bone = next((bone.name for bone in _bones(datablock) if bone_path(bone) == prefix), "")
+        self.bone = bone_of(datablock, self.track)
         self._settings, self._function = self.track.settings, function_of(self.track)
         options = self._settings.options
         self._defaults = options.defaults if self.track.is_played and options else defaults
@@ -124,10 +124,6 @@ class Mover:
         return math.sqrt(float(np.bincount(keys, (numbers - self.start) ** 2).max()))
 
 
-def _bones(datablock: Any) -> Sequence[Any]:
-    return datablock.pose.bones if datablock.pose else ()
-
-
 class _Cost(NamedTuple):
     cost: Values
 
@@ -154,7 +150,7 @@ class Motion:
         self.item, self.bone, self.point, self.condition = item, bone, point, condition
         self.movers, self.frames = movers, frames
         self._sampler = TransformSampler(frames)
-        self._target_matrices = self._evaluated_target(scene)
+        self._target = self._checked_target(scene)
         self._weights = self._changes_per_unit()
         self.aim = 0.0
         """The error that is allowed without a cost."""
@@ -219,11 +215,11 @@ class Motion:
         pairs = zip(self.movers, numbers, strict=True)
         return {mover.sampler_key: mover.motion(values, self.frames) for mover, values in pairs}
 
-    def _evaluated_target(self, scene: bpy.types.Scene) -> Matrices | None:
-        """Return the target's matrices if Blender must evaluate them. The keys that may change must not affect them."""
+    def _checked_target(self, scene: bpy.types.Scene) -> Matrices | tuple[bpy.types.Object, str]:
+        """Return the target, or its matrices if the keys that may change do not affect them."""
         target = target_of(self.condition)
         if target is None:
-            return None
+            return np.tile(np.eye(4), (len(self.frames), 1, 1))
         item, bone = target
         try:
             self._sampler.matrices(item, bone)
@@ -233,7 +229,7 @@ class Motion:
             if any(mover.datablock.session_uid in sampler.dependencies for mover in self.movers):
                 raise
             return sampler.matrices((item.session_uid, bone))
-        return None
+        return target
 
     def _changes_per_unit(self) -> Values:
         """Return the distance that the point moves if a key value changes by 1, or the angle if it does not move."""
@@ -254,20 +250,16 @@ class Motion:
         if isinstance(self.condition, TurnsWithin):
             return self._beyond_limits(self.condition, world)
         positions = _points(world.matrices(self.item, self.bone), self.point)
-        target = target_of(self.condition)
-        if target is None:
-            matrices = np.tile(np.eye(4), (len(self.frames), 1, 1))
-        else:
-            matrices = world.matrices(*target) if self._target_matrices is None else self._target_matrices
+        matrices = world.matrices(*self._target) if isinstance(self._target, tuple) else self._target
         if isinstance(self.condition, StaysAt):
             offsets = _CUBE * (positions - _points(matrices, self.condition.point)).T
             return np.concatenate((offsets, -offsets))
         # The cross product, because a sheared Z axis is not perpendicular to the plane.
         normals = np.cross(matrices[:, :3, 0], matrices[:, :3, 1])
         lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-        if target is not None and not lengths.all():
+        if self.condition.plane is not None and not lengths.all():
             frame = float(self.frames[np.argmin(lengths)])
-            raise AnimationError(Finding("RELAX_NO_PLANE", target[0].name, frame=frame))
+            raise AnimationError(Finding("RELAX_NO_PLANE", self.condition.plane.name, frame=frame))
         heights: Values = np.einsum("ni,ni->n", positions - matrices[:, :3, 3], normals / lengths)
         return self.condition.height - heights[np.newaxis]
 
