@@ -28,11 +28,6 @@ BETWEEN = [7.5, 9.0, 11.0, 12.0]
 ROUNDING = 4e-6
 
 
-@pytest.fixture
-def smoothness(animation):
-    return importlib.import_module(f"{animation.__name__}.checks.smoothness").smoothness
-
-
 def twins(animation, kind: str, output: str = "HANDLES") -> tuple[bpy.types.Object, bpy.types.Object]:
     """Return a TCB object and a plain object with locations. Their second keys have this interpolation."""
     thing, plain = new_object(), new_object("Plain")
@@ -132,17 +127,17 @@ def test_angular_velocities_are_those_of_what_is_played(animation, mode: str, ki
     assert np.abs(found - wanted).max() < 3e-5
 
 
-def test_what_jumps_at_a_key_is_measured_with_what_is_played_there(animation, smoothness) -> None:
+def test_what_jumps_at_a_key_is_measured_with_what_is_played_there(animation) -> None:
     """A quarter of a sine follows a line, and starts at rest. The splines on either side are lines, too."""
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 0, 0)), (20, (3, 0, 0)), (30, (4, 0, 0))], channels=[0])
     animation.enable(thing, keep_look=False)
     points = curve(thing, "location", 0).keyframe_points
     points[1].interpolation, points[2].interpolation = "LINEAR", "SINE"
-    found = smoothness(animation.find_track(thing, "location"), {})
-    assert found.continuity == "C0"
-    assert not found.jumps[0].is_seen
-    assert (found.jumps[1].frame, found.jumps[1].size) == (20.0, pytest.approx(0.2))
+    value, velocity, *_ = animation.checks.shown_key.largest_jumps(animation.find_track(thing, "location"), {})
+    assert not value.is_seen
+    assert velocity.is_seen
+    assert (velocity.frame, velocity.size) == (20.0, pytest.approx(0.2))
 
 
 @pytest.mark.parametrize(("kind", "mode"), each_once(KINDS, ["QUATERNION", "XYZ"]))
