@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import bpy
 
-from ..ui import redraw, selection, sidebar_tracks
+from ..ui import redraw, sidebar_tracks
 from ..ui.layouts import draw_properties, layout_of
 from .messages import bake_again_text
 from .widgets import draw_text, sidebar_settings
@@ -24,9 +24,6 @@ class BakePanel:
         settings = sidebar_settings(context)
         column = self.layout.column(align=True)
         baked_count, tcb_count = sidebar_tracks.baked_and_tcb_counts(context)
-        # Only the operator examines the actions of strips.
-        if sidebar_tracks.in_strips_only(context) and selection.has_tracks(context, "BAKED"):
-            baked_count, tcb_count = 1, 1
         row = column.row(align=True)
         if baked_count and baked_count == tcb_count:
             row.operator("tcb.free", icon="UNLOCKED", depress=True)

@@ -9,7 +9,7 @@ import bpy
 
 from ..animation.translation import iface_
 from ..ui import redraw, selection, sidebar_tracks
-from ..ui.shown_states import shown_states
+from ..ui.shown_states import shown_states, states_in_strips
 from .messages import messages_in_tab
 from .widgets import cut_text
 
@@ -43,7 +43,10 @@ def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def _draw_state(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw Enable TCB if any selected track is not TCB, or else the most important state."""
-    states = shown_states(context)
+    states, in_strips = shown_states(context), states_in_strips(context)
+    if in_strips and selection.is_all_tcb(context):
+        layout.label(text=in_strips, icon="NLA", translate=False)
+        return
     if not states or not selection.is_all_tcb(context) or any(not track.enabled for _, track, _ in states):
         layout.operator("tcb.enable", icon="KEYFRAME_HLT")
         return

@@ -213,5 +213,7 @@ def _how_to_edit_baked(context: bpy.types.Context) -> list[Message]:
     baked_count, tcb_count = sidebar_tracks.baked_and_tcb_counts(context)
     if not baked_count or baked_count < tcb_count:
         return []
+    if sidebar_tracks.in_strips_only(context):
+        return [Message(iface_("Baked: tweak a strip, or Free Bake"), button="FREE")]
     text = iface_("Baked: edit in the TCB tab, or Free Bake")
     return [Message(text, short=iface_("Baked: edit here, or Free Bake"), button="FREE")]

@@ -19,7 +19,7 @@ from .widgets import sidebar_settings
 
 
 class TrackSettingsPanel:
-    """Method, cycle and turns of entire tracks"""
+    """Method, cycle and turns of all tracks whose keys the sliders change"""
 
     bl_label = "Track"
     bl_translation_context = contexts.id_action

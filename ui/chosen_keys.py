@@ -50,11 +50,8 @@ def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
 
 
 def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the tracks of the selected keys in an animation editor, or else the active track."""
-    if in_animation_editor(context):
-        return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
-    active = active_track(context)
-    return [] if active is None else [active]
+    """Return the tracks of the chosen keys."""
+    return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
 
 
 def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:

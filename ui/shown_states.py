@@ -14,7 +14,7 @@ from ..animation.records import record
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from . import redraw
-from .sidebar_tracks import active_tracks
+from .sidebar_tracks import active_tracks, in_strips_only, track_counts
 from .track_text import editing_blocked_by, owner_and_property
 
 _STATE_TEXTS = {
@@ -79,6 +79,19 @@ def shown_state(datablock: bpy.types.ID, track: Track) -> ShownState:
     elif name == "BAKED" and track.settings.options is not None and track.settings.options.in_world:
         tooltip = iface_("Exact and locked, baked in world space. Free the bake to edit")
     return ShownState(name, icon, label, iface_("{:s}: {:s}", label, tooltip))
+
+
+def states_in_strips(context: bpy.types.Context) -> str:
+    """Return the numbers of TCB tracks by state if all animation is in NLA strips, or an empty string."""
+    if not in_strips_only(context):
+        return ""
+    counts = track_counts(context)
+    count_by_state = {
+        "TCB": counts[""] - counts["PLAYED"],
+        "HANDLES": counts["PLAYED"] - counts["BAKED"],
+        "BAKED": counts["BAKED"],
+    }
+    return " · ".join(f"{iface_(_STATE_TEXTS[name][1])}: {count}" for name, count in count_by_state.items() if count)
 
 
 _STATES_TO_EDIT = {"PLAIN", "TCB", "HANDLES", "OUT_OF_DATE"}

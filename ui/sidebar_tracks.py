@@ -10,7 +10,8 @@ import bpy
 from ..animation import AnimationError, of_object
 from ..animation.checks.shown_key import ShownKey, key_near
 from ..animation.datablocks import animation_data, name_of
-from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.channels import Channels, channels_of
+from ..animation.store.action_and_strips import editable_sets
 from ..animation.store.edited_outside import edited_outside
 from ..animation.store.find_tracks import find_tracks, tracks_shown
 from ..animation.store.find_tracks import lost_tracks as find_lost_tracks
@@ -127,24 +128,41 @@ def count_edited_outside(context: bpy.types.Context) -> int:
     return sum(edited_outside(baked)) + len(lost_tracks(context))
 
 
-@redraw.once
 def baked_and_tcb_counts(context: bpy.types.Context) -> tuple[int, int]:
     """Return the number of baked tracks, and of all TCB tracks, in the selection and in the list."""
+    counts = track_counts(context)
+    return counts["BAKED"], counts[""]
+
+
+@redraw.once
+def track_counts(context: bpy.types.Context) -> dict[str, int]:
+    """Count the tracks of each kind (see `selection.has_tracks`) in the selection and in the list.
+
+    Kinds are "BAKED", "PLAYED" and, for all TCB tracks, "". Tracks in NLA strips count if their object has no action.
+    """
     prefixes_by_datablock = selected_datablocks(context, use_data=True)
     for datablock, track in active_tracks(context):
         prefixes = prefixes_by_datablock.setdefault(datablock, [])
         if prefixes is not None:
             prefixes.append(track.path)
-    baked_count = tcb_count = 0
+    counts = dict.fromkeys(("BAKED", "PLAYED", ""), 0)
     for datablock, prefixes in prefixes_by_datablock.items():
-        try:
-            channels = channels_of(datablock)
-        except AnimationError:
-            continue
-        table, starts = read_table(channels.action), path_starts(prefixes)
-        baked_count += table.count_tracks(channels.slot_handle, starts, "BAKED")
-        tcb_count += table.count_tracks(channels.slot_handle, starts)
-    return baked_count, tcb_count
+        for channels in _channels_or_strips(datablock):
+            table, starts = read_table(channels.action), path_starts(prefixes)
+            for kind in counts:
+                counts[kind] += table.count_tracks(channels.slot_handle, starts, kind)
+    return counts
+
+
+def _channels_or_strips(datablock: bpy.types.ID) -> list[Channels]:
+    """Return the F-curves of the datablock's action or, if it has none, the sets in NLA strips with TCB tracks."""
+    animation = animation_data(datablock)
+    try:
+        if animation is not None and animation.action is None:
+            return editable_sets(datablock, takes_plain=False).sets
+        return [channels_of(datablock)]
+    except AnimationError:
+        return []
 
 
 def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:

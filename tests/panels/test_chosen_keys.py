@@ -116,6 +116,18 @@ def test_a_bone_without_a_key_there_and_one_that_is_not_selected_are_left_alone(
     assert having == [0, 1, 3, 5, 6, 7, 8, 9]
 
 
+def test_track_settings_are_for_the_tracks_of_the_same_keys(rig, scene, tcb_animation):
+    animation = tcb_animation.animation
+    animation.enable(rig, keep_look=False)
+    bpy.context.window_manager.tcb_track = f"Object/Rig/{path(0)}"
+    animation.choose(rig, path(3), cycle="LOOP")
+    # Quaternions and Euler angles differ in their turns.
+    assert drawn("TCB_PT_track").count("Differs between tracks") == 2
+    scene.tcb.cycle = "REPEAT"
+    assert {animation.find_track(rig, path(number)).settings.cycle for number in range(10)} == {"REPEAT"}
+    assert drawn("TCB_PT_track").count("Differs between tracks") == 1
+
+
 def test_presets_and_buttons_are_for_all_of_them(rig, scene, tcb_animation):
     tcb_animation.animation.enable(rig, keep_look=False)
     bpy.ops.tcb.preset_apply(preset="stop")

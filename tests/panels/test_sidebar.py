@@ -476,12 +476,17 @@ def test_one_button_bakes_and_frees(cube):
     assert calls() == ["bpy.ops.tcb.bake", "bpy.ops.tcb.free"]
 
 
-def test_the_button_frees_the_bake_of_nla_strips(cube):
+def test_the_tab_shows_the_states_in_nla_strips_and_frees_their_bake(cube):
     action = cube.animation_data.action
     cube.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
     cube.animation_data.action = None
     assert begins(drawn("TCB_PT_bake"), "bpy.ops.tcb.bake(")
+    assert "bpy.ops.tcb.enable()" in drawn("TCB_PT_tracks")
+    bpy.ops.tcb.enable()
+    assert "Off: 2" in drawn("TCB_PT_tracks")
+    assert "bpy.ops.tcb.enable()" not in drawn("TCB_PT_tracks")
     bpy.ops.tcb.bake()
+    assert {"Baked: 2", "Baked: tweak a strip, or Free Bake"} <= set(drawn("TCB_PT_tracks"))
     shown = drawn("TCB_PT_bake")
     assert next(text for text in shown if text.startswith("bpy.ops")) == "bpy.ops.tcb.free()"
 
