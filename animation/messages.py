@@ -36,7 +36,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     ),
     "NO_SUCH_TRACK": n_("no such track. Available tracks: {:s}"),
     "NO_BONE": n_('no bone "{:s}"'),
-    "LIVE_OFF": n_('action "{:s}": Live is now off'),
+    "LIVE_OFF": n_('Live is now off for action "{:s}"'),
     "LIVE_FAILED": n_("Live failed: {:s}"),
     # Blocked tracks.
     "NOT_IN_USE": n_("the track is not used in the current rotation mode"),

@@ -180,7 +180,7 @@ REDUCE = {
         precision=4,
     ),
     "period": Option(
-        n_("Smoothing Period"),
+        n_("Smoothing"),
         n_("Longest period, in frames, of oscillations to filter out before reducing. 0 disables the filter"),
         None,
         "FRAMES",
@@ -272,7 +272,7 @@ TRACK = {
         },
     ),
     "construction": choice(
-        n_("Rotation Algorithm"),
+        n_("Algorithm"),
         n_("Formulas for rotations between keys"),
         "DE_CASTELJAU",
         {

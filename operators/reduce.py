@@ -11,7 +11,6 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..animation.edit.selected_keys import any_selected
-from ..animation.number_text import number_text
 from ..animation.steps import Steps
 from ..animation.translation import n_, rpt_
 from ..ui import selection
@@ -21,6 +20,7 @@ from ..ui.live import switch
 from ..ui.operator_results import Status, keep_result_notes, refuse, report_notes
 from ..ui.option_properties import ReduceOptions
 from ..ui.redraw import redraw_editors
+from ..ui.scene import length_text
 from .in_steps import InSteps
 from .on_selection import WithData, poll_selection
 from .progress import Progress
@@ -147,7 +147,9 @@ class TCB_OT_reduce_compare(_ReduceBase, bpy.types.Operator):
         for count in counts:
             row = manager.tcb_key_counts.add()
             row.error, row.key_count, row.before = count.error, count.keys, count.before
-        text = ", ".join(rpt_("{:s}: {:,} keys", number_text(count.error, 6), count.keys) for count in counts)
+        text = ", ".join(
+            rpt_("{:s}: {:,} keys", length_text(context.scene, count.error), count.keys) for count in counts
+        )
         if counts:
             self.report({"INFO"}, rpt_("{:s}, now {:,}", text, counts[0].before))
         self.report_errors(errors, has_results=bool(counts))

@@ -58,7 +58,8 @@ class TCB_PT_bake_options(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = layout_of(self), sidebar_settings(context)
-        draw_properties(layout, settings, settings.used_options())
+        # Output and Step are in the row with the button for these options.
+        draw_properties(layout, settings, [name for name in settings.used_options() if name not in ("output", "step")])
         text = bake_again_text(context)
         if text:
             draw_text(layout, context, text, units=_OPTIONS_UNITS)

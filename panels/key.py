@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import bpy
-import numpy as np
 
 from ..animation import AnimationError
 from ..animation.bake.plans.track_methods import bends_by_parameters
@@ -14,12 +13,11 @@ from ..animation.checks.key_sides import SPLINE
 from ..animation.checks.shown_key import turn_now, values_now
 from ..animation.number_text import angle_text, number_text
 from ..animation.store.parameters import Numbers, velocity_size
-from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_
 from ..ui import preferences, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys, in_animation_editor
-from ..ui.chosen_values import chosen_parameters, chosen_played, chosen_sides, chosen_velocities
+from ..ui.chosen_values import chosen_parameters, chosen_played, chosen_sides, chosen_velocities, different_parameters
 from ..ui.parameter_properties import of_50
 from ..ui.scene import action_frame, defaults_of, playhead
 from ..ui.sliders.key_fields import MAX_COMPONENTS, value_component, velocity_component
@@ -30,9 +28,6 @@ from .gray_sliders import draw_reason
 from .pictures.diagram_icons import draw_diagram
 from .pictures.preset_pictures import draw_presets
 from .widgets import draw_parameters, range_text, sidebar_settings, slider_row
-
-_MAX_CURVES = 12
-"""Maximum number of overlaid curves in the diagram."""
 
 
 def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | None = None) -> None:
@@ -201,8 +196,6 @@ def has_diagram(context: bpy.types.Context) -> bool:
 
 def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the diagram of the chosen keys. Curves of differing keys are overlaid in faint colors."""
-    numbers_by_name, sides = chosen_parameters(context), chosen_sides(context)
-    parameters_of_keys = np.stack([numbers_by_name[name] for name in PARAMETERS], axis=1)
-    different = np.unique(parameters_of_keys.round(3), axis=0)
-    parameters = [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MAX_CURVES].tolist()]
-    draw_diagram(layout, parameters if sides is not None else [], sides or (SPLINE, SPLINE))
+    sides = chosen_sides(context)
+    parameters = [] if sides is None else different_parameters(context)
+    draw_diagram(layout, parameters, sides or (SPLINE, SPLINE))

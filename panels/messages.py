@@ -214,6 +214,6 @@ def _how_to_edit_baked(context: bpy.types.Context) -> list[Message]:
     if not baked_count or baked_count < tcb_count:
         return []
     if sidebar_tracks.in_strips_only(context):
-        return [Message(iface_("Baked: tweak a strip, or Free Bake"), button="FREE")]
+        return [Message(iface_("Baked: tweak or Free Bake"), button="FREE")]
     text = iface_("Baked: edit in the TCB tab, or Free Bake")
     return [Message(text, short=iface_("Baked: edit here, or Free Bake"), button="FREE")]

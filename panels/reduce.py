@@ -7,13 +7,13 @@ from typing import Any
 
 import bpy
 
-from ..animation.number_text import number_text
 from ..animation.translation import iface_, n_
 from ..ui.layouts import layout_of
+from ..ui.scene import length_text
 from .advanced import Advanced
 from .widgets import draw_text, sidebar_settings
 
-_ZERO = {"key_count": n_("Unlimited"), "still": n_("Max Error"), "period": n_("Off")}
+_ZERO = {"key_count": n_("Unlimited"), "period": n_("Off")}
 """Text shown for 0."""
 
 
@@ -35,7 +35,7 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
             zero = "" if getattr(settings, name) else _ZERO.get(name, "")
             prop = settings.bl_rna.properties[name]
             label = iface_(prop.name, msgctxt=prop.translation_context)
-            text = f"{label} ({iface_(zero)})" if zero else label
+            text = f"{label}: {iface_(zero)}" if zero else label
             column.prop(settings, name, text=text, translate=False)
         layout.operator_context = "INVOKE_DEFAULT"
         for operator in (
@@ -56,7 +56,7 @@ def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, setting
     column = layout.column(align=True)
     for count in manager.tcb_key_counts:
         row = column.split(factor=0.3, align=True)
-        reduce = row.operator("tcb.reduce", text=number_text(count.error, 6), translate=False)
+        reduce = row.operator("tcb.reduce", text=length_text(context.scene, count.error), translate=False)
         settings.copy_to(reduce)
         reduce.error, reduce.angle = count.error, settings.angle * count.error / settings.error
         reduce.key_count = 0

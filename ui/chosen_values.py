@@ -17,6 +17,9 @@ from .chosen_keys import chosen_keys
 from .scene import defaults_of
 from .sliders.slider_drag import once_a_drag, shown_in
 
+_MAX_CURVES = 12
+"""Maximum number of overlaid curves."""
+
 
 @redraw.once
 def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
@@ -26,6 +29,14 @@ def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
         dragged_values = {name: values for name, (_, values) in drag.numbers.items() if name in values_by_name}
         values_by_name |= dragged_values
     return values_by_name
+
+
+def different_parameters(context: bpy.types.Context) -> list[dict[str, float]]:
+    """Return the distinct parameters of the chosen keys, up to a dozen, for overlaid curves."""
+    numbers_by_name = chosen_parameters(context)
+    parameters_of_keys = np.stack([numbers_by_name[name] for name in PARAMETERS], axis=1)
+    different = np.unique(parameters_of_keys.round(3), axis=0)
+    return [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MAX_CURVES].tolist()]
 
 
 @once_a_drag

@@ -14,6 +14,7 @@ from ..animation.records import record
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from . import redraw
+from .scene import length_text
 from .sidebar_tracks import active_tracks, in_strips_only, track_counts
 from .track_text import editing_blocked_by, owner_and_property
 
@@ -28,7 +29,7 @@ _STATE_TEXTS = {
     ),
     "APPROXIMATE": (
         "FORCE_HARMONIC",
-        n_("Off by {:s}"),
+        n_("Error {:s}"),
         n_("Handles approximate the motion. Maximum error: {:s} at frame {:g}. Bake for an exact render"),
     ),
     "PLAIN": ("BLANK1", n_("Not TCB"), n_("Blender plays these keys. Enable TCB")),
@@ -120,7 +121,6 @@ def _size_text(datablock: bpy.types.ID, track: Track, size: float) -> str:
         return f"{math.degrees(size):.2g}°"
     _, prop = owner_and_property(datablock, track)
     scene: Any = bpy.context.scene
-    units = scene.unit_settings
-    if not prop or prop.unit != "LENGTH" or units.system == "NONE":
+    if not prop or prop.unit != "LENGTH" or scene.unit_settings.system == "NONE":
         return size_text(size)
-    return bpy.utils.units.to_string(units.system, "LENGTH", size * units.scale_length, precision=2)
+    return length_text(scene, size)

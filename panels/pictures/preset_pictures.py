@@ -19,7 +19,7 @@ from ...animation.translation import iface_
 from ...formats import preset
 from ...operators.files import read_file
 from ...ui import preferences
-from ...ui.chosen_values import chosen_parameters
+from ...ui.chosen_values import chosen_parameters, different_parameters
 from ...ui.operator_results import keep_result_notes
 from ...ui.parameter_properties import DESCRIPTIONS, of_50
 from ...ui.presets import apply_preset, label_of, presets
@@ -90,7 +90,7 @@ def _items(_self: object, context: bpy.types.Context | None) -> list[Item]:
         icon = icon_of([dict.fromkeys(PARAMETERS, 0.0) | current | parameters])
         items.append(_item(name, label_of(name), _description(context, parameters), icon, number))
     if _matching_number(context) == _CURRENT_NUMBER:
-        icon = icon_of([current] if current.keys() >= set(PARAMETERS) else [])
+        icon = icon_of(different_parameters(context))
         items.append(_item(_CURRENT, iface_("Current"), iface_("Keep the current parameters"), icon, _CURRENT_NUMBER))
     return items
 

@@ -312,7 +312,7 @@ def test_restore_switches_it_off_and_says_so(animation, thing) -> None:
     action = thing.animation_data.action
     report = animation.restore(thing)
     assert not action.tcb_live
-    assert list(map(str, report.notes)) == [f'action "{action.name}": Live is now off']
+    assert list(map(str, report.notes)) == [f'Live is now off for action "{action.name}"']
     let_time_pass(animation)
     assert not animation.find_track(thing, "location").is_played
 

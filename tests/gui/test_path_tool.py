@@ -257,8 +257,11 @@ def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     start = keys(window)[1]
     along = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().points[29:30])[0]")
     window.xdotool("keydown", "ctrl")
-    drag(window, start, along)
-    window.xdotool("keyup", "ctrl")
+    press(window, start)
+    move(window, start, along)
+    # The key and the button are released together.
+    window.xdotool("keyup", "ctrl", "mouseup", 1)
+    turns(window)
     settle(window)
     assert window.run(frames) == [1.0, 30.0, 50.0]
 

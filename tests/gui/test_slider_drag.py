@@ -179,3 +179,28 @@ def test_a_baked_track_is_baked_again_at_each_step_and_taken_back(window):
     window.key("ctrl+z", at=centre)
     settle(window)
     assert state(window) == before
+
+
+def test_the_first_drag_on_a_plain_track_enables_it_in_one_undo_step_and_escape_makes_it_plain(window):
+    plain = f"""{CURVES}
+action = bpy.data.objects['Cube'].animation_data.action
+result = (everything(), action.get('tcb_animation') is None, action.tcb_live)
+"""
+    window.run("bpy.context.window_manager.tcb_track = 'Object/Cube/location'\n" + PUSH)
+    settle(window)
+    before, played = window.run(plain), window.run(PLAYED)
+    buttons = window.buttons("VIEW_3D", height=440, across=0.35)
+    hold(window, place(buttons, "tcb.tension"), 8)
+    take_back(window)
+    assert window.run(plain) == before
+    hold(window, place(buttons, "tcb.tension"), 8)
+    held = window.run(PLAYED)
+    assert held != played
+    window.xdotool("mouseup", 1)
+    settle(window)
+    assert window.run(PLAYED) == held
+    assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live")
+    window.shot(PICTURES / "first_drag.png")
+    window.key("ctrl+z", at=window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 80, 400)"))
+    settle(window)
+    assert window.run(plain) == before

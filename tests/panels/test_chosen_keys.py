@@ -392,7 +392,10 @@ def test_what_a_preset_does_not_set_is_as_the_keys_have_it(
     animation.key_set(rig, path(3), 21, tension=0.5)
     assert scene.tcb_presets.preset == "/"
     choices()
-    assert drawn[-1] == []
+    # The curves of differing keys are overlaid.
+    assert drawn[-1] == [
+        {"tension": tension, "continuity": 0.0, "bias": bias} | eases for tension, bias in ((0.5, 0.25), (0.75, -0.5))
+    ]
 
 
 def test_presets_are_described_by_the_numbers_of_the_preferences(rig, own_presets, choices, tcb_animation, monkeypatch):

@@ -35,9 +35,9 @@ def test_reduce_begins_with_the_method_and_names_what_0_stands_for(scene, tcb_an
     options = [each for each in shown if each.startswith("TCBReduction.")]
     assert options[0].startswith("TCBReduction.method")
     assert scene.tcb.reduction.method == "TCB"
-    assert "Keys (Unlimited)" in shown
+    assert "Keys: Unlimited" in shown
     scene.tcb.reduction.key_count = 20
-    assert "Keys (Unlimited)" not in drawn("TCB_PT_reduce")
+    assert "Keys: Unlimited" not in drawn("TCB_PT_reduce")
     units = {name: scene.tcb.reduction.bl_rna.properties[name].unit for name in ("error", "still", "angle")}
     assert units == {"error": "LENGTH", "still": "LENGTH", "angle": "ROTATION"}
 
@@ -66,6 +66,7 @@ def test_errors_that_were_compared_are_buttons(scene, tcb_animation):
     calls = [each for each in shown if each.startswith("bpy.ops.tcb.reduce(")][1:]
     rows = bpy.context.window_manager.tcb_key_counts
     assert len(calls) == len(rows) == 5
+    assert {"2.5 mm", "5 mm", "1 cm", "2 cm", "4 cm"} <= set(shown)
     for call, row in zip(calls, rows, strict=True):
         assert f"error={row.error:.4g}"[:12] in call
         assert "still=0.001" in call
