@@ -6,7 +6,7 @@ Source: docs/formulas, "Arc length".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,7 @@ class ArcLength:
     (5.0, array([3.75, 5.  ]), array([2.928932]))
     """
 
-    def __init__(self, splines: Sequence[Spline]) -> None:
+    def __init__(self, splines: Iterable[Spline]) -> None:
         self._splines = SplineBatch(splines)
         if not len(self._splines):
             raise ValueError("splines must contain at least one spline")
@@ -176,7 +176,7 @@ class ArcLength:
         return series
 
 
-def _smooth_parts(splines: Sequence[Spline]) -> Float64Array:
+def _smooth_parts(splines: Iterable[Spline]) -> Float64Array:
     """Return the frames between which the speed is smooth, unless it reaches 0."""
     bounds = []
     for spline in splines:

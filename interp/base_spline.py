@@ -18,7 +18,6 @@ from .arguments import checked_choice, checked_sample_frames, checked_whole
 from .cubics import Cubics
 from .key_batch import KeyBatch
 from .keys import FARTHEST, Float64Array, Keys
-from .messages import n_
 from .polynomials import PiecewisePolynomial, polynomials_of_cubics
 from .prepared import Curve, Prepared
 
@@ -31,9 +30,10 @@ _CYCLES = get_args(Cycle)
 
 
 class BaseSpline(ABC):
-    """Base class for immutable splines of any method.
+    """Base class for splines of any method.
 
-    The segments are computed once, on first use. Splines can be pickled and shared between threads.
+    The segments are computed once, on first use, so attributes must not be changed. Splines can be pickled and shared
+    between threads.
 
     Parameters
     ----------
@@ -134,26 +134,13 @@ class BaseSpline(ABC):
         return prepared_together([self])
 
     def _set(self, **attributes: object) -> None:
-        """Set attributes in a constructor, make arrays read-only, and discard data prepared from the old values."""
-        _freeze((*attributes.values(),))
+        """Set attributes in a constructor, and discard data prepared from the old values."""
         vars(self).update(attributes)
         vars(self).pop("prepared", None)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Raise AttributeError: splines are immutable."""
-        raise AttributeError(n_("{:s} is immutable. Create a new one to change {:s}", type(self).__name__, name))
-
-    def __delattr__(self, name: str) -> None:
-        """Raise AttributeError: splines are immutable."""
-        self.__setattr__(name, None)
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state to pickle: everything except the prepared segments."""
         return {name: value for name, value in vars(self).items() if name != "prepared"}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore the pickled state, with read-only arrays."""
-        self._set(**state)
 
 
 Spline = BaseSpline
@@ -300,12 +287,3 @@ def prepared_together(splines: Sequence[Spline]) -> Prepared:
         repeats=np.array([spline.cycle != "SINGLE" for spline in splines]),
         continues=np.array([spline.continues for spline in splines]),
     )
-
-
-def _freeze(data: object) -> None:
-    """Make an array, or the arrays in a tuple, read-only."""
-    if isinstance(data, np.ndarray):
-        data.flags.writeable = False
-    elif isinstance(data, tuple):
-        for item in data:
-            _freeze(item)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import SupportsIndex, cast, overload
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,6 @@ from .arguments import checked_row
 from .base_spline import Spline, checked_derivative, checked_splines, prepared_together
 from .keys import Float64Array
 from .prepared import Prepared
-
-# Up to this number of prepared splines, evaluating one frame spline by spline is faster than with arrays.
-_FEW = 4
-# The same number if the splines would have to be prepared together for this frame only.
-_FEW_ONCE = 16
 
 
 def evaluate_many(
@@ -62,12 +57,11 @@ def evaluate_many(
     >>> [values.shape for values in evaluate_many([rising, turning], [0, 2.5, 5])]
     [(3, 1), (3, 4)]
     """
-    if isinstance(splines, SplineBatch):
-        return splines(frames, nu, extrapolate)
-    return SplineBatch(splines)._evaluate(frames, nu, extrapolate, _FEW_ONCE)
+    batch = splines if isinstance(splines, SplineBatch) else SplineBatch(splines)
+    return batch(frames, nu, extrapolate)
 
 
-class SplineBatch(Sequence["Spline"]):
+class SplineBatch:
     """Many splines prepared together, so that repeated evaluation computes their segments only once.
 
     Parameters
@@ -77,7 +71,7 @@ class SplineBatch(Sequence["Spline"]):
 
     Notes
     -----
-    A batch is an immutable sequence of its splines, and can be pickled and shared between threads.
+    A batch can be pickled and shared between threads.
 
     Examples
     --------
@@ -85,8 +79,6 @@ class SplineBatch(Sequence["Spline"]):
     >>> [values.ravel().tolist() for values in batch([5, 10])]
     [[0.5, 1.0], [1.0, 2.0], [1.5, 3.0]]
     """
-
-    __slots__ = ("_groups", "_prepared", "_splines")
 
     def __init__(self, splines: Iterable[Spline]) -> None:
         self._splines = tuple(checked_splines("splines", splines))
@@ -101,37 +93,17 @@ class SplineBatch(Sequence["Spline"]):
         """Return the number of splines."""
         return len(self._splines)
 
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> Spline: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Spline, ...]: ...
-
-    def __getitem__(self, index: SupportsIndex | slice) -> Spline | tuple[Spline, ...]:
-        """Return one spline, or a tuple of splines for a slice."""
-        return self._splines[index]
-
-    def __reduce__(self) -> tuple[type[SplineBatch], tuple[tuple[Spline, ...]]]:
-        """Pickle the batch as its splines."""
-        return SplineBatch, (self._splines,)
+    def __iter__(self) -> Iterator[Spline]:
+        """Iterate over the splines."""
+        return iter(self._splines)
 
     def __call__(
         self, frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int = 0, extrapolate: bool = False
     ) -> list[Float64Array]:
         """Evaluate all splines. See `evaluate_many`."""
-        return self._evaluate(frames, nu, extrapolate, _FEW)
-
-    def _evaluate(
-        self, frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int, extrapolate: bool, few: int
-    ) -> list[Float64Array]:
-        """Evaluate all splines, one by one if they are prepared and few, and there is one frame."""
         checked_frames = _checked_frames(frames, len(self))
         for spline in self._splines:
             checked_derivative(spline, nu)
-        is_one_frame = not isinstance(checked_frames, list) and len(checked_frames) == 1
-        if is_one_frame and len(self) <= few and all("prepared" in vars(spline) for spline in self._splines):
-            frame = float(checked_frames[0])
-            return [spline.prepared.evaluate_one(frame, nu, extrapolate)[np.newaxis] for spline in self._splines]
         results = [np.empty(0)] * len(self)
         for group, indices in enumerate(self._groups):
             samples = checked_frames

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...interp.keys import HIGHEST, LOWEST
 from ..fcurves.joined_keys import KeyframesSlice, are_consecutive, end_to_end
 from ..fcurves.keyframes import NO_KEYS, BoolArray, EnumArray, Float32Array, Float64Array, IndexArray, Keyframes
 from ..records import record
@@ -95,19 +94,14 @@ class OwnKeys:
         return self.arrays.values[self.span]
 
     @property
-    def parameters(self) -> Float64Array:
-        """Return tension, continuity, bias, ease to and ease from, or 0 if not set, shape (5, n)."""
-        return self.arrays.parameters[:, self.span]
-
-    @property
     def has_chosen(self) -> bool:
         """Return whether the animator has chosen an interpolation or a handle type for any of the keys."""
-        return self.arrays.has_chosen and bool(np.count_nonzero(self.chosen))
+        return bool(np.count_nonzero(self.chosen))
 
     @property
     def are_named(self) -> bool:
         """Return whether all keys have identities."""
-        return self.arrays.are_named or bool(np.count_nonzero(self.identities) == self.count)
+        return bool(np.count_nonzero(self.identities) == self.count)
 
     @property
     def begins_segment(self) -> BoolArray:
@@ -120,8 +114,7 @@ class OwnKeys:
     @property
     def has_blender_segment(self) -> bool:
         """Return whether any key begins a segment played by Blender."""
-        # For a few keys, a search in bytes is faster than a NumPy call.
-        return b"\1" in self.begins_segment.tobytes()
+        return bool(np.count_nonzero(self.begins_segment))
 
     @property
     def bake_input(self) -> bytes:
@@ -172,25 +165,6 @@ class OwnArrays:
     def largest_value(self) -> float:
         """Return the largest absolute value, or NaN if a value is NaN."""
         return float(np.abs(self.keys.values).max(initial=0.0))
-
-    @cached_property
-    def parameters(self) -> Float64Array:
-        parameters = self.numbers[:, : len(PARAMETERS)].T.astype(np.float64)
-        parameters[np.isnan(parameters)] = 0.0
-        return parameters
-
-    @cached_property
-    def are_in_range(self) -> bool:
-        """Return whether all parameters are within their ranges."""
-        return bool(((self.parameters >= LOWEST) & (self.parameters <= HIGHEST)).all())
-
-    @cached_property
-    def has_chosen(self) -> bool:
-        return bool(np.count_nonzero(self.chosen))
-
-    @cached_property
-    def are_named(self) -> bool:
-        return bool(np.count_nonzero(self.identities) == len(self.identities))
 
     @cached_property
     def begins_segment(self) -> BoolArray:

@@ -28,8 +28,6 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Ar
     If channels have different values at a frame, the values are from the first channel with a key at this frame.
     """
     channels = [own[index] for index in sorted(own)]
-    if channels[0].frame_bytes == frames.tobytes():
-        return channels[0].numbers
     numbers = np.full((len(frames), channels[0].numbers.shape[1]), np.nan, dtype=np.float32)
     for channel in reversed(channels):
         rows, channel_rows = matching_rows(frames, channel.keys.frames)
@@ -53,9 +51,6 @@ def parameter_rows(
     """Read the values in the same way as `read_parameters`, but as an array of shape (5, n)."""
     if not own:
         return np.zeros((len(PARAMETERS), len(frames)))
-    first_channel = own[min(own)]
-    if not defaults and first_channel.arrays.are_in_range and first_channel.frame_bytes == frames.tobytes():
-        return first_channel.parameters
     given = given_numbers(own, frames)[:, : len(PARAMETERS)].T.astype(np.float64)
     default_column = np.array([[defaults.get(name, 0.0)] for name in PARAMETERS])
     parameters = np.ascontiguousarray(np.where(np.isnan(given), default_column, given))
