@@ -833,7 +833,8 @@ class EditSequence(Edits):
                 self._add("lost", f'"{self.pair.live}", {path}[{name[1]}]: other saved keys than the twin has')
                 continue
             numbers = [number_of(back) for back in twin.back]
-            for row, (got, possible) in enumerate(zip(own.parameters.T.tolist(), self._possible(name), strict=True)):
+            parameters = np.nan_to_num(own.numbers[:, :5].astype(np.float64)).tolist()
+            for row, (got, possible) in enumerate(zip(parameters, self._possible(name), strict=True)):
                 if not any(is_like(got, wanted) for wanted in possible):
                     said, other = (", ".join(f"{each:.3g}" for each in numbers) for numbers in (got, possible[0]))
                     frame = twin.frames[row]
