@@ -40,10 +40,3 @@ def test_a_model_that_is_none_is_an_error_and_the_file_stays(tcb, model, tmp_pat
     assert ran.status == 1
     assert "error: nothing.fbx: not an FBX file" in ran.errors[0]
     assert blend.read_bytes() == before
-
-
-def test_names_of_objects_are_matched_as_by_other_verbs(tcb, model):
-    path, blend = model
-    ran = tcb("curves", blend, "--from", path, "--in-place", "--objects", "Hip*", "--objects", "Hat", "--json")
-    assert (ran.status, ran.lines[0]["tracks"]) == (0, 1)
-    assert [note["code"] for note in ran.lines[0]["notes"]] == ["NO_OBJECT_MATCHES"]

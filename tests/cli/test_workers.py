@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,19 +98,3 @@ def test_the_starts_of_workers_take_at_most_a_twentieth_of_the_remaining_time(
     pool.is_over.set()
     pool.start_workers(7)
     assert len(pool.workers) == worker_count
-
-
-def test_workers_that_fail_to_start_are_announced_once(cli, always, monkeypatch):
-    announced: list[str] = []
-    monkeypatch.setattr(cli.workers, "announce", announced.append)
-
-    def do(_file: object) -> tuple[str, str]:
-        wait_until(
-            lambda: announced and not any(isinstance(each, cli.workers._Worker) for each in threading.enumerate())
-        )
-        return "done", "here"
-
-    files = [cli.job.File(Path(f"{number}.blend"), None) for number in range(4)]
-    command = [sys.executable, "-c", "raise SystemExit(3)"]
-    assert len([*cli.workers.do_all(files, do, pytest.fail, 4, command)]) == 4
-    assert len(announced) == 1

@@ -101,12 +101,6 @@ def test_a_mirrored_mesh_stands_where_its_vertices_are(bring: Import) -> None:
     assert np.array(corners)[:, :3] == pytest.approx(made.objects[0].content.vertices, abs=1e-5)
 
 
-def test_instances_share_their_mesh(bring: Import) -> None:
-    nodes = [three_ds.Node("OBJECT", b"Box", instance_name=name, tracks=(THREE_PLACES,)) for name in (None, b"two")]
-    bring(scene(*nodes, objects=(box(b"Box"),)))
-    assert bpy.data.objects["Box"].data == bpy.data.objects["Box.two"].data
-
-
 def test_what_is_left_of_a_file_is_counted_in_one_note(bring: Import, said) -> None:
     bring(with_much_to_leave())
     assert [polygon.vertices[:] for polygon in bpy.data.objects["Bad"].data.polygons] == [(0, 1, 2), (4, 6, 7)]
@@ -223,13 +217,6 @@ def test_morph_keys_are_kept_as_markers_and_told(bring: Import, said) -> None:
     markers = bpy.data.objects["Face"].animation_data.action.pose_markers
     assert [(marker.frame, marker.name) for marker in markers] == [(0, "Smile"), (12, "Frown")]
     assert '"Face", morph: 2 morph keys were imported as markers' in said()
-
-
-def test_ambient_light_colors_the_world(bring: Import) -> None:
-    colors = track("COLOR", (0, 0, 0, 0), (10, 1, 0.5, 0.25))
-    bring(scene(three_ds.Node("AMBIENT", b"$AMBIENT$", tracks=(colors,))))
-    bpy.context.scene.frame_set(10)
-    assert bpy.context.scene.world.color[:] == pytest.approx((1, 0.5, 0.25))
 
 
 @pytest.mark.parametrize("target", ["CREATE", "MATCH"])
@@ -621,19 +608,6 @@ def test_of_an_import_that_is_cancelled_nothing_is_left_after_any_step(scene, st
         assert everything() == before
     assert taken > 2 * len(eye.nodes)
     assert (scene.frame_start, scene.frame_end) == frames
-
-
-def test_of_a_match_that_is_cancelled_nothing_is_changed(scene, steps) -> None:
-    scene_to_match()
-    watched_ones = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.actions]
-    before, states = everything(), [state(one) for one in watched_ones]
-    running = steps(scene_with_everything(), matches=True)
-    for _ in range(6):
-        next(running)
-    running.close()
-    assert everything() == before
-    for one, expected in zip(watched_ones, states, strict=True):
-        assert state(one) == expected
 
 
 def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> None:

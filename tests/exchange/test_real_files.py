@@ -14,8 +14,6 @@ from tests.exchange.composition import composition_of
 from tests.exchange.matrices import apart
 from tests.formats.files import FILES
 
-PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
-
 
 def read(path: Path) -> three_ds.Scene:
     return three_ds.read(path.read_bytes())
@@ -59,17 +57,17 @@ def test_every_vertex_is_where_the_file_has_it(scene, shared_data: Path, name: s
             assert np.abs(points - expected).max() < 1e-6 * max(1.0, np.abs(expected).max()), node.name
 
 
-def test_every_parameter_arrives(scene, shared_data: Path, keys_of) -> None:
+def test_every_parameter_arrives(scene, shared_data: Path, animation) -> None:
     path = shared_data / "tcb_fixture_lib3ds.3ds"
     bpy.ops.import_anim.tcb_3ds(filepath=str(path))
     node = read(path).nodes[0]
     item = object_of(node)
     for kind, track in (("POSITION", "location"), ("ROTATION", "rotation_quaternion"), ("SCALE", "scale")):
-        frames, parameters = keys_of(item, track)
+        keys = animation.edit.track_keys.keys_of(item, animation.find_track(item, track))
         expected = node.track(kind)
-        assert frames.tolist() == expected.frames.tolist()
-        for row, name in enumerate(PARAMETERS):
-            assert parameters[name].astype(np.float32).tolist() == expected.parameters[row].tolist(), (kind, name)
+        assert keys.frames.tolist() == expected.frames.tolist()
+        for values, row in zip(keys.parameters({}).values(), expected.parameters, strict=True):
+            assert values.astype(np.float32).tolist() == row.tolist(), kind
 
 
 def test_cycles_arrive(scene, shared_data: Path, animation) -> None:

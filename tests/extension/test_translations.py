@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import importlib
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -77,13 +76,8 @@ def _inside(node: ast.AST, above: tuple[ast.AST, ...] = ()) -> Iterator[tuple[as
         yield from _inside(child, (*above, node))
 
 
-@functools.cache
-def _sentences(module: Path) -> list[tuple[str, ast.AST, str, bool]]:
-    """Return the module's visible texts: location, node and words, and True if the text is translated."""
-    return [*_sentences_of(module)]
-
-
 def _sentences_of(module: Path) -> Iterator[tuple[str, ast.AST, str, bool]]:
+    """Yield the module's visible texts: location, node and words, and True if the text is translated."""
     exempt = next((names for part, names in OF_SCRIPTS.items() if part in module.relative_to(ROOT).parts), ())
     for node, above in _inside(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.JoinedStr):
@@ -105,21 +99,12 @@ def texts(found: dict[tuple[str, str], bool]) -> set[str]:
 
 
 @pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
-def test_a_sentence_is_no_f_string(module):
-    """Values are inserted into a text only after its translation."""
-    sentences = _sentences(module)
-    assert [f"{place}: {text}" for place, node, text, _ in sentences if isinstance(node, ast.JoinedStr)] == []
-
-
-@pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
-def test_every_sentence_is_translated_where_it_is_said(module):
-    assert [f"{place}: {text}" for place, _, text, is_translated in _sentences(module) if not is_translated] == []
-
-
-@pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
-def test_every_sentence_is_found_by_blenders_tool(module, texts):
-    literals = [(place, text) for place, node, text, _ in _sentences(module) if isinstance(node, ast.Constant)]
-    assert [f"{place}: {text}" for place, text in literals if text not in texts] == []
+def test_every_sentence_is_translated_where_it_is_said_and_found_by_blenders_tool(module, texts):
+    """Values are inserted into a text only after its translation, so no sentence is an f-string."""
+    for place, node, text, is_translated in _sentences_of(module):
+        assert not isinstance(node, ast.JoinedStr), f"{place}: an f-string: {text}"
+        assert is_translated, f"{place}: not translated: {text}"
+        assert text in texts, f"{place}: not found by Blender's tool: {text}"
 
 
 @pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))

@@ -382,21 +382,3 @@ def test_a_file_of_nothing_but_chunks_is_refused_before_it_fills_the_memory() ->
         three_ds.read(data)
     # The keyframer section is an additional chunk.
     assert error.value.offset == len(data) - 6
-
-
-class Searched(bytes):
-    """Bytes that count the searched bytes."""
-
-    looked_through = 0
-
-    def find(self, wanted: bytes, start: int, end: int) -> int:  # type: ignore[override]
-        found = super().find(wanted, start, end)
-        self.looked_through += (end if found < 0 else found) - start
-        return found
-
-
-def test_names_without_an_end_are_looked_for_in_their_chunks_alone() -> None:
-    # To search the rest of a large file for each of its nodes would take minutes.
-    data = Searched(keyframes(*[chunk(layout.OBJECT_NODE, chunk(layout.NODE_HEADER, b"x" * 1000))] * 500))
-    three_ds.read(data)
-    assert data.looked_through == 500 * 1000

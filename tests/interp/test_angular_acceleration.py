@@ -8,8 +8,6 @@ import itertools
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from interp import Keys, rotations
 from interp.splines import tcb
@@ -135,26 +133,6 @@ def test_long_turns_agree_with_differences_at_50_digits(construction, tilt):
     )
     expected = exact.rows([angular_acceleration(exactly.rotation, frame) for frame in at])
     np.testing.assert_allclose(spline(at, 2), expected, rtol=0, atol=BOUND / SHORTEST_EASE)
-
-
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
-@settings(max_examples=20)
-@given(
-    turns=st.lists(st.floats(-20, 20), min_size=2, max_size=6),
-    lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
-    parameters=st.lists(st.floats(-1, 1), min_size=30, max_size=30),
-)
-def test_about_one_axis_it_is_the_second_derivative_of_the_angle(construction, turns, lengths, parameters):
-    keys, angles = len(turns), np.array(turns)
-    all_parameters = np.array(parameters).reshape(5, 6)[:, :keys]
-    all_parameters[3:] = np.maximum(np.abs(all_parameters[3:]), SHORTEST_EASE)
-    frames = np.cumsum(lengths[:keys])
-    at = np.linspace(frames[0], frames[-1], 60)
-    expected = tcb.VectorSpline(Keys(frames, np.cumsum(angles), *all_parameters))(at, 2) * AXIS
-    spline = tcb.RotationSpline.from_turns(
-        frames, angles, np.tile(AXIS, (keys, 1)), *all_parameters, ends="TANGENT", construction=construction
-    )
-    np.testing.assert_allclose(spline(at, 2), expected, rtol=0, atol=1e-9 * max(1.0, np.abs(expected).max()))
 
 
 def test_it_holds_outside_the_keys_and_at_the_last_key_is_the_incoming_one():

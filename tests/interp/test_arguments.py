@@ -284,53 +284,31 @@ def test_the_ends_of_an_integral_are_finite(wrong, words):
 
 
 TURNING = tcb.RotationSpline(TURNS)
+NO_REQUEST = "requests must contain Request objects with splines, not "
+NO_BOOLS = f"segments must have one bool for each of {len(KEYS)} keys, not "
 
 
-@pytest.mark.parametrize("wrong", [None, 5, SPLINE, "x"])
-def test_what_is_fitted_are_requests_with_splines(wrong):
-    for fit in (curves.fit_many, handles.fit_handles):
-        with pytest.raises(TypeError, match=r"^requests must contain Request objects with splines, not "):
-            fit([wrong])
-    if wrong is SPLINE:
-        return
-    for call in (
-        lambda: curves.fit_many([Request(wrong, tolerance=1.0)]),
-        lambda: handles.fit_handles([Request(wrong)]),
-    ):
-        with pytest.raises(TypeError, match=r"^requests must contain Request objects with splines, not Request"):
-            call()
-
-
-def test_rotations_are_fitted_in_a_representation():
-    for fit in (
-        lambda name: curves.fit_many([Request(TURNING, name, tolerance=0.1)]),
-        lambda name: handles.fit_handles([Request(TURNING, name)]),
-    ):
-        with pytest.raises(ValueError, match=r"^a rotation needs a representation"):
-            fit(None)
-        with pytest.raises(ValueError, match=r"^a rotation representation is QUATERNION, .* not 'X'"):
-            fit("X")
-
-
-@pytest.mark.parametrize("wrong", [True, [True], [1, 0], "x", np.ones((len(SPLINE.keys), 1), dtype=bool)])
-def test_the_segments_to_fit_are_one_bool_for_each_key(wrong):
-    words = f"^segments must have one bool for each of {len(SPLINE.keys)} keys, not "
-    for call in (
-        lambda: curves.fit_many([Request(SPLINE, tolerance=1.0, segments=wrong)]),
-        lambda: handles.fit_handles([Request(SPLINE, segments=wrong)]),
-    ):
-        with pytest.raises(ValueError, match=words):
-            call()
-
-
-@pytest.mark.parametrize(("wrong", "error"), [("q", TypeError), (np.full((len(TURNING.keys), 4), np.nan), ValueError)])
-def test_numbers_of_a_fit_are_finite_numbers(wrong, error):
-    for call in (
-        lambda: curves.fit_many([Request(TURNING, "QUATERNION", wrong, tolerance=0.1)]),
-        lambda: handles.fit_handles([Request(TURNING, "QUATERNION", wrong)]),
-    ):
-        with pytest.raises(error, match=r"^numbers must be (an array of numbers|finite), not "):
-            call()
+@pytest.mark.parametrize("fit", [curves.fit_many, handles.fit_handles])
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        *((wrong, TypeError, NO_REQUEST) for wrong in (None, 5, SPLINE, "x")),
+        *(((wrong,), TypeError, f"{NO_REQUEST}Request") for wrong in (None, 5, "x")),
+        ((TURNING, None), ValueError, "a rotation needs a representation"),
+        ((TURNING, "X"), ValueError, "a rotation representation is QUATERNION, .* not 'X'"),
+        ((TURNING, "QUATERNION", "q"), TypeError, "numbers must be an array of numbers, not "),
+        ((TURNING, "QUATERNION", np.full((len(TURNS), 4), np.nan)), ValueError, "numbers must be finite, not "),
+        ((SPLINE, "QUATERNION"), ValueError, "only rotations can have a representation"),
+        ((tcb.VectorSpline(Keys([0, 9], np.eye(2))), "XYZ"), ValueError, "only rotations can have a representation"),
+        *(
+            ((SPLINE, None, None, wrong), ValueError, NO_BOOLS)
+            for wrong in (True, [True], [1, 0], "x", np.ones((len(KEYS), 1), dtype=bool))
+        ),
+    ],
+)
+def test_what_can_not_be_fitted_is_named(fit, wrong, error, words):
+    with pytest.raises(error, match=f"^{words}"):
+        fit([Request(*wrong, tolerance=0.1) if isinstance(wrong, tuple) else wrong])
 
 
 def test_known_fits_are_such():
@@ -499,16 +477,6 @@ def test_what_has_no_derivative_of_a_retimed_motion_is_named():
             retimed(SPLINE, [1.0], nu=nu)
     with pytest.raises(TypeError, match=r"^spline must be a spline, not \["):
         retimed([SPLINE], [1.0])
-
-
-def test_values_have_no_representation():
-    for shape in (KEYS, Keys([0, 10, 30], np.arange(9.0).reshape(3, 3))):
-        for representation in ("XYZ", "QUATERNION"):
-            spline = tcb.VectorSpline(shape)
-            with pytest.raises(ValueError, match=r"^only rotations can have a representation"):
-                curves.fit_many([Request(spline, representation, tolerance=0.01)])
-            with pytest.raises(ValueError, match=r"^only rotations can have a representation"):
-                handles.fit_handles([Request(spline, representation)])
 
 
 @pytest.mark.parametrize(("period", "error"), [(np.inf, ValueError), (np.nan, ValueError), ("10", TypeError)])

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -93,25 +91,3 @@ def test_about_one_axis_rotations_are_the_vector_spline_of_the_angle_whole_turns
         np.testing.assert_allclose(
             spline(at, nu), angle(at, nu) * AXIS, rtol=0, atol=4e-13 * scale / min(lengths) ** nu
         )
-
-
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("path", ["SHORTEST", "AS_KEYED"])
-def test_rotations_of_any_spacing_have_the_parabola_s_velocity_on_both_sides_of_each_key(cycle, path):
-    generator = np.random.default_rng(8)
-    frames, q = spaced(generator, 6), random_rotations(generator, 6, 1.0)
-    q[-1] = q[0]
-    spline = catmull_rom.RotationSpline(Keys(frames, q), cycle, path)
-    signed = rotations.unroll_signs(q) if path == "SHORTEST" else q
-    chords = np.array(
-        [rotations.to_rotation_vector(rotations.multiply(b, rotations.conjugate(a))) for a, b in pairwise(signed)]
-    )
-    slopes = chords / np.diff(frames)[:, np.newaxis]
-    for key in range(1, 5):
-        d1, d2 = np.diff(frames)[key - 1 : key + 1]
-        expected = (d2 * slopes[key - 1] + d1 * slopes[key]) / (d1 + d2)
-        before = np.nextafter(frames[key], -np.inf)
-        np.testing.assert_allclose(spline(frames[key], 1), expected, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(spline(before, 1), expected, rtol=0, atol=1e-11)
-    if cycle == "LOOP":
-        np.testing.assert_allclose(spline(frames[0], 1), spline(frames[-1], 1), rtol=0, atol=1e-12)

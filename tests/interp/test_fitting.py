@@ -78,17 +78,6 @@ def piece_counts(spline, fit, tolerance, rotation):
     return ours, best
 
 
-@pytest.mark.parametrize("cycle", ["SINGLE", "LOOP"])
-def test_a_vector_segment_without_ease_needs_no_knot(cycle):
-    generator = np.random.default_rng(1)
-    parameters = generator.uniform(-1.0, 1.0, (3, 6))
-    spline = tcb.VectorSpline(Keys(np.arange(6) * 17.0, generator.normal(size=(6, 3)), *parameters), cycle)
-    (fit,) = fit_many([Request(spline, tolerance=1e-6)])
-    assert [len(knots.frames) for knots in fit.knots] == [0, 0, 0]
-    assert largest_difference(spline, spline.keys.values, fit).max() < 1e-14
-    assert fit.reached
-
-
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-5])
 def test_eased_vectors_are_within_the_tolerance_each_channel_by_itself(tolerance):
     generator = np.random.default_rng(2)
@@ -100,26 +89,6 @@ def test_eased_vectors_are_within_the_tolerance_each_channel_by_itself(tolerance
     assert fit.reached
     assert (found <= fit.errors[:-1] + 1e-12).all()
     assert len(fit.knots[0].frames) > len(fit.knots[1].frames) > len(fit.knots[2].frames) - 1 == -1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("held", HELD)
-@pytest.mark.parametrize("eased", [False, True])
-def test_rotations_are_within_the_tolerance_however_they_are_held(held, eased):
-    generator = np.random.default_rng(3)
-    splines = [
-        random_rotation(generator, step, eased=eased, construction=construction)
-        for step in (0.1, 0.5, 0.9)
-        for construction in ("DE_CASTELJAU", "SQUAD")
-    ]
-    numbers = [numbers_of(spline, held) for spline in splines]
-    fits = fit_many(
-        [Request(spline, held, own, tolerance=ROTATION_TOLERANCE) for spline, own in zip(splines, numbers, strict=True)]
-    )
-    for spline, own, fit in zip(splines, numbers, fits, strict=True):
-        assert fit.reached
-        found = largest_difference(spline, own, fit, held)
-        assert (found <= fit.errors[:-1, 0] * 1.001).all()
 
 
 @pytest.mark.slow
@@ -200,12 +169,6 @@ def test_derivatives_are_those_of_the_motion(held):
             difference = (near[0] - 8 * near[1] + 8 * near[3] - near[4]) / (12 * h)
             assert near[2, channel] == pytest.approx(own[row, channel], abs=1e-9)
             assert difference[channel] == pytest.approx(rates[row, channel], abs=1e-7)
-
-
-def test_derivatives_at_keys_are_the_same_on_both_sides_where_the_spline_s_are():
-    spline = random_rotation(np.random.default_rng(7), 0.4, largest=0.0)
-    (fit,) = fit_many([Request(spline, "QUATERNION", tolerance=ROTATION_TOLERANCE)])
-    assert fit.incoming[1:-1] == pytest.approx(fit.outgoing[1:-1], abs=1e-12)
 
 
 @pytest.mark.parametrize("held", ["AXIS_ANGLE", "XYZ", "ZYX"])
@@ -388,12 +351,3 @@ def test_handles_belong_to_their_rounded_frames():
     assert float(right[0, 0]) != 100000.0 + 10.0 / 3.0
     assert right[0, 1] == np.float32(0.3 * (float(right[0, 0]) - 100000.0))
     assert left[1, 1] == np.float32(1.0 - 0.3 * (100010.0 - float(left[1, 0])))
-
-
-@pytest.mark.parametrize(
-    "change", [{"tolerance": 0.0}, {"tolerance": np.nan}, {"representation": "ABC"}, {"numbers": np.zeros((2, 3))}]
-)
-def test_requests_that_make_no_sense_are_refused(change):
-    spline = tcb.RotationSpline(Keys([0, 1], [[1, 0, 0, 0], [0, 1, 0, 0]]))
-    with pytest.raises(ValueError, match=r"tolerance|representation|numbers"):
-        fit_many([Request(**({"spline": spline, "tolerance": 1e-3, "representation": "QUATERNION"} | change))])

@@ -253,15 +253,6 @@ def test_values_without_ease_have_the_handles_of_hermite(first, relative):
         assert fit.errors[key] == pytest.approx(off, rel=0.1, abs=1e-7)
 
 
-def test_a_pure_ease_is_played_nearly_within_a_hundredth():
-    for ease_from, ease_to in ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.5, 0.5), (0.2, 0.6), (0.05, 0.0), (0.3, 1.0)):
-        spline = tcb.VectorSpline(Keys([0.0, 20.0], [0.0, 1.0], ease_from=[ease_from, 0.0], ease_to=[0.0, ease_to]))
-        (fit,) = fit_handles([Request(spline)])
-        off = np.abs(segment_played(spline.keys.frames, spline.keys.values, fit, 0) - spline(20.0 * PLACES))
-        assert off.max() < 0.012
-        assert fit.errors[0, 0] == pytest.approx(off.max(), rel=0.05)
-
-
 @pytest.mark.slow
 def test_eased_values_are_as_near_as_scipy_brings_them():
     generator = np.random.default_rng(6)
@@ -280,19 +271,6 @@ def test_eased_values_are_as_near_as_scipy_brings_them():
         bounds = ([0.0, -np.inf, 0.1, -np.inf], [0.9, np.inf, 1.0, np.inf])
         least = min(np.abs(off(least_squares(off, start, bounds=bounds).x)).max() for start in starts)
         assert fit.errors[key, 0] <= 1.5 * least
-
-
-def test_the_reversed_motion_has_the_reversed_handles():
-    generator = np.random.default_rng(7)
-    spline = turning(generator, 50, 0.6)
-    keys = spline.keys
-    tension, continuity, bias, ease_to, ease_from = keys.parameters[:, ::-1]
-    reversed_keys = Keys(-keys.frames[::-1], keys.values[::-1], tension, continuity, -bias, ease_from, ease_to)
-    one, other = fit_handles(requests_of([spline, tcb.RotationSpline(reversed_keys)]))
-    sign = (other.signs * one.signs[::-1])[:, np.newaxis]
-    assert other.errors[-2::-1] == pytest.approx(one.errors[:-1], rel=1e-3)
-    assert -other.left[:0:-1, :, 0] == pytest.approx(one.right[:-1, :, 0], abs=1e-2)
-    assert (other.left[..., 1] * sign)[:0:-1] == pytest.approx(one.right[:-1, :, 1], abs=1e-3)
 
 
 @pytest.mark.slow

@@ -258,20 +258,6 @@ def test_turning_the_parent_turns_the_motion(cls, kind):
     np.testing.assert_allclose(turned(at, 1), expected, rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize(("cls", "kind"), ROTATIONS)
-def test_about_a_diagonal_all_go_round_the_circle_but_roll_pitch_and_yaw(cls, kind):
-    """Check the example in Szirmay-Kalos, section 13.5."""
-    diagonal = np.ones(3) / np.sqrt(3.0)
-    turns = Rotation.from_rotvec(np.outer(np.radians([0.0, 120.0, 240.0]), diagonal))
-    spline = cls(Keys([0.0, 30.0, 60.0], np.roll(turns.as_quat(), 1, axis=1)))
-    found = Rotation.from_quat(np.roll(spline(np.linspace(0.0, 60.0, 121)), -1, axis=1))
-    off = np.abs(found.apply([1.0, 0.0, 0.0]) @ diagonal - diagonal[0]).max()
-    if cls is METHODS["ROLL_PITCH_YAW"].rotations:
-        assert off > 0.1
-    else:
-        assert off < 1e-14
-
-
 @pytest.mark.parametrize(("cls", "kind"), EVEN)
 def test_about_a_diagonal_even_keys_are_played_at_a_constant_speed(cls, kind):
     spline = cls(Keys([0, 10, 20], rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))))

@@ -52,17 +52,6 @@ def test_no_frame_is_farther_from_its_sample_than_allowed() -> None:
         assert len(keys.rows) < 200
 
 
-@pytest.mark.slow
-def test_looser_tolerances_need_fewer_keys() -> None:
-    samples = noise(300, 4, 3, 2)
-    counts = [
-        sum(len(keys.rows) for keys in reduce_tracks([SampledTracks(samples, np.full(4, most))]))
-        for most in (0.04, 0.02, 0.01)
-    ]
-    assert counts == sorted(counts)
-    assert counts[0] < 0.8 * counts[2]
-
-
 def test_samples_without_any_tolerance_to_speak_of_keep_a_key_each() -> None:
     samples = np.random.default_rng(3).normal(size=(2, 60, 1))
     for keys, wanted in zip(reduce_tracks([SampledTracks(samples, np.full(2, 1e-9))]), samples, strict=True):
@@ -147,20 +136,6 @@ def test_rotations_are_within_their_angle_when_they_are_played_as_four_curves() 
         off = Rotation.from_quat(curve[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(wanted[:, [1, 2, 3, 0]])
         assert off.magnitude().max() <= 1.1 * most
         assert len(keys.rows) < 50
-
-
-def test_rotations_are_about_as_near_when_hermites_spline_plays_them() -> None:
-    samples = turning(300, 5, 7)
-    most = np.radians(0.5)
-    for keys, wanted in zip(
-        reduce_tracks([SampledTracks.of_rotations(samples, np.full(5, most))]), samples, strict=True
-    ):
-        spline = hermite.RotationSpline(
-            Keys(keys.rows.astype(np.float64), keys.values[0]), velocities=keys.velocities(0)
-        )
-        curve = spline(np.arange(300.0))
-        off = Rotation.from_quat(curve[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(wanted[:, [1, 2, 3, 0]])
-        assert off.magnitude().max() <= 1.1 * most
 
 
 @pytest.mark.slow

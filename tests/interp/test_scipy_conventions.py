@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Requirements from scipy's tests of CubicSpline, PPoly and RotationSpline, checked for the splines and scipy.
+"""Requirements from scipy's tests of CubicSpline and PPoly, checked for the splines and scipy.
 
 The tests are rewritten from scipy's tests of these classes (scipy/interpolate/tests/test_polyint.py and
-test_interpolate.py, scipy/spatial/transform/tests/test_rotation_spline.py; BSD-3-Clause). docs/automate/scipy.md
-lists the differences.
+test_interpolate.py; BSD-3-Clause). docs/automate/scipy.md lists the differences.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import itertools
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
-from scipy.spatial.transform import Rotation
-from scipy.spatial.transform import RotationSpline as ScipyRotationSpline
 
 from interp import Keys, KeysError, rotations
 from interp.splines import METHODS, catmull_rom, cubic, hermite, lagrange, linear, logarithmic, tcb
@@ -74,14 +71,11 @@ def test_short_segments_and_large_values_keep_the_conditions():
     [
         ("PERIODIC", ValueError),
         (("NATURAL", (3, 10.0)), ValueError),
-        (("NATURAL", (0, 10.0)), ValueError),
         (((1, 0.0),), TypeError),
-        ((0.0, 0.0), TypeError),
         ((1, 0.5), TypeError),
         (None, TypeError),
         (("NATURAL", (1.5, 0.0)), TypeError),
         (("NATURAL", (1, "x")), TypeError),
-        (("NATURAL", (1, 2 + 0.5j)), TypeError),
         (("NATURAL", (1, [0.0, 0.0, 0.0])), ValueError),
         (("NATURAL", (1, [[0.0, 0.0]])), ValueError),
         (("NATURAL", (2, np.nan)), ValueError),
@@ -220,43 +214,3 @@ def test_a_derivative_is_called_as_the_spline_is(kind):
         spline.derivative(3)
     with pytest.raises(TypeError, match=r"^n must be an integer"):
         spline.derivative("1")
-
-
-# RotationSpline. Its end velocities are the mean angular velocities of the first and last segments.
-
-
-def ours(times, quaternions):
-    """Return the clamped spline with scipy's end velocities."""
-    turns = rotations.to_rotation_vector(
-        rotations.shorter(rotations.multiply(quaternions[1:], rotations.conjugate(quaternions[:-1])))
-    )
-    rates = turns / np.diff(times)[:, np.newaxis]
-    velocities = np.concatenate([rates[:1], rates[[-1] * (len(times) - 1)]])
-    return cubic.ClampedRotationSpline(Keys(times, quaternions), velocities=velocities)
-
-
-def wxyz(rotation):
-    return rotation.as_quat(scalar_first=True)
-
-
-def in_body(spline, frames, nu):
-    """Return angular velocities and accelerations in the body frame, as scipy does."""
-    to_body = Rotation.from_quat(spline(frames, 0, True), scalar_first=True).inv()
-    return to_body.apply(spline(frames, nu, True))
-
-
-def test_angles_are_met_and_three_derivatives_do_not_jump():
-    times = np.array([0, 5, 15, 27])
-    angles = [[-5, 10, 27], [3, 5, 38], [-12, 10, 25], [-15, 20, 11]]
-    given = Rotation.from_euler("xyz", angles, degrees=True)
-    spline, theirs = ours(times, wxyz(given)), ScipyRotationSpline(times, given)
-    assert np.allclose(Rotation.from_quat(spline(times), scalar_first=True).as_euler("xyz", degrees=True), angles)
-    step = 1e-8
-    for nu in range(3):
-        middle, before, after = (spline(times + h, nu, True) for h in (0.0, -step, step))
-        assert np.allclose(before, middle, rtol=1e-7, atol=1e-9)
-        assert np.allclose(after, middle, rtol=1e-7, atol=1e-9)
-    at = np.linspace(-2.0, 29.0, 80)
-    assert rotations.angle_between(spline(at, 0, True), wxyz(theirs(at))).max() < 1e-9
-    assert np.abs(in_body(spline, at, 1) - theirs(at, 1)).max() < 1e-9
-    assert np.abs(in_body(spline, at, 2) - theirs(at, 2)).max() < 1e-9

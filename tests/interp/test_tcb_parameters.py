@@ -138,24 +138,6 @@ def test_components_keyed_at_other_frames_share_their_keys_parameters():
         assert difference("vector", tcb.VectorSpline(Keys(frames[rows], values, *found[:, rows])), one) < 1e-5
 
 
-def test_a_component_with_few_keys_among_many_is_fitted_with_them():
-    generator = np.random.default_rng(8)
-    frames = np.arange(0.0, 42.0, 2.0)
-    parameters = np.concatenate([generator.uniform(-0.5, 0.5, (3, 21)), np.zeros((2, 21))])
-    keyed = [(np.arange(21), np.sin(frames / 7)), (np.array([0, 20]), np.array([0.0, 5.0]))]
-    parts = [
-        part(
-            tcb.VectorSpline(Keys(frames[rows], values)),
-            tcb.VectorSpline(Keys(frames[rows], values, *parameters[:, rows])),
-            rows,
-        )
-        for rows, values in keyed
-    ]
-    (found,) = fit_parameters([parts])
-    for (rows, values), one in zip(keyed, parts, strict=True):
-        assert difference("vector", tcb.VectorSpline(Keys(frames[rows], values, *found[:, rows])), one) < 1e-3
-
-
 def test_what_the_motion_does_not_tell_stays_0():
     still = tcb.VectorSpline(Keys([0, 5, 9], [[2.0], [2.0], [2.0]]))
     bulging = part(still, lambda at: np.sin(at)[:, np.newaxis])

@@ -55,14 +55,6 @@ def folder(tcb_animation, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def ball(tcb_animation) -> bpy.types.Object:
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    ball = new_object("Ball")
-    key(ball, "location", [(1, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2))])
-    return ball
-
-
 def test_each_file_has_a_row_that_says_what_was_done_and_what_differs(folder, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
@@ -88,15 +80,6 @@ def test_each_file_has_a_row_that_says_what_was_done_and_what_differs(folder, tm
     assert [sum(name in line for line in lines) for name in ("here/made", "none.")] == [1, 2]
     folders = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| made ")]
     assert [row[:5] for row in folders[1:]] == [["made", "1", "10", "27", "2"], ["made", "1", "1", "2", "4"]]
-
-
-def test_a_file_that_is_tcb_already_is_compared_as_it_was_before(ball, tcb_animation, tmp_path):
-    tcb_animation.animation.bake(ball)
-    (tmp_path / "files").mkdir()
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "files" / "tcb.blend"))
-    found, _ = rows(tmp_path / "files")
-    row = found["tcb.blend"]
-    assert (row["keys"], row["tracks"], row["restored"], row["removed"], row["faults"]) == (9, 1, 0, 0, [])
 
 
 def test_a_file_that_is_not_done_in_time_is_told(folder):
