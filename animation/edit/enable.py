@@ -119,16 +119,29 @@ def enable_many(
             report.errors += refusal.findings
             continue
         sets = [(channels, find_tracks(datablock, channels, prefixes)) for channels in editable.sets]
-        found.append((datablock, editable, sets))
-    candidates = iter(_read_candidates([tracks_of_set for *_, sets in found for tracks_of_set in sets]))
-    to_enable: dict[_Place, _Candidate] = {}
-    for datablock, editable, sets in found:
         report.errors += editable.refused
         if editable.skipped:
             report.notes.append(Finding("STRIPS_STAY_PLAIN", name_of(datablock), arguments=(tuple(editable.skipped),)))
-        plain = _plain_in_sets(datablock, [next(candidates) for _ in sets], to_enable, report)
-        to_enable |= {candidate.place: candidate for candidate in plain}
-    _enable(list(to_enable.values()), EnableOptions(keep_look, defaults or {}, max_change, path), report)
+        found.append((datablock, sets))
+    _enable_sets(found, EnableOptions(keep_look, defaults or {}, max_change, path), report)
+    return report
+
+
+def enable_listed(
+    tracks: Mapping[bpy.types.ID, Sequence[Track]], defaults: Mapping[str, float] | None = None
+) -> Report:
+    """Make plain tracks of the datablocks' actions TCB, and preserve their motion as `enable` does.
+
+    Tracks that can't be made TCB are listed in `errors` and are not changed.
+    """
+    report = Report()
+    found = []
+    for datablock, tracks_of_datablock in tracks.items():
+        try:
+            found.append((datablock, [(check_editable(datablock), tracks_of_datablock)]))
+        except AnimationError as refusal:
+            report.errors += refusal.findings
+    _enable_sets(found, EnableOptions(True, defaults or {}, MAX_CHANGE, None), report)
     return report
 
 
@@ -148,6 +161,18 @@ def enable_track(
 
 _Place = tuple[int, int, str]
 """Action, slot and path of a track."""
+_Set = tuple[Channels, Sequence[Track]]
+"""A set of F-curves, and some of its tracks."""
+
+
+def _enable_sets(found: Sequence[tuple[bpy.types.ID, Sequence[_Set]]], options: EnableOptions, report: Report) -> None:
+    """Make the plain tracks in the sets of each datablock TCB, and add the results to the report."""
+    candidates = iter(_read_candidates([tracks_of_set for _, sets in found for tracks_of_set in sets]))
+    to_enable: dict[_Place, _Candidate] = {}
+    for datablock, sets in found:
+        plain = _plain_in_sets(datablock, [next(candidates) for _ in sets], to_enable, report)
+        to_enable |= {candidate.place: candidate for candidate in plain}
+    _enable(list(to_enable.values()), options, report)
 
 
 @record(eq=False)
@@ -166,7 +191,7 @@ class _Candidate:
         return (*self.channels.identity, self.track.path)
 
 
-def _read_candidates(sets: Sequence[tuple[Channels, Sequence[Track]]]) -> list[list[_Candidate]]:
+def _read_candidates(sets: Sequence[_Set]) -> list[list[_Candidate]]:
     """Read the keys of the tracks in each set of F-curves, which is faster than reading one set at a time."""
     found = [
         (channels, track, None if track.enabled else blocking_reason(track))

@@ -75,27 +75,26 @@ class FirstEdit:
 
     def _enable(self, defaults: Mapping[str, float]) -> None:
         # Imported here, because most edits are on TCB tracks.
-        from .enable import enable_track
+        from .enable import enable_listed
 
-        plain = [
-            (keys, track)
-            for keys, track in zip(self.chosen, current_tracks(self.chosen), strict=True)
-            if not track.enabled
-        ]
-        actions = dict.fromkeys(channels_of(keys.datablock).action for keys, _ in plain)
-        self._recorded = record_tracks([*((keys.datablock, track) for keys, track in plain), *_tracks_off(actions)])
-        report = Report()
-        enabled = []
-        for keys, _ in plain:
-            # Tracks of datablocks that share an action appear twice.
-            (track,) = current_tracks([keys])
-            with suppress(AnimationError):
-                if not track.enabled:
-                    report.add(enable_track(keys.datablock, track, defaults=defaults))
-                    enabled.append(channels_of(keys.datablock).action)
-        self._went_live = [action for action in dict.fromkeys(enabled) if not live_switch.is_live(action)]
+        plain_keys = [keys for keys in self.chosen if not keys.track.enabled]
+        plain: dict[bpy.types.ID, list[Track]] = {}
+        for keys, track in zip(plain_keys, current_tracks(plain_keys), strict=True):
+            if not track.enabled:
+                plain.setdefault(keys.datablock, []).append(track)
+        places = [(datablock, track) for datablock, tracks in plain.items() for track in tracks]
+        actions = dict.fromkeys(channels_of(datablock).action for datablock in plain)
+        self._recorded = record_tracks([*places, *_tracks_off(actions)])
+        report = enable_listed(plain, defaults)
+        # A linked action was copied.
+        enabled = dict.fromkeys(
+            channels_of(keys.datablock).action
+            for keys, track in zip(plain_keys, current_tracks(plain_keys), strict=True)
+            if track.enabled
+        )
+        self._went_live = [action for action in enabled if not live_switch.is_live(action)]
         options = Options(output="HANDLES", defaults=defaults).as_kept()
-        played = turn_live_on(dict.fromkeys(enabled), lambda _users: options)
+        played = turn_live_on(enabled, lambda _users: options)
         self.notes = [*report.notes, *played.notes, *played.refused]
         self.chosen = read_again(self.chosen)
 

@@ -201,6 +201,13 @@ result = (everything(), action.get('tcb_animation') is None, action.tcb_live)
     assert window.run(PLAYED) == held
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live")
     window.shot(PICTURES / "first_drag.png")
-    window.key("ctrl+z", at=window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 80, 400)"))
+    viewport = window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 80, 400)")
+    window.key("ctrl+z", at=viewport)
+    settle(window)
+    assert window.run(plain) == before
+    window.type_value(place(buttons, "tcb.tension"), "0.5")
+    settle(window)
+    assert window.run(PLAYED) != played
+    window.key("ctrl+z", at=viewport)
     settle(window)
     assert window.run(plain) == before

@@ -130,14 +130,30 @@ def test_a_preset_enables_a_plain_track_and_a_script_that_sets_keys_leaves_it_of
     assert animation.find_track(ball, "location").is_played_by_handles
 
 
-def test_a_locked_track_stays_plain(ball, animation, scene) -> None:
+def test_a_locked_track_stays_plain_and_starts_no_other(ball, animation, scene) -> None:
+    key(ball, "scale", KEYS)
+    animation.enable(ball, ["scale"])
     for index in range(3):
         curve(ball, "location", index).lock = True
     before = snapshot(ball)
+    bpy.context.window_manager.tcb_track = "Object/Ball/location"
     assert bpy.ops.tcb.preset_apply.poll()
     scene.tcb.tension = 0.5
     assert differences(before, snapshot(ball)) == []
     assert not ball.animation_data.action.tcb_live
+
+
+def test_objects_that_share_a_plain_action_are_enabled_once(ball, animation, scene) -> None:
+    other = new_object("Other")
+    other.animation_data_create().action = ball.animation_data.action
+    if hasattr(other.animation_data, "action_slot"):
+        other.animation_data.action_slot = ball.animation_data.action_slot
+    other.select_set(True)
+    scene.frame_set(0)
+    bpy.context.window_manager.tcb_track = "Object/Ball/location"
+    scene.tcb.tension = 0.5
+    assert animation.find_track(other, "location").is_played_by_handles
+    assert len(animation.find_track(ball, "location").table.tracks) == 1
 
 
 def test_a_rotation_keyed_in_some_channels_gets_keys_in_the_others(ball, animation, capfd) -> None:
