@@ -1,22 +1,37 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fixtures.
 
-`animation`: the subpackage of the installed extension, in a new, empty file. `arm`: an armature in that file.
-
-`bakes`: the tracks that are baked again.
+`animation`: the subpackage of the installed extension, in a new, empty file. All findings are checked.
+`arm`: an armature in that file. `bakes`: the tracks that are baked again.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 
 @pytest.fixture
-def animation(tcb_animation: ModuleType, scene) -> ModuleType:
-    return importlib.import_module(f"{tcb_animation.__name__}.animation")
+def animation(tcb_animation: ModuleType, scene, monkeypatch) -> ModuleType:
+    package = importlib.import_module(f"{tcb_animation.__name__}.animation")
+    monkeypatch.setattr(package.Finding, "__init__", checked(package.Finding.__init__))
+    return package
+
+
+def checked(initialize: Callable[..., None]) -> Callable[..., None]:
+    """Return a method that initializes a finding and checks that it is about one track and contains plain values."""
+
+    def initialize_and_check(finding: Any, *given: Any, **named: Any) -> None:
+        initialize(finding, *given, **named)
+        assert ", " not in finding.track
+        values = [each for value in finding.arguments for each in (value if isinstance(value, tuple) else (value,))]
+        assert all(isinstance(value, str | float | int | type(finding)) for value in values), finding.arguments
+
+    return initialize_and_check
 
 
 @pytest.fixture

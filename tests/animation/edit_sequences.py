@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random sequences of edits to TCB tracks and to a plain twin that gets the same edits.
 
-    python tests/animation/edit_sequences.py [--count 20000] [--seed 0] [--first 0] [--reduce]
-    python tests/animation/edit_sequences.py --first 123 --count 1 [--steps 0,4,5]
-
 Each sequence has one or two objects, played with handles, with Live on or off, and for each object a twin that was
 never TCB. Edits by Blender are applied to both. While a track is baked, the twin's F-curves are locked as well, so
 edits change neither. After each step and at the end, the animator's keys must have the frames, values, interpolations,
-easings and types of the twin's keys, and the parameters that they were given. If they differ, the exit status is 1.
+easings and types of the twin's keys, and the parameters that they were given.
 
 Each of the twin's keys has a number in `back`, in the same way as TCB keys have identities, and the parameters for each
 number are known. If Live may derive parameters from a dragged handle or an inserted key, they are read from the TCB key
@@ -32,17 +29,10 @@ error
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import importlib.util
-import os
 import random
 import re
-import sys
-import tempfile
-import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -53,15 +43,10 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+from tests.animation.curves import PARAMETERS, channels, co, key, new_object, rotation_path
+from tests.animation.live import notes_of
+from tests.animation.random_edits import EDITS, FRAMES, UNNUMBERED, Edits, Floats, Name, Pair
 
-from tests.animation.curves import PARAMETERS, channels, co, key, new_object, rotation_path  # noqa: E402
-from tests.animation.live import notes_of  # noqa: E402
-from tests.animation.random_edits import EDITS, FRAMES, UNNUMBERED, Edits, Floats, Name, Pair  # noqa: E402
-
-COUNTED = ("error", "lost", "appeared", "parameters", "changed", "doubt")
 DOUBT = re.compile(r"can't be told|doubt|\blost\b|edited outside|Live failed|no longer|damaged")
 """Messages of Live about doubt or loss."""
 
@@ -99,15 +84,8 @@ class Result:
     """The result of one sequence."""
 
     case: str
-    setting: str
     story: list[str] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
-    notes: set[str] = field(default_factory=set)
-
-    @property
-    def kinds(self) -> list[str]:
-        found = {difference.kind for difference in self.differences}
-        return [kind for kind in COUNTED if kind in found]
 
 
 class Keys(NamedTuple):
@@ -214,16 +192,17 @@ class Stage:
             sequence.result.differences.append(Difference("error", text))
         return sequence.result
 
-    def reduced(self, seed: int, number: int, result: Result) -> list[int]:
-        """Return the shortest list of steps found that leads to a difference of the same kind."""
-        kind = result.kinds[0]
+    def reduced(self, seed: int, number: int, result: Result) -> Result:
+        """Return the result of the shortest list of steps found that leads to a difference of the same kind."""
+        kind = result.differences[0].kind
         # An error may occur before its step is described.
         steps = list(range(len(result.story) + (kind == "error")))
         for step in reversed(steps):
             fewer = [other for other in steps if other != step]
-            if kind in self.run(seed, number, fewer).kinds:
-                steps = fewer
-        return steps
+            shorter = self.run(seed, number, fewer)
+            if any(difference.kind == kind for difference in shorter.differences):
+                steps, result = fewer, shorter
+        return result
 
 
 TOOLS = (
@@ -270,9 +249,7 @@ class EditSequence(Edits):
         self.saved: dict[tuple[str, str], tuple[bool, dict[Name, dict[str, bytes]]]] = {}
         """For each baked track, True if handles played it before the bake, and its bits at that time."""
         self.pushes = 0
-        words = [self.mode, "+".join(self.paths), "Live" if self.starts_live else "Live off"]
-        words += ["window" if self.is_window else "script", *(["two objects"] if len(self.pairs) > 1 else [])]
-        self.result = Result(self.case, ", ".join(words))
+        self.result = Result(self.case)
         self.seen: set[Difference] = set()
 
     def dice_of(self, what: object) -> random.Random:
@@ -313,7 +290,7 @@ class EditSequence(Edits):
                 self.animation.bake(obj, output="HANDLES")
         self.pair = FIRST
         self._settle()
-        self.check("start")
+        self.check()
         bpy.ops.ed.undo_push(message="start")
         self.pushes = 1
 
@@ -343,7 +320,7 @@ class EditSequence(Edits):
                 if place in before and before[place] != bits:
                     what = unlike(before[place], bits)
                     self._add("changed", f'"{place[0]}", {place[1]}[{place[2]}]: baked, but the edit changed {what}')
-        self.check(said)
+        self.check()
 
     def _choose(self, dice: random.Random) -> str:
         curves = self.free_curves()
@@ -367,7 +344,7 @@ class EditSequence(Edits):
                 self._add("error", f'"{self.pair.live}": {", ".join(self._baked())} can not be freed')
         self._settle()
         self._lock_twins()
-        self.check("free at the end")
+        self.check()
         if self.result.differences:
             return
         for _ in self._each_pair():
@@ -375,7 +352,7 @@ class EditSequence(Edits):
                 self._check_handles()
             self._try(self.animation.restore, self.live)
         self._settle()
-        self.check("restore at the end")
+        self.check()
 
     def _check_handles(self) -> None:
         """Compare the handles placed by Live with the handles from a bake of all tracks."""
@@ -422,7 +399,6 @@ class EditSequence(Edits):
         return True
 
     def _note(self, note: str) -> None:
-        self.result.notes.add(note)
         if DOUBT.search(note):
             self._add("doubt", note)
 
@@ -433,7 +409,7 @@ class EditSequence(Edits):
 
     def _baked(self) -> list[str]:
         """Return the paths of the baked tracks."""
-        return [path for path in self.paths if _is_baked(self._track(path))]
+        return [path for path in self.paths if self._track(path).is_baked]
 
     def _is_playable(self, path: str) -> bool:
         """Return whether handles can play a track: one key per frame, at common frames in a rotation's channels."""
@@ -526,7 +502,7 @@ class EditSequence(Edits):
         for path in paths:
             track = self._track(path)
             # Without Live, handles may be out of date. Handles that can't play a rotation are always out of date.
-            if not _is_baked(track) and ((is_live and self._is_playable(path)) or not track.is_played):
+            if not track.is_baked and ((is_live and self._is_playable(path)) or not track.is_played):
                 kept = {name: content(fcurve) for name, fcurve in channels(self.live).items() if name[0] == path}
                 self.saved[self.pair.live, path] = track.is_played, kept
         self._try(self.animation.bake, self.live, prefixes=paths, **options)
@@ -663,20 +639,16 @@ class EditSequence(Edits):
             yield pair
         self.pair = kept
 
-    def check(self, said: str) -> None:
+    def check(self) -> None:
         for _ in self._each_pair():
             action = self.live.animation_data.action
             for note in notes_of(self.stage.animation, self.live):
                 self._note(str(note))
             for path in self.paths:
                 self._check_track(path, self._track(path), bool(action.tcb_live))
-        found = self.result.differences
-        found[:] = [
-            each if "(after" in each.text else each._replace(text=f"{each.text} (after: {said})") for each in found
-        ]
 
     def _check_track(self, path: str, track: Any, is_live: bool) -> None:
-        baked = _is_baked(track)
+        baked = track.is_baked
         live, plain = channels(self.live), channels(self.plain)
         names = sorted({name for name in (*live, *plain) if name[0] == path})
         twins = {name: read(plain.get(name)) for name in names}
@@ -770,8 +742,7 @@ class EditSequence(Edits):
             if value != wanted:
                 self._add("lost", f"{where} at {frame:g}: value {value!r}, not {wanted!r}")
         for row, column in np.argwhere(own.kinds != twin.kinds).tolist():
-            numbers = own.kinds[row, column], twin.kinds[row, column]
-            mine, other = (_spelled(_KINDS[column], number) for number in numbers)
+            mine, other = own.kinds[row, column], twin.kinds[row, column]
             self._add("lost", f"{where} at {own.frames[row]:g}: {_KINDS[column]} {mine}, not {other}")
 
     def _turn_twin(self, own: dict[Name, Keys], twins: dict[Name, Keys]) -> None:
@@ -856,89 +827,3 @@ def _turns_apart(angles: Floats, others: Floats) -> float:
     """Return the largest difference between angles, ignoring whole turns."""
     apart = (angles - others + np.pi) % (2 * np.pi) - np.pi
     return float(np.abs(apart).max())
-
-
-def _is_baked(track: Any) -> bool:
-    return bool(track.is_baked)
-
-
-def _spelled(name: str, number: int) -> str:
-    items = bpy.types.Keyframe.bl_rna.properties[name].enum_items
-    return next((item.identifier for item in items if item.value == number), str(number))
-
-
-def registered() -> Any:
-    """Return the `animation` package of the checkout's extension, with its operators registered."""
-    name = "tcb_animation"
-    spec = importlib.util.spec_from_file_location(name, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
-    assert spec is not None
-    assert spec.loader is not None
-    package: Any = importlib.util.module_from_spec(spec)
-    sys.modules[name] = package
-    spec.loader.exec_module(package)
-    package.register()
-    return importlib.import_module(f"{name}.animation")
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first sequence")
-    parser.add_argument("--count", type=int, default=20000)
-    parser.add_argument("--steps", help="only these steps of the sequences, as in 0,3,4")
-    parser.add_argument("--reduce", action="store_true", help="find the fewest steps of each failure")
-    parser.add_argument("--notes", action="store_true", help="print the messages of the extension, with their counts")
-    arguments = parser.parse_args()
-    steps = None if arguments.steps is None else [int(step) for step in arguments.steps.split(",") if step]
-    # Blender and the extension both print to this stream.
-    with os.fdopen(os.dup(1), "w") as out, tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nothing:
-        sys.stdout.flush()
-        os.dup2(nothing.fileno(), 1)
-
-        def tell(line: str) -> None:
-            print(line, file=out, flush=True)
-
-        return _run_all(Stage(registered(), Path(folder)), arguments, steps, tell)
-
-
-def _run_all(stage: Stage, arguments: argparse.Namespace, steps: list[int] | None, tell: Callable[[str], None]) -> int:
-    start = time.perf_counter()
-    found: Counter[str] = Counter()
-    notes: Counter[str] = Counter()
-    edits = failed = 0
-    for number in range(arguments.first, arguments.first + arguments.count):
-        result = stage.run(arguments.seed, number, steps)
-        edits += len(result.story)
-        notes.update(re.sub(r"-?\d[-+.,e\d]*", "0", note) for note in result.notes)
-        failed += bool(result.differences)
-        found.update(result.kinds)
-        if result.differences and arguments.reduce and steps is None:
-            fewer = stage.reduced(arguments.seed, number, result)
-            again = stage.run(arguments.seed, number, fewer)
-            result = again if again.differences else result
-            tell(f"{result.case} --steps {','.join(map(str, fewer))}")
-        if result.differences or arguments.count == 1:
-            tell(f"{result.case}  {result.setting}: {', '.join(result.kinds) or 'alike'}")
-            for place, said in enumerate(result.story):
-                if said != "-":
-                    tell(f"    {place}. {said}")
-            for difference in result.differences[:4]:
-                tell(f"    {difference.kind}: {difference.text}")
-            for note in sorted(result.notes):
-                tell(f"    note: {note}")
-    for note, count in notes.most_common() if arguments.notes else ():
-        tell(f"{count:6,}  {note}")
-    seconds = time.perf_counter() - start
-    kinds = ", ".join(f"{found[kind]:,} {kind}" for kind in COUNTED)
-    tell(
-        f"Blender {bpy.app.version_string}, {arguments.count:,} sequences of seed {arguments.seed}, {edits:,} edits:"
-        f" {failed:,} differ ({kinds}); {60 * arguments.count / seconds:,.0f} a minute"
-    )
-    return int(bool(failed))
-
-
-if __name__ == "__main__":
-    status = main()
-    sys.stderr.flush()
-    # As Python modules, Blender 4.2 and 4.5 may crash or hang when the process ends.
-    os._exit(status)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tests.all_pairs import each_once
-from tests.animation.action_users import linked
 from tests.animation.curves import (
     MODES,
     co,
@@ -110,16 +109,6 @@ def test_handles_stay(animation) -> None:
     assert floats(thing) == own
 
 
-def test_it_can_be_enabled_and_baked_anew(animation) -> None:
-    thing = mixed("XYZ")
-    animation.bake(thing, step=3, keep_look=False)
-    animation.apply(thing)
-    keys = sum(len(fcurve.keyframe_points) for fcurve in fcurves(thing))
-    animation.bake(thing, keep_look=False)
-    animation.remove(thing)
-    assert sum(len(fcurve.keyframe_points) for fcurve in fcurves(thing)) == keys
-
-
 def test_a_key_is_where_the_motion_showed_it(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2)), (40, (2, 2, 2))])
@@ -130,21 +119,6 @@ def test_a_key_is_where_the_motion_showed_it(animation) -> None:
     animation.apply(thing)
     check_is_kept(before, thing)
     assert dict(co(curve(thing, "location")).tolist())[10.0] < 3.0
-
-
-def test_a_bake_that_was_edited_outside_stays_as_it_plays(animation) -> None:
-    thing = new_object()
-    key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
-    animation.bake(thing, keep_look=False)
-    fcurve = curve(thing, "location")
-    point = next(point for point in fcurve.keyframe_points if point.co.x == 10)
-    point.co.y = 6.0
-    retyped = next(point for point in fcurve.keyframe_points if point.co.x == 15)
-    retyped.type = "EXTREME"
-    before = snapshot(thing)
-    report = animation.apply(thing)
-    assert (report.tracks, report.errors) == (1, [])
-    check_is_kept(before, thing)
 
 
 def test_a_channel_that_the_bake_made_stays(animation) -> None:
@@ -158,15 +132,7 @@ def test_a_channel_that_the_bake_made_stays(animation) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "damage"),
-    [
-        ("SAMPLES", "a string"),
-        ("SAMPLES", "no content"),
-        ("SAMPLES", "less content"),
-        ("HANDLES", "a string"),
-        ("HANDLES", "no content"),
-        ("HANDLES", "less content"),
-    ],
+    ("damage", "output"), each_once(["a string", "no content", "less content"], ["HANDLES", "SAMPLES"])
 )
 def test_of_a_damaged_table_the_motion_stays(animation, damage: str, output: str) -> None:
     thing = new_object()
@@ -214,27 +180,6 @@ def test_live_is_off_then(animation) -> None:
     thing.animation_data.action.tcb_live = True
     assert any("Live is now off" in str(note) for note in animation.apply(thing).notes)
     assert not thing.animation_data.action.tcb_live
-
-
-def test_a_track_that_the_animator_locked_is_refused_and_the_others_are_done(animation) -> None:
-    thing = mixed("XYZ")
-    animation.enable(thing, keep_look=False)
-    curve(thing, "location").lock = True
-    animation.bake(thing)
-    before = snapshot(thing)
-    report = animation.apply(thing)
-    assert [str(error) for error in report.errors] == ['"Thing", Location: the channels are locked. Unlock them first']
-    assert report.tracks == 3
-    kept = [(was, now) for was, now in zip(before, snapshot(thing), strict=True) if was["path"][0] == "location"]
-    assert differences([was for was, _ in kept], [now for _, now in kept]) == []
-
-
-def test_a_linked_action_is_refused(animation, tmp_path) -> None:
-    thing = mixed("XYZ")
-    animation.bake(thing, keep_look=False)
-    item = linked(thing, tmp_path / "library.blend")
-    with pytest.raises(animation.AnimationError, match="linked"):
-        animation.apply(item)
 
 
 def test_where_nothing_is_tcb_it_is_refused(animation) -> None:

@@ -278,9 +278,3 @@ def test_numbers_of_any_kind_and_iterables_of_any_kind_are_taken(animation, thin
     assert (report.tracks, report.samples) == (1, 3 * 9)
     assert animation.bake_many((each for each in [thing]), animation.Options(sample_limit=1e6)).tracks == 1
     assert animation.check(thing, frame_range=[1, 2.5]).objects == 1
-
-
-def test_options_that_scripts_make_can_not_be_changed_unchecked(animation) -> None:
-    options = animation.Options()
-    with pytest.raises(AttributeError):
-        options.step = 5.0

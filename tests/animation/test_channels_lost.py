@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.animation.curves import co, curve, differences, given, has_table, key, new_object, snapshot
+from tests.animation.curves import differences, given, has_table, key, new_object, snapshot
 from tests.animation.edits import dope_sheet
 
 LOCATION = [(0, (0, 0, 0)), (10, (5, 2, 3)), (20, (-1, 0, 2)), (30, (0, 4, -2))]
@@ -59,24 +59,3 @@ def test_remove_leaves_nothing_of_a_track_that_was_keyed_anew(animation, ball) -
     assert not has_table(ball)
     ignored = {"select_control_point", "select_left_handle", "select_right_handle"}
     assert [change for change in differences(before, snapshot(ball)) if change[1] not in ignored] == []
-
-
-def test_tracks_that_are_not_tcb_are_left_and_named(animation, ball) -> None:
-    key(ball, "scale", [(0, (1, 1, 1)), (10, (2, 2, 2))])
-    animation.enable(ball, ["location"], keep_look=False)
-    report = animation.bake(ball)
-    assert any(note.code == "NOT_BAKED" and note.track == "scale" for note in report.notes)
-    assert len(co(curve(ball, "scale"))) == 2
-
-
-def test_parameters_go_where_their_keys_are_moved_and_with_those_that_are_deleted(animation, ball) -> None:
-    animation.key_set(ball, "location", 20, tension=0.5)
-    animation.key_set(ball, "location", 10, bias=0.25)
-    animation.bake(ball, output="HANDLES")
-    for index in range(3):
-        points = curve(ball, "location", index).keyframe_points
-        points[2].co.x = 23.0
-        points.remove(points[1])
-    animation.bake(ball, output="HANDLES")
-    assert given(animation, ball, "location", "tension") == [(23, 0.5)]
-    assert given(animation, ball, "location", "bias") == []

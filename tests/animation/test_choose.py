@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import bpy
-import numpy as np
 import pytest
 
-from tests.animation.action_users import linked, share
+from tests.animation.action_users import linked
 from tests.animation.curves import (
     KEYS,
     PARAMETERS,
@@ -21,14 +19,9 @@ from tests.animation.curves import (
     given,
     key,
     keyed,
-    new_object,
-    orientations,
     snapshot,
-    states,
 )
-from tests.animation.damage import damaged
 
-HALVES = np.arange(0.0, 40.25, 0.5)
 FAR = [(0, (0, 0, 0)), (10, (0.3, 0, 3.9)), (25, (0.2, 0.5, 0.4)), (40, (0, 0, -3.4))]
 """Euler angles that turn by more than half a turn between keys."""
 
@@ -57,14 +50,6 @@ def test_the_turns_are_chosen_before_the_parameters_are_fitted(animation, path: 
     assert [note.code for note in report.notes] == [note.code for note in expected.notes]
 
 
-def test_the_parameters_of_other_turns_are_other_parameters(animation) -> None:
-    """The test above would pass if the path had no effect on the fit."""
-    item, other = turning(), turning("Other")
-    animation.choose(item, "rotation", path="SHORTEST")
-    animation.choose(other, "rotation", path="AS_KEYED")
-    assert parameters(animation, item, "rotation_euler") != parameters(animation, other, "rotation_euler")
-
-
 def test_the_other_settings_are_chosen_too(animation) -> None:
     item, other = turning(), turning("Other")
     animation.choose(item, "rotation", cycle="REPEAT", ends="TANGENT")
@@ -76,17 +61,6 @@ def test_the_other_settings_are_chosen_too(animation) -> None:
     assert parameters(animation, item, "rotation_euler") == parameters(animation, other, "rotation_euler")
 
 
-def test_a_bake_of_the_chosen_turns_preserves_the_motion(animation) -> None:
-    item = turning()
-    before = orientations(item, HALVES)
-    report = animation.choose(item, "rotation", path="AS_KEYED")
-    assert states(animation, item)["rotation_euler"] == "TCB"
-    assert np.array_equal(orientations(item, HALVES), before)
-    animation.bake(item, output="CURVES")
-    turns = np.einsum("nij,nij->n", before[:, :3, :3], orientations(item, HALVES)[:, :3, :3])
-    assert np.arccos(np.clip((turns - 1.0) / 2.0, -1.0, 1.0)).max() <= report.rotation_change + 2e-3
-
-
 def test_only_the_named_track_becomes_tcb(animation) -> None:
     light = bpy.data.lights.new("Light", "AREA")
     for path in ("size", "size_y"):
@@ -94,16 +68,6 @@ def test_only_the_named_track_becomes_tcb(animation) -> None:
     animation.choose(light, "size", method="CATMULL_ROM")
     enabled = {path: animation.find_track(light, path).enabled for path in ("size", "size_y")}
     assert enabled == {"size": True, "size_y": False}
-
-
-def test_a_whole_path_is_baked_beside_a_baked_track_whose_path_begins_with_it(animation) -> None:
-    light = bpy.data.lights.new("Light", "AREA")
-    for path in ("size", "size_y"):
-        key(light, path, [(1, 1.0), (10, 2.0), (20, 1.5)])
-    paths, bake = (import_module(f"{animation.__name__}.{name}") for name in ("chosen_paths", "bake.pipeline"))
-    for path in ("size_y", "size"):
-        report = bake.bake([light], animation.Options(), {light: [paths.WholePath(path)]})
-        assert (report.errors, report.tracks) == ([], 1)
 
 
 def test_the_report_names_the_notes_of_enable(animation) -> None:
@@ -114,34 +78,15 @@ def test_the_report_names_the_notes_of_enable(animation) -> None:
     assert [note.code for note in report.notes] == ["NOT_BEZIER", "LOOK_CHANGED"]
 
 
-def test_two_objects_that_share_an_action_are_enabled_once(animation) -> None:
-    item, other = keyed(), new_object("Other")
-    share(item.animation_data.action, other)
-    report = animation.choose_many([item, other], "location", cycle="LOOP")
-    assert (report.tracks, report.objects, report.looks_kept, report.errors) == (2, 2, 1, [])
-    assert animation.find_track(other, "location").settings.cycle == "LOOP"
-
-
 def locked(item: bpy.types.Object) -> None:
     curve(item, "location", 1).lock = True
-
-
-def muted(item: bpy.types.Object) -> None:
-    curve(item, "location", 1).mute = True
-
-
-def driven(item: bpy.types.Object) -> None:
-    item.driver_add("location", 1).driver.expression = "1.0"
 
 
 def not_finite(item: bpy.types.Object) -> None:
     curve(item, "location", 1).keyframe_points[1].co.y = math.nan
 
 
-@pytest.mark.parametrize(
-    ("spoil", "reason"),
-    [(locked, "locked"), (muted, "muted"), (driven, "driver"), (not_finite, "frame 10: .*not a finite number")],
-)
+@pytest.mark.parametrize(("spoil", "reason"), [(locked, "locked"), (not_finite, "frame 10: .*not a finite number")])
 def test_a_track_that_can_not_be_enabled_is_refused_and_unchanged(
     animation, spoil: Callable[[bpy.types.Object], None], reason: str
 ) -> None:
@@ -149,16 +94,6 @@ def test_a_track_that_can_not_be_enabled_is_refused_and_unchanged(
     spoil(item)
     before = snapshot(item)
     with pytest.raises(animation.AnimationError, match=f'"Ball", Location.*{reason}'):
-        animation.choose(item, "location", cycle="LOOP")
-    assert differences(before, snapshot(item)) == []
-
-
-def test_a_plain_track_beside_a_damaged_table_is_refused_and_unchanged(animation) -> None:
-    item = turning()
-    animation.enable(item, ["rotation"])
-    damaged(animation, item, "another stamp")
-    before = snapshot(item)
-    with pytest.raises(animation.AnimationError, match="damaged"):
         animation.choose(item, "location", cycle="LOOP")
     assert differences(before, snapshot(item)) == []
 

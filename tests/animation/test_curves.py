@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import random
 
-import bpy
 import numpy as np
 import pytest
 
@@ -15,21 +14,18 @@ from tests.animation import reference
 from tests.animation.curves import (
     MODES,
     PARAMETERS,
-    bag_of,
     co,
     curve,
     differences,
     fcurves,
-    generated,
     key,
     new_object,
     rotation_path,
-    save_and_load,
     snapshot,
 )
-from tests.animation.locations import FRAMES, VALUES, expected_at
+from tests.animation.locations import VALUES, expected_at
 from tests.animation.locations import keyed as keyed_location
-from tests.animation.random_tracks import mixed, parametrised, random_action
+from tests.animation.random_tracks import mixed, parametrised
 from tests.animation.rotations import (
     ALL_PARAMETERS,
     channels_at,
@@ -43,7 +39,6 @@ from tests.animation.rotations import (
 DEGREE = math.radians(1.0)
 TOLERANCE = 0.01 * DEGREE
 GUARD = 1 / 32
-SEED = 20250301
 
 
 def places(first: float, last: float) -> list[float]:
@@ -53,19 +48,6 @@ def places(first: float, last: float) -> list[float]:
 
 def widest_angle(thing, keys, frames, cycle: str = "SINGLE") -> float:
     return max(reference.apart(quaternion_at(thing, frame), reference.rotation(keys, frame, cycle)) for frame in frames)
-
-
-@pytest.mark.parametrize(("mode", "parameters", "degrees"), all_pairs(MODES, [{}, ALL_PARAMETERS], [0.01, 0.5]))
-def test_blender_plays_rotations_within_the_tolerance(animation, mode: str, parameters: dict, degrees: float) -> None:
-    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.2))
-    frames = [0.0, 7.0, 12.5, 30.0, 36.0]
-    thing = new_object("Thing", mode)
-    keys = keyed(animation, thing, mode, frames, rows, **parameters)
-    report = animation.bake(thing, output="CURVES", rotation_tolerance=degrees * DEGREE)
-    found = widest_angle(thing, keys, places(-1, 37))
-    assert found <= degrees * DEGREE + 1e-6
-    assert found <= report.rotation_error + 1e-6
-    assert report.samples == 0
 
 
 @pytest.mark.parametrize("parameters", [{}, ALL_PARAMETERS], ids=["defaults", "parameters"])
@@ -81,31 +63,6 @@ def test_blender_plays_values_within_the_tolerance(animation, parameters: dict, 
         found = max(abs(fcurve.evaluate(frame) - expected_at(rows, component, frame)) for frame in places(0, 41))
         assert found <= most + 1e-6
         assert found <= report.value_error + 1e-6
-
-
-def test_values_without_ease_get_no_generated_key(animation) -> None:
-    thing = new_object()
-    numbers = {name: ALL_PARAMETERS[name] for name in PARAMETERS[:3]}
-    rows = keyed_location(thing, animation, **numbers)
-    assert animation.bake(thing, output="CURVES").curve_keys == 0
-    for component in range(3):
-        fcurve = curve(thing, "location", component)
-        assert co(fcurve)[:, 0].tolist() == FRAMES
-        assert {point.interpolation for point in fcurve.keyframe_points} == {"BEZIER"}
-        for frame in places(0, 41):
-            assert fcurve.evaluate(frame) == pytest.approx(expected_at(rows, component, frame), abs=1e-5)
-
-
-def test_components_get_keys_at_the_frames_of_each_other_s_keys(animation) -> None:
-    thing = new_object()
-    key(thing, "location", [(1, (0, 0, 3)), (20, (5, 0.01, 3)), (45, (-2, 0, 3))])
-    key(thing, "location", [(33.5, (0, 1, 0))], channels=[1])
-    animation.enable(thing, keep_look=False)
-    animation.key_set(thing, "location", 20, ease_to=0.5, ease_from=1.0)
-    animation.bake(thing, output="CURVES")
-    frames = [co(curve(thing, "location", component))[:, 0].tolist() for component in range(3)]
-    assert frames == [frames[0]] * 3
-    assert {1, 20, 33.5, 45} < set(frames[0])
 
 
 def test_a_character_s_curves_have_a_tenth_of_the_keys_of_samples(animation) -> None:
@@ -159,46 +116,6 @@ def test_further_bakes_and_blenders_own_update_give_the_same_bits(animation, mod
     assert differences(curves, snapshot(thing)) == []
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_the_bits_of_random_actions_come_back(animation, part: int) -> None:
-    """These are a few actions in each rotation mode."""
-    wrong = []
-    for number in range(part, 32, 2):
-        dice = random.Random(SEED + number)
-        thing = random_action(dice, number // 2)
-        before = snapshot(thing)
-        animation.enable(thing, keep_look=False)
-        for fcurve in fcurves(thing):
-            for frame, _ in co(fcurve):
-                if dice.random() < 0.3:
-                    name = dice.choice(PARAMETERS)
-                    value = dice.uniform(0 if name.startswith("ease") else -1, 1)
-                    animation.key_set(thing, fcurve.data_path, float(frame), **{name: value})
-        extend = dice.choice([None, None, (-130, 950), (3.3, 4.4), (902, 907)])
-        outputs = [dice.choice(["CURVES", "CURVES", "SAMPLES"]), "CURVES"][: dice.randint(1, 2)]
-        baked = 0
-        for output in outputs:
-            baked += animation.bake(thing, output=output, extend=extend).tracks
-            extend = dice.choice([None, (5, 20)])
-        if baked:
-            getattr(animation, dice.choice(["restore", "free"]))(thing)
-        wrong += [(number, *each) for each in differences(before, snapshot(thing), identities=False)]
-    assert wrong == []
-
-
-def test_a_component_that_was_not_keyed_gets_a_curve_where_the_rotation_needs_it(animation) -> None:
-    thing = new_object("Thing", "XYZ")
-    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0, 1)), (25, (-1, 0, 2))], channels=[0, 2])
-    before = snapshot(thing)
-    animation.bake(thing, output="CURVES", keep_look=False)
-    rows = [(0.0, (0.0, 0.0, 0.0)), (10.0, (1.0, 0.0, 1.0)), (25.0, (-1.0, 0.0, 2.0))]
-    keys = [reference.Key(frame, tuple(reference.of_euler(row)), *[0.0] * 5) for frame, row in rows]
-    assert set(generated(curve(thing, "rotation_euler", 1))) > {0.0, 10.0, 25.0}
-    assert widest_angle(thing, keys, places(0, 25)) <= TOLERANCE + 1e-6
-    animation.restore(thing)
-    assert differences(before, snapshot(thing), identities=False) == []
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) -> None:
     path, width = rotation_path(mode), 4 if mode in MODES[:2] else 3
@@ -217,19 +134,6 @@ def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) 
         assert reference.apart(quaternion_of(mode, row), exact) <= TOLERANCE + 1e-4 * DEGREE, frame
     animation.restore(thing)
     assert differences(before, snapshot(thing), identities=False) == []
-
-
-def test_after_a_key_of_the_other_sign_the_channels_go_on_without_a_jump(animation) -> None:
-    rows = values_of("QUATERNION", rotations_near_each_other(random.Random(6), 4, 0.5))
-    rows[2] = tuple(-number for number in rows[2])
-    thing = new_object("Thing", "QUATERNION")
-    keys = keyed(animation, thing, "QUATERNION", [0.0, 10.0, 20.0, 30.0], rows)
-    animation.bake(thing, output="CURVES")
-    assert widest_angle(thing, keys, places(0, 30)) <= TOLERANCE + 1e-6
-    shown = np.array([channels_at(thing, "rotation_quaternion", 4, frame) for frame in places(0, 30)])
-    assert np.abs(np.diff(shown, axis=0)).max() < 0.02
-    for fcurve in fcurves(thing):
-        assert {point.interpolation for point in fcurve.keyframe_points} == {"BEZIER"}
 
 
 @pytest.mark.parametrize(("mode", "cycle"), each_once(MODES, ["REPEAT", "LOOP"]))
@@ -295,16 +199,6 @@ def test_lengths_of_quaternions_and_axes_make_no_misses(animation, mode: str, si
     assert report.rotation_error < 0.011 * DEGREE
 
 
-def test_no_rotation_is_off_by_more_than_half_a_turn(animation) -> None:
-    thing = new_object("Thing", "QUATERNION")
-    rows = [(1e30, 0, 0, 0), (0, 1e-30, 0, 0), (0, 0, 1e30, 0), (0, 0, 0, 1e-30)]
-    key(thing, "rotation_quaternion", [(frame / 20, row) for frame, row in enumerate(rows)])
-    report = animation.bake(thing, output="CURVES", keep_look=False)
-    assert math.radians(1.0) < report.rotation_error <= math.pi
-    (note,) = report.notes
-    assert 1.0 < float(str(note).split("maximum error ")[1].split("°")[0]) <= 180.0
-
-
 def test_a_cycle_without_end_is_refused(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3))])
@@ -312,16 +206,6 @@ def test_a_cycle_without_end_is_refused(animation) -> None:
     animation.choose(thing, "location", cycle="REPEAT")
     with pytest.raises(animation.AnimationError, match="limit"):
         animation.bake(thing, output="CURVES", extend=(0, 1e9))
-
-
-def test_a_baked_file_plays_the_same_after_save_and_load(animation, tmp_path) -> None:
-    thing = mixed("XYZ")
-    parametrised(animation, thing)
-    animation.bake(thing, output="CURVES")
-    before = snapshot(thing)
-    save_and_load(tmp_path)
-    assert differences(before, snapshot(bpy.data.objects["Thing"])) == []
-    assert bag_of(bpy.data.objects["Thing"]) is not None
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -135,30 +135,20 @@ def mirror() -> object:
 EDITS = {
     "move all": ([], move(7)),
     "move all by a fraction": ([], move(0.4)),
-    "move all to negative frames": ([], move(-1000)),
     "scale all": ([], scale(2.0)),
-    "scale all down": ([], scale(0.5)),
     "scale all down by a fraction": ([], scale(0.7)),
-    "scale all down to a tenth less": ([], scale(0.9)),
     "scale all by a fraction": ([], scale(1.3)),
     "snap all to the nearest frames": ([], snap),
     "scale all by a fraction, unsnapped": ([], scale(1.3, snap=False)),
-    "scale all down, unsnapped": ([], scale(0.5, snap=False)),
     "turn all around": ([], scale(-1.0)),
     "mirror all": ([], mirror),
     "duplicate all behind": ([], duplicate(60)),
-    "duplicate all before": ([], duplicate(-60)),
-    "paste all behind": ([], paste(100)),
     "paste all over the middle": ([], paste(20)),
-    "move a key onto a sample": ([10], move(3)),
-    "move a key between samples": ([10], move(2.5)),
     "move a key by a fraction": ([10], move(0.3)),
     "move a key past another": ([10], move(18)),
     "move a key beyond the last": ([25], move(60)),
     "move a key onto another": ([10], move(15)),
     "move the first key back": ([0], move(-20)),
-    "move the first key in": ([0], move(4)),
-    "move the last key out": ([44], move(6)),
     "move two keys": ([10, 25], move(-3)),
     "scale two keys": ([10, 25, 40], scale(1.5)),
     "duplicate a key": ([10], duplicate(4)),
@@ -171,16 +161,11 @@ EDITS = {
     "interpolate otherwise": ([10], lambda: bpy.ops.action.interpolation_type(type="CONSTANT")),
     "ease otherwise": ([40], lambda: bpy.ops.action.easing_type(type="EASE_IN")),
     "handles otherwise": ([25], lambda: bpy.ops.action.handle_type(type="AUTO")),
-    "handles to vector": ([10], lambda: bpy.ops.action.handle_type(type="VECTOR")),
 }
 
 
 REVERSED = ("turn all around", "mirror all")
 """Edits that reverse the motion."""
-
-
-CHOSEN = ("handles otherwise", "handles to vector")
-"""Edits that choose handle types, after which Blender places handles on tracks played by handles."""
 
 
 def is_played(thing: bpy.types.Object, difference: tuple) -> bool:
@@ -198,7 +183,8 @@ def test_playing_by_handles_again_is_as_if_the_keys_had_been_edited_before(anima
         reverse_parameters(animation, twins[1])
     for thing in twins:
         animation.bake(thing, output="HANDLES")
-    if name not in CHOSEN:
+    if name != "handles otherwise":
+        # Blender then places handles on tracks played by handles.
         found = unlike(twins[1], twins[0])
         assert [each for each in found if is_played(twins[0], each)] == []
     played, fresh = (parameters_of(animation, thing) for thing in twins)
@@ -224,25 +210,17 @@ def reverse_parameters(animation, thing: bpy.types.Object) -> None:
 
 
 IN_TURN: dict[str, list[tuple[list[float], Edit]]] = {
-    "move a key, scale all": [([40], move(3)), ([], scale(1.5))],
     "move a key, scale all down": [([40], move(3)), ([], scale(0.7))],
     "move a key, turn all around": [([10], move(3)), ([], scale(-1.0))],
     "move a key, mirror all": [([10], move(3)), ([], mirror)],
-    "move two keys, scale all": [([10, 25], move(-3)), ([], scale(2.0))],
     "turn all around, scale two keys": [([], scale(-1.0)), ([-23, -8], scale(1.5))],
-    "scale all, scale two keys": [([], scale(2.0)), ([19, 49], scale(2.0))],
-    "scale all, scale all back": [([], scale(1.3)), ([], scale(0.7))],
     "scale all down, scale all up": [([], scale(0.7)), ([], scale(2.0))],
     "scale all by fractions, unsnapped": [([], scale(1.3, snap=False)), ([], scale(0.7, snap=False))],
     "duplicate all, move a key": [([], duplicate(9)), ([10], move(2))],
-    "duplicate all, move all": [([], duplicate(9)), ([], move(5))],
     "duplicate all, scale all": [([], duplicate(9)), ([], scale(2.0))],
     "move the first key, duplicate all": [([0], move(-15)), ([], duplicate(4))],
-    "scale all, duplicate all": [([], scale(1.5)), ([], duplicate(33))],
     "move two keys between frames, snap all": [([10, 25], move(0.3)), ([], snap)],
-    "move all between frames, snap all": [([], move(0.4)), ([], snap)],
     "delete a key, scale all": [([25], delete), ([], scale(2.0))],
-    "scale all, delete a key": [([], scale(2.0)), ([19], delete)],
     "move a key, delete its neighbour": [([10], move(4)), ([25], delete)],
     "duplicate all, retype a key": [([], duplicate(9)), ([10], lambda: bpy.ops.action.keyframe_type(type="EXTREME"))],
 }
@@ -253,16 +231,6 @@ def test_restore_after_two_edits_gives_the_edited_keys(animation, twins, name: s
     for frames, edit in IN_TURN[name]:
         select(twins, *frames)
         do(edit)
-    animation.restore(twins[0])
-    assert unlike(twins[1], twins[0]) == []
-
-
-def test_keys_between_frames_keep_their_values_when_snapped(animation, twins) -> None:
-    select(twins, 10, 25)
-    do(move(0.3))
-    animation.bake(twins[0], output="HANDLES")
-    select(twins)
-    do(snap)
     animation.restore(twins[0])
     assert unlike(twins[1], twins[0]) == []
 

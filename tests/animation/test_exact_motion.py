@@ -282,27 +282,3 @@ def without_motion(animation):
 @pytest.mark.parametrize("made", [restored, freed_after_restore, with_modifiers, with_a_muted_channel, without_motion])
 def test_other_tracks_that_are_off_have_the_motion_of_their_curves(animation, exact, made):
     own_curves_of(animation, exact, made(animation))
-
-
-def plain(_animation):
-    return placed()
-
-
-def baked(animation):
-    item = b_spline(animation)
-    animation.bake(item)
-    return item
-
-
-def by_exact_handles(animation):
-    item = placed()
-    animation.enable(item, keep_look=False)
-    animation.bake(item, output="HANDLES")
-    return item
-
-
-@pytest.mark.parametrize("made", [plain, baked, by_exact_handles])
-def test_tracks_that_play_exactly_need_no_splines(animation, exact, made, monkeypatch):
-    item = made(animation)
-    monkeypatch.delattr(import_module(f"{animation.__name__}.bake.exact_motion"), "track_splines")
-    own_curves_of(animation, exact, item)

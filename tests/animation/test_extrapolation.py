@@ -91,32 +91,23 @@ def test_free_and_aligned_handles_at_the_ends_stay(animation, kind: str) -> None
     assert [tuple(getattr(point, side)) for point, side in zip(points, sides, strict=True)] == places
 
 
-@pytest.mark.parametrize("undone", ["restore", "remove"])
-@pytest.mark.parametrize("keeps_look", [False, True])
-def test_bits_come_back_where_it_was_linear_before(animation, undone: str, keeps_look: bool) -> None:
-    thing = plain(extrapolation="LINEAR")
-    before = snapshot(thing, identities=False)
-    animation.enable(thing, keep_look=keeps_look)
-    for output in ("HANDLES", "SAMPLES", "HANDLES", "CURVES", "HANDLES"):
-        animation.bake(thing, output=output)
-    getattr(animation, undone)(thing)
-    assert snapshot(thing, identities=False) == before
-
-
-@pytest.mark.parametrize("undone", ["restore", "remove"])
-@pytest.mark.parametrize("baked_again", [True, False])
-def test_what_is_chosen_where_handles_play_plays_as_on_a_plain_curve(animation, baked_again: bool, undone: str) -> None:
-    thing, twin = plain(), plain("Twin", "LINEAR")
+@pytest.mark.parametrize(
+    ("undone", "baked_again", "chosen"), all_pairs(["restore", "remove"], [True, False], ["LINEAR", "CONSTANT"])
+)
+def test_what_is_chosen_where_handles_play_plays_as_on_a_plain_curve(
+    animation, chosen: str, baked_again: bool, undone: str
+) -> None:
+    thing, twin = plain(extrapolation="CONSTANT" if chosen == "LINEAR" else "LINEAR"), plain("Twin", chosen)
     animation.enable(thing, keep_look=False)
     animation.bake(thing, output="HANDLES")
     for fcurve in fcurves(thing):
-        fcurve.extrapolation = "LINEAR"
+        fcurve.extrapolation = chosen
     if baked_again:
         animation.bake(thing, output="HANDLES")
     getattr(animation, undone)(thing)
     for index in range(3):
         fcurve = curve(thing, "location", index)
-        assert fcurve.extrapolation == "LINEAR"
+        assert fcurve.extrapolation == chosen
         assert outside(fcurve) == pytest.approx(outside(curve(twin, "location", index)), abs=1e-5)
 
 
@@ -143,31 +134,6 @@ def test_what_a_script_chooses_for_a_baked_curve_ends_with_the_bake(
     getattr(animation, undone)(thing)
     assert {fcurve.extrapolation for fcurve in fcurves(thing)} == {before}
     assert snapshot(thing, identities=False) == own
-
-
-def test_constant_after_linear_is_as_on_a_plain_curve(animation) -> None:
-    thing, twin = plain(extrapolation="LINEAR"), plain("Twin")
-    animation.enable(thing, keep_look=False)
-    animation.bake(thing, output="HANDLES")
-    for fcurve in fcurves(thing):
-        fcurve.extrapolation = "CONSTANT"
-    animation.bake(thing, output="HANDLES")
-    animation.restore(thing)
-    for index in range(3):
-        ours, theirs = (outside(curve(each, "location", index)) for each in (thing, twin))
-        assert ours == pytest.approx(theirs, abs=1e-5)
-
-
-def test_a_track_with_another_extrapolation_than_it_was_baked_with_is_not_up_to_date(animation) -> None:
-    thing = plain()
-    animation.enable(thing, keep_look=False)
-    animation.bake(thing, output="HANDLES")
-    action = thing.animation_data.action
-    looks = [animation.live.update.refresh({}, action, by_handles(animation))]
-    curve(thing, "location", 1).extrapolation = "LINEAR"
-    looks += [animation.live.update.refresh({}, action, by_handles(animation)) for _ in range(2)]
-    assert [look.tracks for look in looks] == [0, 1, 0]
-    assert curve(thing, "location", 1).extrapolation == "LINEAR"
 
 
 def test_a_handle_dragged_at_an_end_turns_the_line_and_bends_nothing(animation) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 import pytest
@@ -14,7 +16,6 @@ from tests.animation.curves import (
     choose_alone,
     curve,
     differences,
-    fcurves,
     key,
     new_object,
     new_rig,
@@ -66,13 +67,19 @@ def away(item: bpy.types.Object, other: bpy.types.Object) -> float:
     return float(np.abs(orientations(item, frames) - orientations(other, frames)).max())
 
 
+def location_of(item: bpy.types.Object) -> list[dict[str, Any]]:
+    return [state for state in snapshot(item) if state["path"][0] == "location"]
+
+
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("mode", MODES)
 def test_poses_at_keys_stay_and_the_motion_becomes_that_of_the_twin(animation, mode: str, free: bool) -> None:
     plain, item = twins(mode, free)
-    before = orientations(item, FRAMES)
+    before, untouched = orientations(item, FRAMES), (snapshot(plain), location_of(item))
     assert away(item, plain) > 0.1
     report = animation.fix_rotations(item)
+    assert animation.fix_rotations(plain).tracks == 0
+    assert (snapshot(plain), location_of(item)) == untouched
     assert (report.tracks, report.changed_keys, report.errors) == (1, len(FLIPPED), [])
     assert np.abs(orientations(item, FRAMES) - before).max() < 1e-6
     assert away(item, plain) < 2e-6
@@ -93,19 +100,6 @@ def test_faults_are_listed_and_nothing_is_changed(animation) -> None:
         "quaternion changes sign from the previous key"
     )
     assert differences(before, snapshot(item)) == []
-
-
-def test_curves_without_a_fault_keep_every_bit(animation) -> None:
-    plain, item = twins("XYZ")
-    location = [differences_of(fcurve) for fcurve in fcurves(item) if fcurve.data_path == "location"]
-    before = snapshot(plain)
-    animation.fix_rotations_many({plain: None, item: None})
-    assert differences(before, snapshot(plain)) == []
-    assert location == [differences_of(fcurve) for fcurve in fcurves(item) if fcurve.data_path == "location"]
-
-
-def differences_of(fcurve: bpy.types.FCurve) -> list[tuple[float, ...]]:
-    return [(*point.co, *point.handle_left, *point.handle_right) for point in fcurve.keyframe_points]
 
 
 def wheel(turns: float = 2.0, frames: tuple[float, float] = (1, 25)) -> bpy.types.Object:
@@ -166,10 +160,6 @@ def lock(animation, item: bpy.types.Object) -> None:
     curve(item, "rotation_quaternion").lock = True
 
 
-def drive(animation, item: bpy.types.Object) -> None:
-    item.driver_add("rotation_quaternion", 0)
-
-
 def modify(animation, item: bpy.types.Object) -> None:
     curve(item, "rotation_quaternion").modifiers.new("NOISE")
 
@@ -186,7 +176,6 @@ def add(animation, item: bpy.types.Object) -> None:
     ("prepare", "reason"),
     [
         (lock, "locked"),
-        (drive, "driver"),
         (modify, "modifiers"),
         (bake, "Free Bake first"),
         (add, "adds the action to other motion"),

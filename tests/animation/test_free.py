@@ -16,8 +16,6 @@ from tests.animation.action_users import load, push_down, share, tweak, with_slo
 from tests.animation.curves import (
     MODES,
     bag_of,
-    bits,
-    choose_alone,
     co,
     curve,
     differences,
@@ -25,7 +23,6 @@ from tests.animation.curves import (
     given,
     key,
     new_object,
-    new_rig,
     rotation_path,
     snapshot,
     states,
@@ -153,20 +150,6 @@ def test_channels_that_the_bake_made_are_gone_and_the_value_is_back(animation, m
     assert list(getattr(item, path))[2:] == held[2:]
 
 
-def test_only_the_tracks_that_were_asked_for_are_freed(animation) -> None:
-    item = animated()
-    prepare(animation, item, "HANDLES")
-    before = everything(item)
-    animation.bake(item)
-    baked = {(fcurve.data_path, fcurve.array_index): bits(fcurve) for fcurve in fcurves(item)}
-    assert animation.free(item, ["location"]).tracks == 1
-    for fcurve in fcurves(item):
-        place = (fcurve.data_path, fcurve.array_index)
-        was = next(each for each in before if each["path"] == place)
-        assert bits(fcurve) == (was if fcurve.data_path == "location" else baked[place])
-    assert [fcurve.data_path for fcurve in fcurves(item) if not fcurve.lock] == ["location"] * 3
-
-
 def test_locks_of_others_stay_where_a_bake_is_freed(animation) -> None:
     """A track that the animator has locked is not baked, and stays locked."""
     item = animated()
@@ -216,23 +199,6 @@ def save(folder) -> str:
     return path
 
 
-def test_undo_and_redo(animation, ball, state: str) -> None:
-    before = everything(ball)
-    bpy.ops.ed.undo_push(message="start")
-    animation.bake(ball)
-    baked = everything(ball)
-    bpy.ops.ed.undo_push(message="bake")
-    animation.free(ball)
-    bpy.ops.ed.undo_push(message="free")
-    for expected in (baked, before):
-        bpy.ops.ed.undo()
-        assert differences(expected, everything(obj())) == []
-    bpy.ops.ed.redo()
-    assert differences(baked, everything(obj())) == []
-    animation.free(obj())
-    check_freed(animation, obj(), before, state)
-
-
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_save_and_load(animation, ball, state: str, tmp_path, output: str) -> None:
     before = everything(ball)
@@ -241,18 +207,6 @@ def test_save_and_load(animation, ball, state: str, tmp_path, output: str) -> No
     forget(animation)
     animation.free(obj())
     check_freed(animation, obj(), before, state)
-
-
-def test_a_copy_of_the_action(animation, ball, state: str) -> None:
-    before = everything(ball)
-    animation.bake(ball)
-    baked, other = everything(ball), new_object("Other", "QUATERNION")
-    other["grip"] = 0.25
-    share(ball.animation_data.action.copy(), other)
-    animation.free(other)
-    check_freed(animation, other, before, state)
-    assert differences(baked, everything(ball)) == []
-    assert set(states(animation, ball).values()) == {"BAKED"}
 
 
 def test_an_appended_object(animation, ball, state: str, tmp_path) -> None:
@@ -282,72 +236,6 @@ def test_an_appended_action(animation, ball, state: str, tmp_path) -> None:
     check_freed(animation, other, before, state)
 
 
-def test_a_duplicate(animation, ball, state: str) -> None:
-    before = everything(ball)
-    animation.bake(ball)
-    baked = everything(ball)
-    choose_alone(ball)
-    bpy.ops.object.duplicate()
-    other = bpy.context.view_layer.objects.active
-    assert other.animation_data.action != ball.animation_data.action
-    animation.free(other)
-    check_freed(animation, other, before, state)
-    assert differences(baked, everything(ball)) == []
-
-
-def test_a_linked_object_is_refused_and_an_override_frees_its_own_copy(animation, ball, state: str, tmp_path) -> None:
-    before = everything(ball)
-    animation.bake(ball)
-    baked, path = everything(ball), save(tmp_path)
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    forget(animation)
-    linked = load(path, link=True)
-    item = linked.override_create()
-    bpy.context.scene.collection.objects.link(item)
-    with pytest.raises(animation.AnimationError, match="linked"):
-        animation.free(linked)
-    original = item.animation_data.action
-    with pytest.raises(animation.AnimationError, match="no track is baked"):
-        animation.free(item, ["delta_location"])
-    assert (item.animation_data.action, len(bpy.data.actions)) == (original, 1)
-    (note,) = animation.free(item).notes
-    assert "A local copy is now used" in str(note)
-    assert item.animation_data.action.library is None
-    check_freed(animation, item, before, state)
-    assert differences(baked, everything(linked)) == []
-
-
-@pytest.mark.parametrize("is_saved", [False, True])
-def test_a_renamed_bone(animation, state: str, tmp_path, is_saved: bool) -> None:
-    rig = new_rig("Arm", "Leg", tail=(0, 1, 0))
-    for name in ("Arm", "Leg"):
-        key(rig, f'pose.bones["{name}"].location', list(zip(FRAMES, PLACES, strict=True)), group=name)
-    decorate(rig, 5)
-    enable(animation, rig, state)
-    before = everything(rig)
-    animation.bake(rig)
-    rig.data.bones["Arm"].name = "Limb"
-    if is_saved:
-        bpy.ops.wm.open_mainfile(filepath=save(tmp_path))
-        forget(animation)
-    rig = obj("Rig")
-    animation.free(rig)
-    # The channel group is renamed together with the bone.
-    after = [{name: renamed_back(value) for name, value in each.items()} for each in everything(rig)]
-    assert differences(before, after) == []
-    assert bone_states(animation, rig) == {"TCB" if state == "OFF" else "HANDLES"}
-
-
-def renamed_back(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(renamed_back(each) for each in value)
-    return value.replace("Limb", "Arm") if isinstance(value, str) else value
-
-
-def bone_states(animation, rig: bpy.types.Object) -> set[str]:
-    return {state for path, state in states(animation, rig).items() if path.startswith("pose.bones")}
-
-
 @with_slots
 def test_swapped_slots(animation, ball, state: str) -> None:
     action, other = ball.animation_data.action, new_object("Other", "QUATERNION")
@@ -364,20 +252,6 @@ def test_swapped_slots(animation, ball, state: str) -> None:
     animation.free(other)
     assert differences(before[0], everything(other)) == []
     assert differences(before[1], everything(ball)) == []
-
-
-@with_slots
-def test_a_slot_that_is_split_off(animation, ball, state: str) -> None:
-    action, other = ball.animation_data.action, new_object("Other")
-    share(action, other, action.slots.new("OBJECT", "Other"))
-    key(other, "location", list(zip(FRAMES, PLACES, strict=True)))
-    before = everything(ball)
-    animation.bake(ball)
-    choose_alone(ball)
-    assert bpy.ops.anim.separate_slots() == {"FINISHED"}
-    assert ball.animation_data.action != other.animation_data.action
-    animation.free(ball)
-    check_freed(animation, ball, before, state)
 
 
 def tweaked(item: bpy.types.Object) -> None:
@@ -497,10 +371,17 @@ def test_edits_by_our_tools_are_in_the_freed_keys(animation, state: str, names: 
     """The keys are those that the same tools produce without a bake."""
     item, twin = (plain_ball(animation, name, state) for name in ("Ball", "Twin"))
     animation.bake(item, output=output)
+    before = played(item)
     for name in names:
         for each in (item, twin):
             TOOLS[name](animation, each)
         assert set(states(animation, item).values()) == {"BAKED"}
+    # The curves are those of another bake of the edited keys.
+    edited = played(item)
+    assert edited != before
+    assert not item.animation_data.action.tcb_live
+    animation.bake(item, output=output)
+    assert played(item) == edited
     animation.free(item)
     if state == "HANDLES":
         animation.bake(twin, output="HANDLES")
@@ -516,17 +397,3 @@ def test_edits_by_our_tools_are_in_the_freed_keys(animation, state: str, names: 
     for each in (item, twin):
         animation.remove(each)
     assert differences(snapshot(twin), snapshot(item)) == []
-
-
-@pytest.mark.parametrize(("output", "name"), each_once(OUTPUTS, TOOLS))
-def test_an_edit_by_our_tools_is_baked_without_live(animation, state: str, name: str, output: str) -> None:
-    """The curves are those of another bake of the edited keys."""
-    item = plain_ball(animation, "Ball", state)
-    animation.bake(item, output=output)
-    before = played(item)
-    TOOLS[name](animation, item)
-    assert not item.animation_data.action.tcb_live
-    edited = played(item)
-    assert edited != before
-    animation.bake(item, output=output)
-    assert played(item) == edited

@@ -75,7 +75,7 @@ def axis_and_angle(_animation) -> bpy.types.Object:
     return thing("rotation_axis_angle", AXES, "AXIS_ANGLE")
 
 
-def apart(*frames: tuple[float, ...], lines: bool = False) -> Callable[[Any], bpy.types.Object]:
+def apart(*frames: tuple[float, ...]) -> Callable[[Any], bpy.types.Object]:
     """Return a location whose channels have keys at these frames."""
 
     def make(_animation) -> bpy.types.Object:
@@ -83,8 +83,6 @@ def apart(*frames: tuple[float, ...], lines: bool = False) -> Callable[[Any], bp
         for component, own in enumerate(frames):
             rows = [(frame, ((7 * frame + component) % 5,) * 3) for frame in own]
             key(made, "location", rows, channels=[component])
-            if lines:
-                curve(made, "location", component).extrapolation = "LINEAR"
         return made
 
     return make
@@ -128,8 +126,6 @@ CASES: dict[str, tuple[Callable[[Any], bpy.types.Object], str]] = {
     "location": (location, ""),
     "eased": (eased, ""),
     "linear": (interpolated("LINEAR"), ""),
-    "sine": (interpolated("SINE"), ""),
-    "last key linear": (interpolated("LINEAR", 3), ""),
     "quaternions": (quaternions((1, 1, 1, 1)), ""),
     "opposite quaternions": (quaternions(SIGNS), ""),
     "eased opposite quaternions": (quaternions(SIGNS, ease_to=0.7), ""),
@@ -137,7 +133,6 @@ CASES: dict[str, tuple[Callable[[Any], bpy.types.Object], str]] = {
     "axis and angle": (axis_and_angle, ""),
     "channels apart": (apart(*ENDS), NUMBER),
     "channels of other lengths": (apart(*INSIDE), NUMBER),
-    "lines of other lengths": (apart(*INSIDE, lines=True), NUMBER),
     "quaternions apart": (apart_rotation("QUATERNION", "rotation_quaternion", TURNS), ""),
     "Euler angles apart": (apart_rotation("XYZ", "rotation_euler", ANGLES), ""),
     "a channel still": (still, ""),
@@ -183,7 +178,7 @@ def test_stepped_keys_are_resampled_as_those_of_the_plain_file(animation, scene,
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("case", ["eased", "channels apart", "channels of other lengths", "lines of other lengths"])
+@pytest.mark.parametrize("case", ["eased", "channels apart", "channels of other lengths"])
 def test_all_channels_of_a_vector_are_keyed_at_the_same_frames(animation, scene, case: str, output: str) -> None:
     made = CASES[case][0](animation)
     own = {frame for fcurve in fcurves(made) for frame in co(fcurve)[:, 0].tolist()}

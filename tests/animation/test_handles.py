@@ -17,7 +17,6 @@ from tests.animation import reference
 from tests.animation.curves import (
     MODES,
     bits,
-    co,
     curve,
     differences,
     fcurves,
@@ -58,22 +57,6 @@ def whole(animation, mode: str, name: str = "Thing") -> bpy.types.Object:
     keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
     keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
     return thing
-
-
-@pytest.mark.parametrize(("first", "most"), [(0.0, 1.2e-6), (960.0, 4e-6)])
-@pytest.mark.parametrize("parameters", [{}, WITHOUT_EASE], ids=["defaults", "parameters"])
-def test_values_without_ease_are_the_spline(animation, first: float, most: float, parameters: dict) -> None:
-    """Float32 rounds the frames of handles by up to 3e-5 above frame 512, and by twice as much above 1024."""
-    thing = new_object()
-    frames = [first + frame for frame in (0.0, 9.0, 18.5, 29.25, 40.0)]
-    rows = keyed_location(thing, animation, frames, **parameters)
-    animation.bake(thing, output="HANDLES")
-    for component in range(3):
-        size = np.ptp([value[component] for value in VALUES])
-        for frame in (first + np.arange(-1, 41, 0.1)).astype(np.float32).tolist():
-            play(frame)
-            off = abs(thing.location[component] - expected_at(rows, component, frame))
-            assert off <= most * size, (frame, component)
 
 
 @pytest.mark.parametrize("kind", PARAMETERS)
@@ -221,24 +204,6 @@ def test_a_fault_in_one_of_the_tracks_keyed_alike_names_that_track_and_leaves_th
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_own_keys_are_all_the_keys_and_have_their_values(animation, mode: str) -> None:
-    thing = whole(animation, mode)
-    before = {(fcurve.data_path, fcurve.array_index): co(fcurve) for fcurve in fcurves(thing)}
-    animation.bake(thing, output="HANDLES")
-    signs = []
-    for fcurve in fcurves(thing):
-        was, now = before[fcurve.data_path, fcurve.array_index], co(fcurve)
-        assert (was[:, 0] == now[:, 0]).all()
-        if fcurve.data_path == "rotation_quaternion":
-            signs.append(np.sign(was[:, 1]) * np.sign(now[:, 1]))
-            was, now = np.abs(was), np.abs(now)
-        assert (was == now).all()
-        assert {point.interpolation for point in list(fcurve.keyframe_points)[:-1]} == {"BEZIER"}
-        assert not any(point.type == "GENERATED" for point in fcurve.keyframe_points)
-    assert all((sign == signs[0]).all() for sign in signs)
-
-
-@pytest.mark.parametrize("mode", MODES)
 def test_bits_come_back(animation, mode: str) -> None:
     thing = new_object("Thing", mode)
     rows = values_of(mode, rotations_near_each_other(random.Random(6), 5, 1.0))
@@ -309,77 +274,6 @@ def test_one_key_and_still_tracks_stay_as_they_are(animation) -> None:
         assert tuple(thing.rotation_quaternion) == (0.5, 0.5, 0.5, 0.5)
     animation.remove(thing)
     assert differences(before, snapshot(thing)) == []
-
-
-def test_shape_keys_and_custom_properties_are_played(animation) -> None:
-    mesh = bpy.data.meshes.new("Mesh")
-    mesh.from_pydata([(0, 0, 0)], [], [])
-    thing = new_object("Thing", data=mesh)
-    thing.shape_key_add(name="Basis")
-    thing.shape_key_add(name="Smile")
-    thing["grip"] = 0.5
-    numbers = [(0, 0.0), (10, 0.9), (25, 0.2), (40, 0.6)]
-    for datablock, path in ((mesh.shape_keys, 'key_blocks["Smile"].value'), (thing, '["grip"]')):
-        key(datablock, path, numbers)
-        animation.enable(datablock, keep_look=False)
-        animation.key_set(datablock, path, 10, tension=-0.5, bias=0.4)
-        animation.bake(datablock, output="HANDLES")
-        keys = [
-            (float(f), float(np.float32(n)), *((-0.5, 0.0, np.float32(0.4), 0, 0) if f == 10 else (0,) * 5))
-            for f, n in numbers
-        ]
-        for frame in np.arange(0, 40, 0.25).tolist():
-            wanted = reference.scalar(keys, frame)
-            assert curve(datablock, path).evaluate(frame) == pytest.approx(wanted, abs=4e-6)
-        assert len(curve(datablock, path).keyframe_points) == 4
-
-
-@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ"])
-def test_live_handles_are_those_of_a_fresh_bake(animation, mode: str) -> None:
-    thing = whole(animation, mode)
-    animation.bake(thing, output="HANDLES")
-    thing.animation_data.action.tcb_live = True
-    bpy.ops.tcb.sync()
-    for path in ("location", rotation_path(mode)):
-        point = curve(thing, path, 1).keyframe_points[2]
-        point.co_ui = (point.co.x, point.co.y + 0.2)
-    moved = curve(thing, "location", 2).keyframe_points[3]
-    moved.co_ui = (moved.co.x + 1.5, moved.co.y + 0.2)
-    bpy.ops.tcb.sync()
-    live = snapshot(thing)
-    thing.animation_data.action.tcb_live = False
-    animation.bake(thing, output="HANDLES")
-    assert differences(live, snapshot(thing)) == []
-    animation.restore(thing)
-    animation.bake(thing, output="HANDLES")
-    # Identities and handles were recorded again. Only the motion matters, and the last key's outer handle has no
-    # effect.
-    for was, now in zip(live, snapshot(thing), strict=True):
-        assert was["handle_right"][:-8] == now["handle_right"][:-8]
-        assert was["handle_left"][8:] == now["handle_left"][8:]
-
-
-def test_handles_that_the_bake_placed_are_not_taken_for_the_animators_after_a_move(animation) -> None:
-    thing, twin = new_object("Thing"), new_object("Twin")
-    for each in (thing, twin):
-        key(each, "location", list(zip(FRAMES, VALUES, strict=True)))
-        for fcurve in fcurves(each):
-            point = fcurve.keyframe_points[2]
-            point.handle_left_type = point.handle_right_type = "FREE"
-            point.handle_left, point.handle_right = (point.co.x - 2, 5.0), (point.co.x + 1, -3.0)
-    animation.bake(thing, output="HANDLES", keep_look=False)
-    for each in (thing, twin):
-        for fcurve in fcurves(each):
-            point = fcurve.keyframe_points[2]
-            point.co_ui = (point.co.x + 0.5, point.co.y + 1)
-            fcurve.update()
-    animation.restore(thing)
-    for fcurve, wanted in zip(fcurves(thing), fcurves(twin), strict=True):
-        for point, other in zip(fcurve.keyframe_points, wanted.keyframe_points, strict=True):
-            assert point.interpolation == other.interpolation
-            assert tuple(point.co) == tuple(other.co)
-            assert tuple(point.handle_left) == pytest.approx(tuple(other.handle_left), abs=1e-4)
-            assert tuple(point.handle_right) == pytest.approx(tuple(other.handle_right), abs=1e-4)
 
 
 def test_both_handles_of_a_key_whose_values_were_scaled_come_back_scaled(animation) -> None:

@@ -72,95 +72,6 @@ def test_a_switch_never_turns_into_a_fade(animation, output: str) -> None:
     assert differences(before, snapshot(thing)) == []
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_values_are_held_between_two_splines(animation, output: str) -> None:
-    thing = new_object()
-    rows = keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
-    hold(thing, "location", [HELD])
-    report = animation.bake(thing, output=output)
-    # Samples are on the spline at whole frames, with chords between them.
-    places = [frame for frame in PLACES if output != "SAMPLES" or frame == int(frame)]
-    room = {"SAMPLES": 0.0, "CURVES": report.value_error, "HANDLES": 1.02 * report.value_error}[output] + 2e-6
-    for component in range(3):
-        fcurve = curve(thing, "location", component)
-        assert not ((co(fcurve)[:, 0] > FRAMES[HELD]) & (co(fcurve)[:, 0] < FRAMES[HELD + 1])).any()
-        for frame in places:
-            run = run_at(frame)
-            wanted = expected_at(rows[run], component, frame, VALUES[run])
-            assert abs(fcurve.evaluate(frame) - wanted) <= room, (component, frame)
-
-
-@pytest.mark.parametrize(("output", "mode"), each_once(OUTPUTS, MODES))
-def test_rotations_are_held_between_two_splines(animation, mode: str, output: str) -> None:
-    thing = new_object("Thing", mode)
-    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.0))
-    keys = keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
-    path = rotation_path(mode)
-    hold(thing, path, [HELD])
-    report = animation.bake(thing, output=output)
-    places = [frame for frame in PLACES if output != "SAMPLES" or frame == int(frame)]
-    for frame in places:
-        shown = quaternion_at(thing, frame)
-        off = reference.apart(shown, reference.rotation(keys[run_at(frame)], frame))
-        assert off <= 1.02 * report.rotation_error + 2e-6, frame
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_bits_come_back(animation, output: str) -> None:
-    thing = new_object("Thing", "QUATERNION")
-    rows = values_of("QUATERNION", rotations_near_each_other(random.Random(3), 5, 1.0))
-    for path, values in (("location", VALUES), ("rotation_quaternion", rows)):
-        key(thing, path, list(zip(FRAMES, values, strict=True)))
-        hold(thing, path, [1, 3])
-    before = snapshot(thing)
-    animation.enable(thing, keep_look=False)
-    enabled = snapshot(thing)
-    animation.bake(thing, output=output)
-    animation.bake(thing, output=output)
-    animation.restore(thing)
-    assert differences(enabled, snapshot(thing)) == []
-    animation.bake(thing, output=output)
-    animation.remove(thing)
-    assert differences(before, snapshot(thing)) == []
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_a_key_that_is_held_after_a_bake_was_freed_is_baked_as_one_held_before(animation, output: str) -> None:
-    thing, other = new_object(), new_object("Other")
-    for item in (thing, other):
-        keyed_location(item, animation, FRAMES)
-        animation.key_set(item, "location", 7, tension=0.3, ease_from=0.5)
-    hold(other, "location", [HELD])
-    animation.bake(other, output=output)
-    animation.bake(thing, output=output)
-    if output != "HANDLES":
-        animation.free(thing)
-    hold(thing, "location", [HELD])
-    animation.bake(thing, output=output)
-    for index in range(3):
-        assert np.array_equal(co(curve(thing, "location", index)), co(curve(other, "location", index)))
-    animation.restore(thing)
-    kinds = [[point.interpolation for point in fcurve.keyframe_points] for fcurve in fcurves(thing)]
-    assert kinds == [["BEZIER", "CONSTANT", "BEZIER", "BEZIER", "BEZIER"]] * 3
-
-
-def test_live_follows_a_key_that_is_held_and_let_go(animation) -> None:
-    thing = new_object("Thing", "XYZ")
-    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.bake(thing, output="HANDLES", keep_look=False)
-    thing.animation_data.action.tcb_live = True
-    bpy.ops.tcb.sync()
-    free = [co(fcurve) for fcurve in fcurves(thing)]
-    for kind in ("CONSTANT", "BEZIER"):
-        for fcurve in fcurves(thing):
-            next(p for p in fcurve.keyframe_points if p.co.x == FRAMES[HELD]).interpolation = kind
-        bpy.ops.tcb.sync()
-        play(10.0)
-        away = np.abs(np.array(thing.location) - VALUES[HELD]).max()
-        assert away < 1e-7 if kind == "CONSTANT" else away > 1e-2
-    assert all(np.array_equal(co(fcurve), was) for fcurve, was in zip(fcurves(thing), free, strict=True))
-
-
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 def test_a_held_channel_holds_the_rotation_as_far_as_others_segments_reach(animation, output: str) -> None:
     """Y has no key at 7, where X is held, so Blender plays both from 0 to 12.5."""
@@ -204,21 +115,6 @@ def test_a_cycle_with_held_keys_is_baked_between_its_keys_and_says_so(animation)
     assert max(co(fcurve)[:, 0].max() for fcurve in fcurves(thing)) == FRAMES[-1]
 
 
-def test_enable_keeps_the_look_around_held_keys(animation) -> None:
-    """Bezier segments with handles at thirds are Hermite cubics, which parameters can reproduce for such slopes."""
-    thing = new_object()
-    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    hold(thing, "location", [HELD])
-    animation.bake(thing, output="HANDLES", keep_look=False)
-    animation.apply(thing)
-    before = [[fcurve.evaluate(frame) for frame in PLACES] for fcurve in fcurves(thing)]
-    report = animation.enable(thing)
-    assert report.value_change < 1e-5
-    animation.bake(thing, output="CURVES")
-    after = [[fcurve.evaluate(frame) for frame in PLACES] for fcurve in fcurves(thing)]
-    assert np.abs(np.array(before) - after).max() < 1e-3
-
-
 OTHERS = ["LINEAR", "SINE", "BACK", "BOUNCE"]
 
 
@@ -230,7 +126,7 @@ def plain(kind: str, name: str = "Plain") -> bpy.types.Object:
     return thing
 
 
-@pytest.mark.parametrize(("kind", "output"), each_once(OTHERS, OUTPUTS))
+@pytest.mark.parametrize(("kind", "output"), all_pairs(["CONSTANT", *OTHERS], OUTPUTS))
 def test_a_chosen_interpolation_is_blender_s_and_ends_the_spline(animation, output: str, kind: str) -> None:
     thing, blender = new_object(), plain(kind)
     rows = keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
@@ -239,6 +135,7 @@ def test_a_chosen_interpolation_is_blender_s_and_ends_the_spline(animation, outp
     room = {"SAMPLES": 0.0, "CURVES": report.value_error, "HANDLES": 1.02 * report.value_error}[output] + 2e-6
     for component in range(3):
         fcurve, own = curve(thing, "location", component), curve(blender, "location", component)
+        assert not ((co(fcurve)[:, 0] > FRAMES[HELD]) & (co(fcurve)[:, 0] < FRAMES[HELD + 1])).any()
         for frame in PLACES:
             run = run_at(frame)
             if FRAMES[HELD] < frame < FRAMES[HELD + 1]:
@@ -308,31 +205,23 @@ def test_what_is_chosen_where_handles_play_stays_through_bakes_restore_and_files
     assert [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(thing)] != wanted
 
 
-def test_a_track_whose_interpolation_was_chosen_is_out_of_date(animation) -> None:
-    thing = plain("BEZIER")
-    animation.bake(thing, output="HANDLES", keep_look=False)
-    assert animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
-    choose(thing, "SINE")
-    assert not animation.store.up_to_date.is_up_to_date(animation.find_track(thing, "location"))
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_rotation_s_segment_is_blender_s_where_one_channel_s_is(animation, mode: str) -> None:
+@pytest.mark.parametrize(("output", "mode"), each_once(OUTPUTS, MODES))
+def test_a_rotation_s_segment_is_blender_s_where_one_channel_s_is(animation, mode: str, output: str) -> None:
     thing, blender = new_object("Thing", mode), new_object("Blender", mode)
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 0.8))
     path = rotation_path(mode)
-    keys = keyed(animation, thing, mode, FRAMES, rows)
+    keys = keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
     key(blender, path, list(zip(FRAMES, rows, strict=True)))
     for item in (thing, blender):
         curve(item, path, 1).keyframe_points[HELD].interpolation = "LINEAR"
         for fcurve in fcurves(item):
             fcurve.update()
-    animation.bake(thing)
+    report = animation.bake(thing, output=output)
     for frame in (7.5, 9.0, 12.0):
         assert channels_at(thing, path, len(rows[0]), frame) == channels_at(blender, path, len(rows[0]), frame)
-    for frame in (3.0, 20.0):
-        shown = quaternion_at(thing, frame)
-        assert reference.apart(shown, reference.rotation(keys[run_at(frame)], frame)) < 2e-6
+    for frame in [*range(7), *range(13, 37)]:
+        off = reference.apart(quaternion_at(thing, frame), reference.rotation(keys[run_at(frame)], frame))
+        assert off <= 1.02 * report.rotation_error + 2e-6, frame
 
 
 SET = ["CONSTANT", *OTHERS, "ELASTIC"]
@@ -413,15 +302,6 @@ def test_key_set_to_bezier_lets_the_spline_play_again(animation, state: str, bef
     assert kinds_of(thing) == [["BEZIER"] * 5] * 3
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_key_set_counts_more_than_what_was_typed_before(animation, state: str) -> None:
-    thing, blender = in_state(animation, state), plain("SINE", "Blender")
-    choose_in_state(animation, thing, state, "CONSTANT")
-    animation.key_set(thing, "location", 7, interpolation="SINE")
-    animation.bake(thing, output="HANDLES")
-    assert played_between(thing) == played_between(blender)
-
-
 @pytest.mark.parametrize(("output", "mode"), each_once(OUTPUTS, ["QUATERNION", "AXIS_ANGLE", "XYZ"]))
 def test_key_set_chooses_it_in_all_channels_of_a_rotation(animation, mode: str, output: str) -> None:
     thing, blender = new_object("Thing", mode), new_object("Blender", mode)
@@ -453,15 +333,6 @@ def test_key_set_sets_parameters_and_interpolation_at_once_and_other_keys_keep_t
     assert kinds_of(thing) == [["BEZIER", "LINEAR", "BEZIER", "BEZIER", "BEZIER"]] * 3
 
 
-def test_an_interpolation_that_blender_has_not_is_named_and_changes_nothing(animation) -> None:
-    thing = in_state(animation, "HANDLES")
-    before = snapshot(thing)
-    with pytest.raises(ValueError, match=r"interpolation 'SMOOTH' is not one of CONSTANT, LINEAR, BEZIER, SINE"):
-        animation.key_set(thing, "location", 7, interpolation="SMOOTH", tension=1.0)
-    assert differences(before, snapshot(thing)) == []
-    assert given(animation, thing, "location", "tension") == []
-
-
 @pytest.mark.parametrize("state", STATES)
 def test_parameters_of_a_key_that_was_made_elastic_can_be_set(animation, state: str) -> None:
     """Elastic uses two of the floats that contain the identity."""
@@ -472,16 +343,6 @@ def test_parameters_of_a_key_that_was_made_elastic_can_be_set(animation, state: 
         assert given(animation, thing, "location", "tension") == [(7.0, tension)]
         animation.bake(thing, output=state if state in OUTPUTS else "HANDLES")
         assert given(animation, thing, "location", "tension") == [(7.0, tension)]
-    assert played_between(thing) == played_between(blender)
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_live_plays_what_key_set_has_chosen(animation, output: str) -> None:
-    thing, blender = in_state(animation, output), plain("LINEAR", "Blender")
-    thing.animation_data.action.tcb_live = True
-    bpy.ops.tcb.sync()
-    animation.key_set(thing, "location", 7, interpolation="LINEAR")
-    bpy.ops.tcb.sync()
     assert played_between(thing) == played_between(blender)
 
 
@@ -563,16 +424,3 @@ def test_new_keys_before_the_first_take_over_what_was_chosen_for_it(animation) -
     animation.restore(thing)
     for fcurve in fcurves(thing):
         assert [point.interpolation for point in fcurve.keyframe_points] == ["LINEAR", "LINEAR", "LINEAR", "BEZIER"]
-
-
-def test_an_interpolation_that_is_set_on_a_new_key_stays(animation) -> None:
-    thing = new_object()
-    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (30, (7, 5, 3))])
-    animation.enable(thing, keep_look=False)
-    animation.bake(thing, output="HANDLES")
-    thing.location = (5, 5, 5)
-    thing.keyframe_insert("location", frame=20)
-    for fcurve in fcurves(thing):
-        fcurve.keyframe_points[2].interpolation = "SINE"
-    animation.bake(thing, output="HANDLES")
-    assert [point.interpolation for point in curve(thing, "location").keyframe_points][1:3] == ["BEZIER", "SINE"]

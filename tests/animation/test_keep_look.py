@@ -245,26 +245,23 @@ def arm(mode, seed):
         ("XYZ", 9),
     ],
 )
-def test_enable_takes_the_turns_with_which_an_arm_changes_less(animation, monkeypatch, mode, seed) -> None:
-    """Enable is compared, in Blender's evaluation, with Enable limited to one of the two interpretations."""
-    module = importlib.import_module(f"{animation.__name__}.edit.preserve_motion")
-    readings = module._readings
+def test_enable_takes_the_turns_with_which_an_arm_changes_less(animation, mode, seed) -> None:
+    """Enable is compared, in Blender's evaluation, with Enable for chosen turns."""
     quarters = np.arange(1.0, 76.1, 0.25)
 
-    def change(among):
-        monkeypatch.setattr(module, "_readings", lambda *given: readings(*given)[among])
+    def change(**chosen):
         thing = arm(mode, seed)
         before = orientations(thing, quarters)
-        animation.enable(thing)
-        path = animation.find_track(thing, "rotation").settings.path
+        animation.enable(thing, **chosen)
         animation.bake(thing, step=0.25)
-        return path, largest_angle(before, orientations(thing, quarters))
+        return animation.find_track(thing, "rotation").settings.path, largest_angle(
+            before, orientations(thing, quarters)
+        )
 
-    path, taken = change(slice(None))
-    changes = dict(map(change, (slice(1), slice(1, None))))
-    assert path == min(changes, key=changes.get) == "AS_KEYED"
-    assert taken == pytest.approx(changes["AS_KEYED"], rel=0.01)
-    assert taken < 0.75 * changes["SHORTEST"]
+    (path, taken), (_, shortest), (_, as_keyed) = change(), change(path="SHORTEST"), change(path="AS_KEYED")
+    assert path == "AS_KEYED"
+    assert taken == pytest.approx(as_keyed, rel=0.01)
+    assert taken < 0.75 * shortest
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -348,12 +345,6 @@ def test_what_changes_visibly_is_named_with_its_track(animation) -> None:
     ]
 
 
-def test_without_keeping_the_look_there_are_no_parameters(animation) -> None:
-    thing = keyed()
-    assert animation.enable(thing, keep_look=False).looks_kept == 0
-    assert not parameters(animation, thing, "location")
-
-
 OTHERS = ("CONSTANT", "SINE", "BOUNCE", "ELASTIC", "BACK")
 EVERY = np.arange(-2.0, 45.0, 0.25)
 
@@ -427,35 +418,6 @@ def test_the_interpolation_of_the_last_key_plays_nothing(animation) -> None:
     thing = interpolated("LINEAR", [0, 1, 2, 3])
     (note,) = animation.enable(thing, ["location"]).notes
     assert "all keys were linear" in str(note)
-
-
-def test_linear_keys_that_are_made_bezier_play_tcb(animation) -> None:
-    """This also applies if they were baked before, and are linear again after Restore."""
-    thing, other = interpolated("LINEAR"), interpolated("BEZIER")
-    animation.enable(thing, ["location"])
-    animation.enable(other, ["location"], keep_look=False)
-    for item in (thing, other):
-        animation.bake(item)
-    animation.free(thing)
-    for fcurve in fcurves(thing):
-        if fcurve.data_path == "location":
-            for point in fcurve.keyframe_points:
-                point.interpolation = "BEZIER"
-    animation.bake(thing)
-    assert np.array_equal(motion(thing, "location", 3, EVERY), motion(other, "location", 3, EVERY))
-    animation.restore(thing)
-    animation.bake(thing)
-    assert np.array_equal(motion(thing, "location", 3, EVERY), motion(other, "location", 3, EVERY))
-
-
-def test_live_keeps_easing_keys_as_they_play(animation) -> None:
-    thing = interpolated("SINE")
-    before = motion(thing, "location", 3, EVERY)
-    bpy.context.view_layer.objects.active = thing
-    thing.select_set(True)
-    bpy.ops.tcb.enable(live=True)
-    bpy.ops.tcb.sync()
-    assert np.array_equal(motion(thing, "location", 3, EVERY), before)
 
 
 def test_keys_around_a_step_are_not_bent_by_it(animation) -> None:
@@ -558,39 +520,17 @@ def test_the_functions_the_operators_and_the_command_preserve_the_motion_by_defa
     assert functions + operators + command == [declared] * 8
 
 
-@pytest.mark.parametrize("by", ["bake", "bake_many", "operator"])
-def test_a_bake_of_plain_tracks_preserves_the_motion(animation, by) -> None:
-    halves, changes = np.arange(1.0, 40.25, 0.5), {}
-    for keep_look in (None, False):
-        thing = keyed()
-        before, turned = motion(thing, "location", 3, halves), orientations(thing, halves)
-        options = {} if keep_look is None else {"keep_look": keep_look}
-        if by == "bake":
-            report = animation.bake(thing, output="CURVES", **options)
-        elif by == "bake_many":
-            report = animation.bake_many([thing], animation.Options(output="CURVES"), **options)
-        else:
-            bpy.ops.object.select_all(action="DESELECT")
-            thing.select_set(True)
-            bpy.context.view_layer.objects.active = thing
-            bpy.ops.tcb.bake(output="CURVES", **options)
-            report = None
-        value = np.abs(motion(thing, "location", 3, halves) - before).max()
-        angle = largest_angle(turned, orientations(thing, halves))
-        changes[keep_look] = value, angle
-        if report is not None:
-            assert report.looks_kept == (2 if keep_look is None else 0)
-        if report is not None and keep_look is None:
-            assert value <= 1.03 * report.value_change + 1e-3
-            assert angle <= report.rotation_change + 2e-3
-    assert np.less(changes[None], 0.7 * np.array(changes[False])).all()
-
-
-def test_a_bake_without_keeping_the_look_sets_no_parameters(animation) -> None:
-    one, two = keyed(), keyed()
-    animation.bake(one, keep_look=False)
-    animation.bake_many([two], keep_look=False)
-    assert [parameters(animation, thing, "location") for thing in (one, two)] == [{}, {}]
+@pytest.mark.parametrize("keep_look", [False, True])
+@pytest.mark.parametrize("verb", ["bake", "bake_many"])
+def test_a_bake_of_plain_tracks_enables_them_as_enable_does(animation, verb, keep_look) -> None:
+    thing, other = keyed(), keyed()
+    wanted = animation.enable(other, keep_look=keep_look)
+    report = getattr(animation, verb)([thing] if verb == "bake_many" else thing, keep_look=keep_look)
+    assert report.looks_kept == wanted.looks_kept == (2 if keep_look else 0)
+    assert (report.value_change, report.rotation_change) == (wanted.value_change, wanted.rotation_change)
+    for path in ("location", "rotation"):
+        assert parameters(animation, thing, path) == parameters(animation, other, path)
+        assert bool(parameters(animation, thing, path)) == keep_look
 
 
 @pytest.mark.parametrize("keep_look", [False, True])
@@ -631,6 +571,14 @@ def test_plain_tracks_stay_plain_where_the_tcb_tracks_have_lost_their_curves(ani
     assert not animation.find_track(thing, "rotation").enabled
 
 
+def rotations(mode, rows):
+    """Return the rotations that Euler angles, or angles and axes, represent."""
+    if mode == "AXIS_ANGLE":
+        axes = rows[:, 1:] / np.linalg.norm(rows[:, 1:], axis=1)[:, np.newaxis]
+        return Rotation.from_rotvec(rows[:, :1] * axes)
+    return Rotation.from_euler(mode.lower(), rows[:, ["XYZ".index(letter) for letter in mode]])
+
+
 SPINS = [(0, 720, 1800), (0, 720, 1799), (0, 1080, 2160), (0, 720, 2160), (30, 380, 340), (0, 160, -170)]
 
 
@@ -653,15 +601,9 @@ def test_a_fast_spin_about_one_axis_keeps_its_look_as_a_location_does(animation,
     angle = motion(slide, "location", 1, halves)[:, 0]
     report = animation.enable(spin)
     animation.bake(spin, output=output)
-    played = motion(spin, path, len(values[0]), halves)
-    if mode == "AXIS_ANGLE":
-        turns, expected = played[:, :1] * [2 / 7, -3 / 7, 6 / 7], angle[:, np.newaxis] * [2 / 7, -3 / 7, 6 / 7]
-        found, wanted = Rotation.from_rotvec(turns), Rotation.from_rotvec(expected)
-    else:
-        channels = [["XYZ".index(letter) for letter in mode]]
-        expected = np.column_stack((angle, np.full_like(angle, 0.4), np.zeros_like(angle)))
-        found, wanted = (Rotation.from_euler(mode.lower(), each[:, channels[0]]) for each in (played, expected))
-    assert np.degrees((found * wanted.inv()).magnitude().max()) < 0.01
+    played = rotations(mode, motion(spin, path, len(values[0]), halves))
+    wanted = rotations(mode, np.column_stack((angle, np.tile(values[0][1:], (len(angle), 1)))))
+    assert np.degrees((played * wanted.inv()).magnitude().max()) < 0.01
     assert report.rotation_change < math.radians(0.01)
     assert {note.code for note in report.notes} <= {"TURNS_KEPT"}
 
@@ -682,12 +624,6 @@ def test_a_steady_spin_stays_steady_while_its_axis_moves_slowly(
         angle, tilt = math.radians(turn) * (frame - 1) / 20, math.radians(drift) * (frame - 1) / 80
         return (angle, 1.0, tilt, -tilt) if mode == "AXIS_ANGLE" else (angle, tilt, -tilt)
 
-    def rotations(rows):
-        if mode == "AXIS_ANGLE":
-            axes = rows[:, 1:] / np.linalg.norm(rows[:, 1:], axis=1)[:, np.newaxis]
-            return Rotation.from_rotvec(rows[:, :1] * axes)
-        return Rotation.from_euler(mode.lower(), rows[:, ["XYZ".index(letter) for letter in mode]])
-
     path = rotation_path(mode)
     key(thing, path, [(frame, values(frame)) for frame in (1, 21, 41, 61, 81)])
     for fcurve in fcurves(thing):
@@ -697,8 +633,8 @@ def test_a_steady_spin_stays_steady_while_its_axis_moves_slowly(
     frames = np.arange(1.0, 81.25, 1.0 if output == "SAMPLES" else 0.5)
     animation.enable(thing, keep_look=keep_look, path="AS_KEYED")
     animation.bake(thing, output=output)
-    played = rotations(motion(thing, path, len(values(1)), frames))
-    wanted = rotations(np.array([values(frame) for frame in frames]))
+    played = rotations(mode, motion(thing, path, len(values(1)), frames))
+    wanted = rotations(mode, np.array([values(frame) for frame in frames]))
     assert np.degrees((played * wanted.inv()).magnitude().max()) < drift
 
 

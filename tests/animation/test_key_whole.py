@@ -238,16 +238,6 @@ def test_a_rotation_keyed_angle_by_angle_is_played(animation, scene) -> None:
     assert co(curve(thing, "rotation_euler", 0))[-1].tolist() == [40, 0.5]
 
 
-def test_completed_keys_are_the_animators_own(animation, scene) -> None:
-    thing = live_rotation(animation)
-    insert(animation, thing, 0, 40, 1.0)
-    animation.bake(thing)
-    animation.restore(thing)
-    assert timing(thing) == [[1, 20, 35, 40]] * 3
-    animation.remove(thing)
-    assert timing(thing) == [[1, 20, 35, 40]] * 3
-
-
 def test_a_pose_is_selected_as_a_whole(animation, scene) -> None:
     thing = live_rotation(animation)
     for fcurve in fcurves(thing):
@@ -273,17 +263,6 @@ def test_a_key_in_a_constant_segment_is_constant_in_all_channels(animation, scen
     for fcurve, values in zip(fcurves(thing), ([0, 0, 1, 0], [1, 1, 0, 0], [2, 1.5, 0, 0]), strict=True):
         assert co(fcurve)[:, 1].tolist() == values
         assert [point.interpolation for point in fcurve.keyframe_points[:2]] == ["CONSTANT"] * 2
-
-
-def test_samples_need_no_keys_in_all_channels(animation, scene) -> None:
-    thing = new_object()
-    key(thing, "rotation_euler", [(0, (0, 0, 0)), (20, (1, 0.5, 0.2))])
-    key(thing, "rotation_euler", [(10, (0.3, 0, 0))], channels=[0])
-    animation.enable(thing, keep_look=False)
-    own = timing(thing)
-    animation.bake(thing)
-    animation.restore(thing)
-    assert timing(thing) == own
 
 
 def test_keys_nearer_than_blender_keeps_apart_are_refused_and_nothing_changes(animation, scene) -> None:

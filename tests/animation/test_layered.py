@@ -104,17 +104,6 @@ def test_an_object_without_curves_in_it_gets_none(animation, layer) -> None:
     assert action_bits(action) == before
 
 
-@pytest.mark.parametrize("name", ["enable", "bake", "free", "restore", "remove", "apply", "relax"])
-def test_operators_say_it(animation, layer, name: str) -> None:
-    item = ball()
-    layer(item.animation_data.action)
-    before = action_bits(item.animation_data.action)
-    with pytest.raises(RuntimeError) as refused:
-        getattr(bpy.ops.tcb, name)()
-    assert is_said(str(refused.value))
-    assert action_bits(item.animation_data.action) == before
-
-
 def test_live_says_it_and_is_off(tcb_animation, animation, layer) -> None:
     item = ball()
     action = item.animation_data.action

@@ -20,7 +20,6 @@ from tests.animation.curves import (
     co,
     curve,
     differences,
-    fcurves,
     key,
     new_object,
     new_rig,
@@ -90,16 +89,6 @@ def test_what_blender_does_not_say_at_once_is_found_by_the_longer_look(animation
     assert is_as_baked(animation, thing)
     bpy.ops.tcb.restore()
     assert [p.interpolation for p in curve(thing, "location").keyframe_points][1] == "CONSTANT"
-
-
-def test_an_easing_that_all_keys_get_stays(animation, thing) -> None:
-    for fcurve in fcurves(thing):
-        for point in fcurve.keyframe_points:
-            point.easing = "EASE_OUT"
-    let_time_pass(animation)
-    assert is_as_baked(animation, thing)
-    bpy.ops.tcb.restore()
-    assert [point.easing for point in curve(thing, "location").keyframe_points] == ["EASE_OUT"] * 4
 
 
 def test_frame_changes_mark_nothing(animation, thing) -> None:
@@ -367,21 +356,6 @@ def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thin
     assert is_as_baked(animation, thing)
 
 
-def test_what_was_never_baked_is_played_by_handles_with_the_defaults_of_its_own_scene(animation, thing) -> None:
-    here = bpy.context.scene
-    there = bpy.data.scenes.new("There")
-    item = new_object("Far")
-    here.collection.objects.unlink(item)
-    there.collection.objects.link(item)
-    key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2))])
-    there.tcb.step, there.tcb.defaults.tension = 0.5, 0.25
-    item.animation_data.action.tcb_live = True
-    bpy.ops.tcb.sync()
-    options = animation.find_track(item, "location").settings.options
-    assert (options.output, options.defaults) == ("HANDLES", {"tension": 0.25})
-    assert len(curve(item, "location").keyframe_points) == 2
-
-
 def test_what_two_scenes_have_is_played_with_the_defaults_of_the_current_one(animation, thing) -> None:
     here = bpy.context.scene
     there = bpy.data.scenes.new("There")
@@ -485,20 +459,6 @@ def test_another_order_of_euler_angles_is_followed(animation, scene, output: str
     assert differences(snapshot(expected, False), snapshot(thing, False)) == []
 
 
-def test_another_order_of_a_bones_euler_angles_is_followed_after_a_change_of_frame(animation, scene) -> None:
-    rigs = [new_rig("Bone") for _ in range(2)]
-    for each, order in zip(rigs, ("XYZ", "YZX"), strict=True):
-        each.pose.bones["Bone"].rotation_mode = order
-        key(each, 'pose.bones["Bone"].rotation_euler', TURNS)
-        animation.bake(each, output="HANDLES", keep_look=False)
-    rigs[0].animation_data.action.tcb_live = True
-    let_time_pass(animation)
-    rigs[0].pose.bones["Bone"].rotation_mode = "YZX"
-    scene.frame_set(2)
-    let_time_pass(animation)
-    assert differences(snapshot(rigs[1], False), snapshot(rigs[0], False)) == []
-
-
 def test_what_a_driver_kept_from_being_baked_is_baked_when_that_is_gone(animation, thing) -> None:
     let_time_pass(animation)
     driver = thing.driver_add("location", 0)
@@ -510,33 +470,6 @@ def test_what_a_driver_kept_from_being_baked_is_baked_when_that_is_gone(animatio
     let_time_pass(animation)
     assert notes_of(animation, thing) == []
     assert is_as_baked(animation, thing)
-
-
-def test_what_live_notes_of_keys_that_it_wrote_is_what_a_reading_gives(animation) -> None:
-    update = animation.live.update
-    thing = new_object()
-    key(thing, "location", [(1, (0, 0, 0)), (20, (1, 2, 3)), (40, (3, -1, 0))])
-    key(thing, "scale", [(1, (1, 1, 1)), (20, (1, 2, 1)), (40, (2, 2, 2))])
-    animation.enable(thing, keep_look=False)
-    animation.bake(thing, output="HANDLES")
-    watches: dict[Any, Any] = {}
-
-    def by_handles(_users: list[bpy.types.ID]) -> Any:
-        return animation.Options(output="HANDLES")
-
-    update.refresh_all(watches, thing.animation_data.action, by_handles)
-    for path in ("location", "scale"):
-        for index in range(3):
-            curve(thing, path, index).keyframe_points[-1].co_ui.y += 1.0
-    assert update.refresh(watches, thing.animation_data.action, by_handles).tracks == 2
-    (watch,) = watches.values()
-    tracks, paths = list(watch.slot.tracks.values()), list(watch.slot.tracks)
-    points = [[fcurve.keyframe_points for fcurve in track.channels.values()] for track in tracks]
-    states = animation.live.track_states
-    reader = states.KeyReader(paths, points)
-    assert watch.key_places == dict(zip(paths, reader.read(("co",)), strict=True))
-    assert watch.bake_inputs == dict(zip(paths, states.read_bake_inputs(tracks, reader), strict=True))
-    assert watch.other_state == dict(zip(paths, states.read_other_states(tracks, reader), strict=True))
 
 
 ANYTHING = {
@@ -613,23 +546,6 @@ def test_what_is_edited_beside_a_move_is_kept_and_at_last_found_by_the_longer_lo
     assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
 
 
-def test_the_table_is_read_again_only_where_its_stamp_is_another(animation, monkeypatch) -> None:
-    looked, module = Looked(animation), animation.store.table.custom_property
-    reads: list[None] = []
-    read = module._bytes
-    monkeypatch.setattr(module, "_bytes", lambda *given: reads.append(None) or read(*given))
-    looked.move(1.0)
-    assert looked.look() == 1
-    assert not reads
-    animation.key_set(looked.thing, "scale", 1, tension=0.5)
-    reads.clear()
-    looked.move(1.0)
-    assert looked.look() == 1
-    assert animation.find_track(looked.thing, "scale").table is module.read_table(looked.action)
-    del looked.action[module.PROPERTY]["stamp"]
-    assert animation.find_track(looked.thing, "scale").table.error
-
-
 def bent_numbers(animation, thing: bpy.types.Object) -> np.ndarray:
     """Return the parameters of the second key of x, 0 if not set."""
     track = animation.find_track(thing, "location")
@@ -695,16 +611,3 @@ def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, 
     for each in (looked, whole):
         animation.restore(each.thing)
     assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
-
-
-def test_consecutive_parts_of_keys_are_joined_without_a_copy(animation) -> None:
-    joined_keys, read_keys = animation.fcurves.joined_keys, animation.fcurves.read_keys
-    thing = new_object()
-    key(thing, "location", [(1, (0, 4, 8)), (20, (1, 5, 9)), (40, (3, -1, 0))])
-    channels = read_keys.read_joined(fcurves(thing)).channels
-    assert np.shares_memory(joined_keys.end_to_end(channels[:2]).co, channels[1].co)
-    for some in ([0, 1, 2], [1, 2], [2, 0], [1, 1]):
-        joined = joined_keys.end_to_end([channels[number] for number in some])
-        for name in animation.fcurves.keyframes.NAMES:
-            wanted = np.concatenate([getattr(read_keys.read(fcurves(thing)[number]), name) for number in some])
-            assert np.array_equal(getattr(joined, name), wanted), (some, name)

@@ -74,57 +74,46 @@ def test_what_was_restored_plays_nothing_that_a_rotation_mode_could_change(anima
     assert said(animation, item) == []
 
 
-def second_user(item: bpy.types.Object, of_bone: bool, mode: str) -> tuple[bpy.types.Object, Any]:
-    other = new_rig("Bone") if of_bone else new_object()
-    other.name = "Zwei"
-    owner = other.pose.bones["Bone"] if of_bone else other
-    owner.rotation_mode = mode
+def second_user(item: bpy.types.Object, mode: str) -> bpy.types.Object:
+    other = new_object("Zwei", mode)
     key(other, "scale", [(0, (1, 1, 1)), (10, (2, 2, 2))])
     bpy.context.view_layer.update()
     share(item.animation_data.action, other)
-    return other, owner
+    return other
+
+
+OTHER_MODE = '"Zwei", Euler Rotation: the action is shared, but the rotation modes differ. The mode of "Turned" is used'
 
 
 @pytest.mark.parametrize("mode", ["ZYX", "QUATERNION"])
-@pytest.mark.parametrize("of_bone", [False, True])
-def test_that_another_object_plays_the_action_in_another_rotation_mode_is_said_at_once(
-    animation, of_bone: bool, mode: str
-) -> None:
-    item, _, path = turned(animation, of_bone, "HANDLES")
-    other, owner = second_user(item, of_bone, mode)
-    own = bpy.data.actions["ZweiAction" if not of_bone else other_action(item)]
+def test_that_another_object_plays_the_action_in_another_rotation_mode_is_said_at_once(animation, mode: str) -> None:
+    item, _, _ = turned(animation, False, "HANDLES")
+    other = second_user(item, mode)
     let_time_pass(animation)
-    name = animation.track_names.track_name(path)
-    line = f'"Zwei", {name}: the action is shared, but the rotation modes differ. The mode of "{item.name}" is used'
-    assert said(animation, item) == [line]
-    owner.rotation_mode = "XYZ"
+    assert said(animation, item) == [OTHER_MODE]
+    other.rotation_mode = "XYZ"
     let_time_pass(animation)
     assert said(animation, item) == []
-    owner.rotation_mode = mode
+    other.rotation_mode = mode
     let_time_pass(animation)
-    assert said(animation, item) == [line]
-    other.animation_data.action = own
+    assert said(animation, item) == [OTHER_MODE]
+    other.animation_data.action = bpy.data.actions["ZweiAction"]
     let_time_pass(animation)
     assert said(animation, item) == []
-
-
-def other_action(item: bpy.types.Object) -> str:
-    (other,) = [action.name for action in bpy.data.actions if action != item.animation_data.action]
-    return other
 
 
 @pytest.mark.parametrize("of_bone", [False, True])
 def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rotation_mode(
     animation, scene, of_bone: bool
 ) -> None:
-    item = new_rig("Bone") if of_bone else new_object("Turned")
+    items = [new_rig("Bone", name=name) if of_bone else new_object(name) for name in ("Turned", "Zwei")]
     path = BONE if of_bone else "rotation_euler"
-    (item.pose.bones["Bone"] if of_bone else item).rotation_mode = "XYZ"
-    key(item, path, TURNS)
-    second_user(item, of_bone, "ZYX")
-    notes = animation.bake(item, keep_look=False).notes
-    name = animation.track_names.track_name(path)
-    line = f'"Zwei", {name}: the action is shared, but the rotation modes differ. The mode of "{item.name}" is used'
+    for item, mode in zip(items, ("XYZ", "ZYX"), strict=True):
+        (item.pose.bones["Bone"] if of_bone else item).rotation_mode = mode
+    key(items[0], path, TURNS)
+    share(items[0].animation_data.action, items[1])
+    notes = animation.bake(items[0], keep_look=False).notes
+    line = OTHER_MODE.replace("Euler Rotation", animation.track_names.track_name(path))
     assert [str(note) for note in notes if "rotation mode" in str(note)] == [line]
 
 
@@ -196,13 +185,3 @@ def test_the_note_on_a_modifier_ends_when_the_modifier_is_muted(animation, ball)
     modifier.mute = True
     let_time_pass(animation)
     assert said(animation, ball) == []
-
-
-def test_a_note_that_holds_stays_though_another_track_was_edited(animation, ball) -> None:
-    curve(ball, "scale").modifiers.new("NOISE")
-    curve(ball, "scale").keyframe_points[0].co_ui.y = 3.0
-    let_time_pass(animation)
-    (noise,) = said(animation, ball)
-    set_value(ball, 7.0)
-    let_time_pass(animation)
-    assert said(animation, ball) == [noise]

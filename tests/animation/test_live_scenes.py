@@ -75,16 +75,6 @@ def test_each_object_is_baked_as_its_own_scene_says_whichever_is_current(animati
         assert co(curve(item, "location"))[:, 0].tolist() == [0, 10, 25, 40]
 
 
-def test_an_edit_in_one_scene_leaves_those_of_the_other_alone(animation, scenes, balls, bakes) -> None:
-    let_time_pass(animation)
-    before = snapshot(balls["There"])
-    bakes.clear()
-    set_value(balls["Here"], 3.0)
-    let_time_pass(animation)
-    assert bakes == ["location"]
-    assert differences(before, snapshot(balls["There"])) == []
-
-
 @pytest.fixture
 def twin(scenes, balls) -> bpy.types.Object:
     """An object in "There" that is animated by the action of the ball in "Here"."""
@@ -132,23 +122,6 @@ def test_slots_of_one_action_are_baked_each_as_the_scene_of_its_object_says(anim
     assert handles(other) == handles(alone)
     assert handles(other) != handles(balls["There"])
     assert is_as(animation, balls["Here"], "Here") == []
-
-
-def test_undo_in_one_scene_gives_both_back(animation, scenes, balls) -> None:
-    let_time_pass(animation)
-    bpy.ops.ed.undo_push(message="start")
-    names = {name: item.name for name, item in balls.items()}
-    states = [{name: snapshot(bpy.data.objects[item]) for name, item in names.items()}]
-    for step, name in enumerate(names):
-        set_value(bpy.data.objects[names[name]], step - 3.5)
-        bpy.ops.ed.undo_push(message=f"edit {step}")
-        let_time_pass(animation)
-        states.append({name: snapshot(bpy.data.objects[item]) for name, item in names.items()})
-    for state in reversed(states[:-1]):
-        bpy.ops.ed.undo()
-        let_time_pass(animation)
-        for name, item in names.items():
-            assert differences(state[name], snapshot(bpy.data.objects[item])) == []
 
 
 def test_a_world_belongs_to_its_scene(tcb_animation, scenes) -> None:

@@ -25,7 +25,6 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
-    generated,
     key,
     new_object,
     new_rig,
@@ -33,7 +32,6 @@ from tests.animation.curves import (
     states,
 )
 from tests.animation.editors import editor
-from tests.animation.live import let_time_pass, live_object, set_value
 
 PLACES = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 TURNS = [(0, (1, 0, 0, 0)), (10, (0, 1, 0, 0)), (25, (0.5, 0.5, 0.5, 0.5)), (40, (0.6, 0, 0, 0.8))]
@@ -104,19 +102,15 @@ SHEET, CURVES, VIEWPORT = "DOPESHEET", "FCURVES", "VIEW_3D"
 
 IN_SHEET: dict[str, Operator] = {
     "delete": Operator(SHEET, lambda: dope.delete(confirm=False)),
-    "duplicate": Operator(SHEET, lambda: dope.duplicate()),
     "duplicate and move": Operator(SHEET, duplicated_and_moved),
     "move": Operator(SHEET, in_time("TIME_TRANSLATE", 7)),
     "scale": Operator(SHEET, in_time("TIME_SCALE", 2)),
     "extend": Operator(SHEET, in_time("TIME_EXTEND", 7)),
     "snap to frames": Operator(SHEET, lambda: dope.snap(type="NEAREST_FRAME")),
-    "snap to the current frame": Operator(SHEET, lambda: dope.snap(type="CFRA")),
     "mirror": Operator(SHEET, lambda: dope.mirror(type="CFRA")),
-    "clean": Operator(SHEET, lambda: dope.clean(threshold=10)),
     "clean channels": Operator(SHEET, lambda: dope.clean(threshold=10, channels=True)),
     "bake keys": Operator(SHEET, lambda: dope.bake_keys()),
     "paste": Operator(SHEET, pasted(dope)),
-    "paste flipped": Operator(SHEET, pasted(dope, flipped=True)),
     "paste over all": Operator(SHEET, pasted(dope, merge="OVER_ALL")),
     "insert": Operator(SHEET, lambda: dope.keyframe_insert(type="ALL")),
     "interpolation": Operator(SHEET, lambda: dope.interpolation_type(type="SINE")),
@@ -124,14 +118,7 @@ IN_SHEET: dict[str, Operator] = {
     "handle type": Operator(SHEET, lambda: dope.handle_type(type="VECTOR")),
     "key type": Operator(SHEET, lambda: dope.keyframe_type(type="EXTREME")),
     "extrapolation": Operator(SHEET, lambda: dope.extrapolation_type(type="LINEAR")),
-    "make cyclic": Operator(SHEET, lambda: dope.extrapolation_type(type="MAKE_CYCLIC")),
     "delete channels": Operator(SHEET, lambda: anim.channels_delete()),
-}
-IN_TIMELINE: dict[str, Operator] = {
-    "timeline, move": Operator("TIMELINE", in_time("TIME_TRANSLATE", 7)),
-    "timeline, scale": Operator("TIMELINE", in_time("TIME_SCALE", 2)),
-    "timeline, delete": Operator("TIMELINE", lambda: dope.delete(confirm=False)),
-    "timeline, duplicate": Operator("TIMELINE", lambda: dope.duplicate()),
 }
 IN_CURVES: dict[str, Operator] = {
     "curves, delete": Operator(CURVES, lambda: graph.delete(confirm=False)),
@@ -140,10 +127,8 @@ IN_CURVES: dict[str, Operator] = {
     "curves, scale": Operator(CURVES, lambda: transform.resize(value=(2, 3, 1))),
     "curves, rotate": Operator(CURVES, lambda: transform.rotate(value=0.5)),
     "curves, snap frames": Operator(CURVES, lambda: graph.snap(type="NEAREST_FRAME")),
-    "curves, snap values": Operator(CURVES, lambda: graph.snap(type="VALUE")),
     "curves, flatten handles": Operator(CURVES, lambda: graph.snap(type="HORIZONTAL")),
     "curves, mirror time": Operator(CURVES, lambda: graph.mirror(type="CFRA")),
-    "curves, mirror values": Operator(CURVES, lambda: graph.mirror(type="VALUE")),
     "curves, clean": Operator(CURVES, lambda: graph.clean(threshold=10)),
     "curves, bake keys": Operator(CURVES, lambda: graph.bake_keys()),
     "curves, paste": Operator(CURVES, pasted(graph)),
@@ -169,11 +154,9 @@ IN_CURVES: dict[str, Operator] = {
     "curves, interpolation": Operator(CURVES, lambda: graph.interpolation_type(type="SINE")),
     "curves, easing": Operator(CURVES, lambda: graph.easing_type(type="EASE_IN")),
     "curves, handle type": Operator(CURVES, lambda: graph.handle_type(type="VECTOR")),
-    "curves, extrapolation": Operator(CURVES, lambda: graph.extrapolation_type(type="LINEAR")),
     "curves, make cyclic": Operator(CURVES, lambda: graph.extrapolation_type(type="MAKE_CYCLIC")),
     "add a modifier": Operator(CURVES, lambda: graph.fmodifier_add(type="NOISE")),
     "keys to samples": Operator(CURVES, lambda: graph.keys_to_samples()),
-    "curves, delete channels": Operator(CURVES, lambda: anim.channels_delete()),
 }
 KEYING_SET = "LocRotScale"
 IN_VIEWPORT: dict[str, Operator] = {
@@ -186,7 +169,7 @@ IN_VIEWPORT: dict[str, Operator] = {
 if bpy.app.version >= (5, 2, 0):
     # Blender 4.2 ignores locks here.
     IN_VIEWPORT["clear keyframes"] = Operator(VIEWPORT, lambda: anim.keyframe_clear_v3d(confirm=False))
-OPERATORS = IN_SHEET | IN_TIMELINE | IN_CURVES | IN_VIEWPORT
+OPERATORS = IN_SHEET | IN_CURVES | IN_VIEWPORT
 
 
 def kept(fcurve: bpy.types.FCurve) -> dict[str, Any]:
@@ -223,10 +206,10 @@ def run(operator: Operator, item: bpy.types.Object) -> None:
         operator.run()
 
 
-def baked_ball(animation, output: str, again: bool = False, segments: bool = False) -> bpy.types.Object:
+def baked_ball(animation, output: str, segments: bool = False) -> bpy.types.Object:
     """Return an object with baked tracks and a plain track in one action.
 
-    With `again`, parameters of the baked tracks were changed. With `segments`, Blender plays some of their segments.
+    With `segments`, Blender plays some segments of the baked tracks, and parameters were changed after the bake.
     """
     item = new_object("Ball", "QUATERNION")
     key(item, "location", PLACES, group="Baked")
@@ -239,7 +222,7 @@ def baked_ball(animation, output: str, again: bool = False, segments: bool = Fal
     tracks = ("location", "rotation_quaternion")
     animation.enable(item, prefixes=tracks, keep_look=False)
     animation.bake(item, prefixes=tracks, output=output)
-    if again:
+    if segments:
         for path in tracks:
             animation.key_set(item, path, 10, tension=-0.5, bias=0.75, continuity=0.3)
     return item
@@ -276,61 +259,13 @@ def test_an_operator_edits_all_but_the_baked_tracks(animation, name: str, output
     check(animation, OPERATORS[name], baked_ball(animation, output))
 
 
-RECALCULATING = ("move", "scale", "snap to frames", "handle type", "timeline, move", "curves, move", "smooth")
+RECALCULATING = ("move", "scale", "snap to frames", "handle type", "curves, move", "smooth")
 """Operators after which Blender places handles again."""
 
 
 @pytest.mark.parametrize(("output", "name"), each_once(OUTPUTS, RECALCULATING))
-def test_handles_stay_after_another_bake(animation, name: str, output: str) -> None:
-    check(animation, OPERATORS[name], baked_ball(animation, output, again=True))
-
-
-@pytest.mark.parametrize(("output", "name"), each_once(OUTPUTS, RECALCULATING))
 def test_handles_of_segments_that_blender_plays_stay(animation, name: str, output: str) -> None:
-    check(animation, OPERATORS[name], baked_ball(animation, output, again=True, segments=True))
-
-
-POSE: dict[str, Run] = {
-    "paste a pose": lambda: (bpy.ops.pose.copy(), bpy.ops.pose.paste()),
-    "breakdown": lambda: bpy.ops.pose.breakdown(factor=0.9),
-    "push": lambda: bpy.ops.pose.push(factor=0.9),
-    "relax": lambda: bpy.ops.pose.relax(factor=0.9),
-    "blend to neighbor": lambda: bpy.ops.pose.blend_to_neighbor(factor=0.9),
-    "clear transforms": lambda: bpy.ops.pose.transforms_clear(),
-    "insert": lambda: anim.keyframe_insert_by_name(type="WholeCharacter"),
-}
-
-
-@pytest.mark.parametrize("name", POSE)
-def test_a_pose_tool_with_auto_keying_keys_only_what_is_not_baked(animation, name: str) -> None:
-    rig = new_rig("Baked", "Plain")
-    for bone in ("Baked", "Plain"):
-        key(rig, f'pose.bones["{bone}"].rotation_quaternion', TURNS, group=bone)
-        key(rig, f'pose.bones["{bone}"].location', PLACES, group=bone)
-    baked, plain = (f'pose.bones["{bone}"]' for bone in ("Baked", "Plain"))
-    channels = [(fcurve.data_path, fcurve.array_index) for fcurve in fcurves(rig) if baked in fcurve.data_path]
-    animation.bake(rig, prefixes=[baked], keep_look=False)
-    choose_alone(rig)
-    bpy.ops.object.mode_set(mode="POSE")
-    bpy.ops.pose.select_all(action="SELECT")
-    bpy.context.scene.frame_set(FRAME)
-    before = [kept(curve(rig, *channel)) for channel in channels], contents(rig, plain)
-    for bone in rig.pose.bones:
-        bone.location.x += 3
-    with auto_keying(), editor(VIEWPORT):
-        POSE[name]()
-    # New channels of a baked bone, such as its scale, are not baked.
-    assert differences(before[0], [kept(curve(rig, *channel)) for channel in channels]) == []
-    assert co(curve(rig, f"{plain}.location"))[:, 0].tolist() == [0, 10, FRAME, 25, 40]
-
-
-def test_a_script_that_keys_a_baked_track_is_refused(animation) -> None:
-    item = baked_ball(animation, "SAMPLES")
-    before = contents(item, "location")
-    item.location = 7, 7, 7
-    assert not item.keyframe_insert("location", frame=12)
-    assert not item.keyframe_delete("location", frame=10)
-    assert contents(item, "location") == before
+    check(animation, OPERATORS[name], baked_ball(animation, output, segments=True))
 
 
 # Locks of groups
@@ -360,15 +295,6 @@ def test_a_group_is_locked_while_all_of_it_is_baked(animation) -> None:
     assert locks(item) == {"Places": True, "Mixed": False}
     assert {fcurve.data_path for fcurve in fcurves(item) if fcurve.lock} == {"delta_location", "delta_scale"}
     animation.free(item)
-    assert locks(item) == {"Places": False, "Mixed": False}
-    assert not any(fcurve.lock for fcurve in fcurves(item))
-
-
-@pytest.mark.parametrize("way", ["restore", "remove", "apply"])
-def test_a_group_is_unlocked_by_all_that_ends_a_bake(animation, way: str) -> None:
-    item = two_groups()
-    animation.bake(item, keep_look=False)
-    getattr(animation, way)(item)
     assert locks(item) == {"Places": False, "Mixed": False}
     assert not any(fcurve.lock for fcurve in fcurves(item))
 
@@ -508,28 +434,6 @@ def test_live_unlocks_a_group_for_new_channels(animation) -> None:
     assert contents(rig, *baked) == before
 
 
-@pytest.mark.parametrize("way", ["bake", "free"])
-def test_channels_that_a_script_adds_to_a_locked_group_hinder_nothing(animation, way: str) -> None:
-    rig = baked_bone(animation)
-    key(rig, TWIST, [(frame, frame) for frame, _ in PLACES], group="Bone")
-    report = getattr(animation, way)(rig)
-    assert (report.tracks, report.errors) == (3, [])
-    assert locks(rig) == {"Bone": False}
-    animation.enable(rig, keep_look=False)
-    assert animation.bake(rig).errors == []
-    assert locks(rig) == {"Bone": True}
-
-
-def test_a_frame_function_of_a_baked_track_can_be_edited(animation) -> None:
-    rig = baked_bone(animation)
-    animation.retime(rig, "SCALE", track='pose.bones["Bone"].location', scale=2.0)
-    timing = next(fcurve for fcurve in fcurves(rig) if "tcb_tracks" in fcurve.data_path)
-    assert not timing.lock
-    assert timing.group is None or not timing.group.lock
-    assert animation.bake(rig).errors == []
-    assert animation.free(rig).errors == []
-
-
 # Manual unlocking
 
 
@@ -608,49 +512,3 @@ def test_what_was_unlocked_and_edited_is_not_locked_again(animation, edit) -> No
 
 
 # The extension's tools and Live
-
-
-def choose_cycle(animation, item: bpy.types.ID) -> None:
-    animation.choose(item, "delta_location", cycle="LOOP")
-
-
-def set_tension(animation, item: bpy.types.ID) -> None:
-    animation.key_set(item, "delta_location", 10, tension=0.5)
-
-
-def bake_as_curves(animation, item: bpy.types.ID) -> None:
-    animation.bake(item, output="CURVES")
-
-
-def bake_half_frames(animation, item: bpy.types.ID) -> None:
-    animation.bake(item, step=0.5, extend=(-10, 60))
-
-
-@pytest.mark.parametrize("edit", [choose_cycle, set_tension, bake_as_curves, bake_half_frames])
-def test_our_own_tools_leave_all_baked_channels_locked(animation, edit) -> None:
-    item = two_groups()
-    animation.bake(item, keep_look=False)
-    before = contents(item, "delta_location")
-    edit(animation, item)
-    assert differences(before, contents(item, "delta_location")) != []
-    assert all(fcurve.lock for fcurve in fcurves(item))
-    assert locks(item) == {"Places": True, "Mixed": True}
-    assert set(states(animation, item).values()) == {"BAKED"}
-
-
-def test_live_updates_handles_beside_a_baked_track_and_leaves_that(animation, bakes) -> None:
-    item = live_object(animation, "Ball")
-    key(item, "scale", SIZES, group="Transform")
-    animation.enable(item, prefixes=["scale"], keep_look=False)
-    animation.bake(item, prefixes=["scale"])
-    bpy.ops.tcb.sync()
-    assert states(animation, item) == {"location": "HANDLES", "scale": "BAKED"}
-    before = contents(item, "scale")
-    bakes.clear()
-    set_value(item, 3.0)
-    let_time_pass(animation)
-    assert bakes == ["location"]
-    assert contents(item, "scale") == before
-    assert states(animation, item) == {"location": "HANDLES", "scale": "BAKED"}
-    assert generated(curve(item, "location")) == []
-    assert locks(item) == {"Transform": False}
