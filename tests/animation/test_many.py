@@ -66,12 +66,6 @@ def test_a_verb_on_many_takes_what_the_verb_takes(animation) -> None:
         assert verb == "bake" or [*many][1:] == [*one][1:], verb
 
 
-def test_the_signature_of_a_verb_on_many_says_what_it_takes_and_returns(animation) -> None:
-    signature = inspect.signature(animation.reduce_many)
-    assert signature.parameters["datablocks"].annotation is not inspect.Parameter.empty
-    assert "list[Reduction]" in str(signature.return_annotation)
-
-
 def test_every_function_with_a_datablock_and_a_report_has_one_for_many(animation) -> None:
     for name in dir(animation):
         signature = inspect.signature(function) if inspect.isfunction(function := getattr(animation, name)) else None

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters implied by edits: dragged handles, keys inserted on the curve, and mirroring in time."""
+"""Parameters implied by edits: dragged handles, and keys inserted on the curve."""
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import bpy
@@ -100,30 +99,6 @@ def test_a_dragged_handle_keeps_its_angle_and_the_other_handle_stays(animation, 
     assert animation.store.up_to_date.is_up_to_date(animation.find_track(ball, "location"))
 
 
-def test_selected_keys_are_not_compared_one_by_one_unless_a_handle_is_elsewhere(animation, ball) -> None:
-    edits = importlib.import_module(f"{animation.__name__}.live.meaning_of_edits")
-    read = animation.store.own_keys.read_own_keys
-    for selected in (True, False):
-        for fcurve in fcurves(ball):
-            for point in fcurve.keyframe_points:
-                set_selected(point, selected)
-        track = animation.find_track(ball, "location")
-        assert edits.may_imply([track], [read(track)]) == [False]
-    drag(ball, 1, "left", (7, 2))
-    track = animation.find_track(ball, "location")
-    assert edits.may_imply([track], [read(track)]) == [True]
-
-
-def test_both_handles_of_a_key_are_taken(animation, ball) -> None:
-    drag(ball, 1, "right", (14, 7))
-    point: Any = curve(ball, "location").keyframe_points[1]
-    point.select_left_handle, point.handle_left = True, (7, 4.7)
-    let_time_pass(animation)
-    assert slope(ball, 1, "right") == pytest.approx(0.5, abs=0.02)
-    assert slope(ball, 1, "left") == pytest.approx(0.1, abs=0.02)
-    assert said(animation, ball) == []
-
-
 def test_handles_that_are_laid_flat_with_their_key_selected_are_taken(animation, ball) -> None:
     point: Any = curve(ball, "location").keyframe_points[2]
     point.select_control_point = True
@@ -191,28 +166,25 @@ def test_outer_handles_and_those_that_blender_plays_stay_where_they_are_dragged(
         assert said(animation, ball) == []
 
 
-def test_beside_an_ease_the_handle_goes_back(animation, ball) -> None:
-    animation.key_set(ball, "location", 25, ease_to=0.5)
+@pytest.mark.parametrize(
+    "prevent",
+    [
+        lambda animation, obj: animation.choose(obj, "location", method="CATMULL_ROM"),
+        lambda animation, obj: animation.key_set(obj, "location", 25, ease_to=0.5),
+    ],
+    ids=["method without parameters", "ease"],
+)
+def test_a_handle_that_parameters_do_not_decide_goes_back_and_a_line_says_so(animation, ball, prevent) -> None:
+    prevent(animation, ball)
     let_time_pass(animation)
     before = snapshot(ball)
     drag(ball, 1, "right", (14, 7))
     let_time_pass(animation)
     (line,) = said(animation, ball)
+    assert "Location, frame 10" in line
     assert "was reset" in line
     kept = [each["handle_right"] for each in before], [each["handle_right"] for each in snapshot(ball)]
     assert kept[0] == kept[1]
-
-
-def test_of_a_method_without_parameters_the_handle_goes_back_and_a_line_says_so(animation, ball) -> None:
-    animation.choose(ball, "location", method="CATMULL_ROM")
-    let_time_pass(animation)
-    before = slope(ball, 1, "right")
-    drag(ball, 1, "right", (14, 7))
-    let_time_pass(animation)
-    (line,) = said(animation, ball)
-    assert "Location, frame 10" in line
-    assert "was reset" in line
-    assert slope(ball, 1, "right") == pytest.approx(before)
 
 
 def test_frames_of_handles_that_an_editor_rounds_are_no_edit(animation, ball) -> None:
@@ -416,66 +388,6 @@ def check_inserted(animation, turning: bpy.types.Object, before: tuple[Any, Any]
     without = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
     for one, ours, plain in zip(before, kept, without, strict=True):
         assert float(np.linalg.norm(ours - one)) < max(0.5 * float(np.linalg.norm(plain - one)), 2e-3)
-
-
-def mirror(obj: bpy.types.Object, path: str, about: float) -> None:
-    """Mirror in time with the result of Blender: keys and handles are reversed and sorted."""
-    for fcurve in (curve(obj, path, index) for index in range(3)):
-        places = [
-            (2 * about - point.co[0], point.co[1], point.handle_left[:], point.handle_right[:])
-            for point in fcurve.keyframe_points
-        ]
-        for point, (frame, value, left, right) in zip(fcurve.keyframe_points, places, strict=True):
-            point.select_control_point = True
-            point.co = (frame, value)
-            point.handle_left = (2 * about - right[0], right[1])
-            point.handle_right = (2 * about - left[0], left[1])
-        fcurve.update()
-
-
-@pytest.mark.parametrize("is_live", [True, False])
-def test_a_mirror_in_time_plays_the_motion_backwards(animation, is_live) -> None:
-    obj = new_object("Ball")
-    key(obj, "location", KEYS)
-    animation.enable(obj, keep_look=False)
-    animation.key_set(obj, "location", 10, tension=0.2, continuity=-0.3, bias=0.6)
-    animation.key_set(obj, "location", 25, bias=-0.5)
-    animation.bake(obj, output="HANDLES")
-    obj.animation_data.action.tcb_live = is_live
-    frames = np.linspace(0.0, 40.0, 81)
-    before = played(obj, frames)
-    mirror(obj, "location", 20.0)
-    if is_live:
-        let_time_pass(animation)
-    else:
-        animation.bake(obj, output="HANDLES")
-    assert np.abs(played(obj, frames)[:, ::-1] - before).max() < 1e-5
-    own = animation.store.own_keys.read_own_keys(animation.find_track(obj, "location"))[0]
-    assert own.keys.frames.tolist() == [0, 15, 30, 40]
-    numbers = np.nan_to_num(own.numbers[:, :5]).tolist()
-    assert numbers[2] == pytest.approx([0.2, -0.3, -0.6, 0, 0])
-    assert numbers[1] == pytest.approx([0, 0, 0.5, 0, 0])
-    # A second reversal restores the motion.
-    mirror(obj, "location", 20.0)
-    animation.bake(obj, output="HANDLES")
-    assert np.abs(played(obj, frames) - before).max() < 1e-5
-
-
-def test_a_mirror_in_time_swaps_eases(animation) -> None:
-    obj = new_object("Ball")
-    key(obj, "location", KEYS)
-    animation.enable(obj, keep_look=False)
-    animation.key_set(obj, "location", 10, ease_to=0.3, ease_from=0.7)
-    animation.bake(obj, output="HANDLES")
-    mirror(obj, "location", 20.0)
-    animation.bake(obj, output="HANDLES")
-    own = animation.store.own_keys.read_own_keys(animation.find_track(obj, "location"))[0]
-    assert np.nan_to_num(own.numbers[2, :5]) == pytest.approx([0, 0, 0, 0.7, 0.3])
-
-
-def played(obj: bpy.types.Object, frames: Any) -> Any:
-    """Return the locations, shape (3, n)."""
-    return np.array([[curve(obj, "location", i).evaluate(frame) for frame in frames.tolist()] for i in range(3)])
 
 
 def handle_state(obj: bpy.types.Object, row: int, index: int = 0) -> list[tuple[float, ...]]:

@@ -34,11 +34,6 @@ def thing(scene) -> bpy.types.Object:
     return keyed(VALUES, TURNS)
 
 
-def test_a_track_is_tcb_until_it_is_told_otherwise(animation, thing) -> None:
-    animation.enable(thing, keep_look=False)
-    assert {animation.find_track(thing, name).settings.method for name in ("location", "rotation")} == {"TCB"}
-
-
 def off(thing: bpy.types.Object, name: str, spline: Any, frames: Any) -> float:
     """Return the maximum deviation of Blender's playback from the spline. For rotations, it is an angle."""
     exact, errors = spline(frames), []
@@ -49,31 +44,6 @@ def off(thing: bpy.types.Object, name: str, spline: Any, frames: Any) -> float:
         else:
             errors.append(float(np.abs(np.array(thing.location) - wanted).max()))
     return max(errors)
-
-
-@pytest.mark.parametrize(("name", "method"), EACH)
-def test_blender_plays_samples_of_the_method_and_has_the_curves_back(animation, thing, name: str, method: str) -> None:
-    chosen(animation, thing, name, method)
-    before = snapshot(thing)
-    animation.bake(thing, step=0.25)
-    assert off(thing, name, spline_of(name, method), np.arange(-2, 44, 0.25)) < EXACT
-    first = snapshot(thing)
-    animation.bake(thing, step=0.25)
-    assert differences(first, snapshot(thing)) == []
-    animation.restore(thing)
-    assert differences(before, snapshot(thing)) == []
-
-
-@pytest.mark.parametrize(("name", "method"), EACH)
-def test_curves_come_within_the_tolerance_between_frames_too(animation, thing, name: str, method: str) -> None:
-    chosen(animation, thing, name, method)
-    before = snapshot(thing)
-    report = animation.bake(thing, output="CURVES")
-    within = NEAR_ANGLE if name == "rotation" else 1e-4 * np.ptp(VALUES, axis=0).max()
-    assert not any(note.code == "CURVES_MISS" for note in report.notes)
-    assert off(thing, name, spline_of(name, method), np.arange(0, 42, 0.125)) < 1.05 * within
-    animation.restore(thing)
-    assert differences(before, snapshot(thing)) == []
 
 
 @pytest.mark.parametrize(("each", "cycle"), each_once(EACH, ["REPEAT", "LOOP"]), ids=str)

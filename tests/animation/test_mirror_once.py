@@ -11,9 +11,9 @@ from tests.animation.curves import fcurves, key, new_object
 from tests.animation.live import let_time_pass
 
 KEYS = [(0, (0, 0, 0)), (10, (5, 1, 0)), (25, (2, 4, -1)), (40, (0, 1, 0))]
-BEFORE = {"tension": 0.2, "bias": 0.6, "ease_to": 0.25, "ease_from": 0.125}
-MIRRORED = {"tension": 0.2, "bias": -0.6, "ease_to": 0.125, "ease_from": 0.25}
-AFTER = {"tension": -0.5, "bias": 0.375, "ease_to": 0.5, "ease_from": 0.0}
+BEFORE = {"tension": 0.2, "continuity": -0.3, "bias": 0.6, "ease_to": 0.25, "ease_from": 0.125}
+MIRRORED = {"tension": 0.2, "continuity": -0.3, "bias": -0.6, "ease_to": 0.125, "ease_from": 0.25}
+AFTER = {"tension": -0.5, "continuity": 0.125, "bias": 0.375, "ease_to": 0.5, "ease_from": 0.0}
 OUTPUTS = ("SAMPLES", "CURVES", "HANDLES")
 
 

@@ -12,7 +12,6 @@ from tests.all_pairs import each_once
 from tests.animation.curves import (
     ALL_MODES,
     MODES,
-    bag_of,
     bits,
     curve,
     differences,
@@ -29,13 +28,22 @@ from tests.animation.random_tracks import mixed, parametrised
 
 
 @pytest.mark.parametrize(("step", "mode"), each_once([1.0, 0.25, 3.0], MODES))
-def test_baking_twice_gives_the_same_bits(animation, mode: str, step: float) -> None:
+def test_bakes_and_restores_in_turn_give_the_same_bits(animation, mode: str, step: float) -> None:
+    """The tracks are baked twice, with other options and back, and after a restore."""
     thing = mixed(mode)
+    before = snapshot(thing)
     parametrised(animation, thing)
     animation.bake(thing, step=step)
     first = snapshot(thing)
     animation.bake(thing, step=step)
     assert differences(first, snapshot(thing)) == []
+    animation.bake(thing, step=0.3, extend=(-50, 90))
+    animation.bake(thing, step=step)
+    assert differences(first, snapshot(thing)) == []
+    animation.restore(thing)
+    assert differences(before, snapshot(thing), identities=False) == []
+    animation.bake(thing, step=step)
+    assert {state["path"]: state for state in snapshot(thing)} == {state["path"]: state for state in first}
 
 
 def test_samples_after_live_handles_of_a_cycle_are_the_same_twice(animation) -> None:
@@ -78,37 +86,6 @@ def table(thing: bpy.types.Object) -> dict[str, object]:
     return action["tcb_animation"].to_dict()
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_another_step_and_back_gives_the_same_bits(animation, mode: str) -> None:
-    thing = mixed(mode)
-    animation.bake(thing, keep_look=False)
-    first = snapshot(thing)
-    animation.bake(thing, step=0.3, extend=(-50, 90))
-    animation.bake(thing)
-    assert differences(first, snapshot(thing)) == []
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_baking_again_after_a_restore_gives_the_same_bits(animation, mode: str) -> None:
-    thing = mixed(mode)
-    parametrised(animation, thing)
-    animation.bake(thing)
-    first = {state["path"]: state for state in snapshot(thing)}
-    animation.restore(thing)
-    animation.bake(thing)
-    assert {state["path"]: state for state in snapshot(thing)} == first
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_restore_after_many_bakes_gives_the_first_bits(animation, mode: str) -> None:
-    thing = mixed(mode)
-    before = snapshot(thing)
-    for step in (1, 0.25, 3, 1):
-        animation.bake(thing, step=step, keep_look=False)
-    animation.restore(thing)
-    assert differences(before, snapshot(thing), identities=False) == []
-
-
 def test_blenders_own_update_of_a_baked_curve_changes_nothing_of_that(animation) -> None:
     """Blender calls it after nearly every edit to any key of the curve."""
     for mode in ALL_MODES:
@@ -126,32 +103,22 @@ def test_blenders_own_update_of_a_baked_curve_changes_nothing_of_that(animation)
         assert differences(before, snapshot(thing), identities=False) == []
 
 
-@pytest.fixture
-def saved_and_loaded(tmp_path):
-    return lambda: save_and_load(tmp_path)
-
-
 @pytest.mark.parametrize("mode", MODES)
-def test_baking_again_after_save_and_load_gives_the_same_bits(animation, saved_and_loaded, mode: str) -> None:
+def test_a_bake_and_a_restore_after_save_and_load_give_the_same_bits(animation, tmp_path, mode: str) -> None:
     thing = mixed(mode)
+    before = snapshot(thing)
     parametrised(animation, thing)
     animation.bake(thing)
     first = snapshot(thing)
-    saved_and_loaded()
+    save_and_load(tmp_path)
     thing = bpy.data.objects["Thing"]
     assert differences(first, snapshot(thing)) == []
     animation.bake(thing)
     assert differences(first, snapshot(thing)) == []
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_restore_after_save_and_load_gives_the_first_bits(animation, saved_and_loaded, mode: str) -> None:
-    thing = mixed(mode)
-    before = snapshot(thing)
-    animation.bake(thing, keep_look=False)
-    saved_and_loaded()
-    animation.restore(bpy.data.objects["Thing"])
-    assert differences(before, snapshot(bpy.data.objects["Thing"]), identities=False) == []
+    save_and_load(tmp_path)
+    thing = bpy.data.objects["Thing"]
+    animation.restore(thing)
+    assert differences(before, snapshot(thing), identities=False) == []
 
 
 def copied_action(thing: bpy.types.Object) -> bpy.types.Object:
@@ -175,23 +142,15 @@ def copied_object(thing: bpy.types.Object) -> bpy.types.Object:
 
 @pytest.mark.parametrize("copy", [copied_action, copied_object])
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
-def test_a_copy_of_a_baked_action_bakes_to_the_same_bits(animation, copy, mode: str) -> None:
-    thing = mixed(mode)
-    parametrised(animation, thing)
-    animation.bake(thing)
-    other = copy(thing)
-    animation.bake(other)
-    assert differences(snapshot(thing), snapshot(other)) == []
-
-
-@pytest.mark.parametrize("copy", [copied_action, copied_object])
-@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
-def test_a_copy_of_a_baked_action_restores_to_the_first_bits(animation, copy, mode: str) -> None:
+def test_a_copy_of_a_baked_action_is_baked_and_restored_to_the_same_bits(animation, copy, mode: str) -> None:
     thing = mixed(mode)
     before = snapshot(thing)
-    animation.bake(thing, keep_look=False)
+    parametrised(animation, thing)
+    animation.bake(thing)
     baked = snapshot(thing)
     other = copy(thing)
+    animation.bake(other)
+    assert differences(baked, snapshot(other)) == []
     animation.restore(other)
     assert differences(before, snapshot(other), identities=False) == []
     assert differences(baked, snapshot(thing)) == []
@@ -208,18 +167,6 @@ def test_the_order_of_objects_changes_no_bit(animation) -> None:
         own = {row["path"]: row for row in snapshot(thing, identities=False)}
         for row in without_identities(state):
             assert own[row["path"]] == row
-
-
-def test_a_baked_channels_generated_keys_are_not_selected(animation) -> None:
-    thing = mixed("XYZ")
-    for fcurve in fcurves(thing):
-        for point in fcurve.keyframe_points:
-            set_selected(point, True)
-    animation.bake(thing, keep_look=False)
-    for fcurve in bag_of(thing).fcurves:
-        for point in fcurve.keyframe_points:
-            flags = {point.select_control_point, point.select_left_handle, point.select_right_handle}
-            assert flags == {point.type != "GENERATED"}
 
 
 def test_generated_keys_of_other_tools_count_as_the_animators(animation) -> None:
@@ -269,12 +216,6 @@ def test_a_baked_rotation_that_is_not_in_use_is_refused_and_goes_on_as_before(an
     thing.rotation_mode = "XYZ"
     animation.bake(thing)
     assert differences(baked, snapshot(thing)) == []
-
-
-def test_the_options_of_tracks_that_are_baked_alike_are_made_once(animation) -> None:
-    from_text = animation.store.table.track_records.from_text
-    text = animation.Options(step=0.5).text
-    assert from_text(text) is from_text(text) == animation.Options(step=0.5)
 
 
 @pytest.mark.parametrize("options", [{"output": "CURVES"}, {"output": "SAMPLES", "step": 2.0}])

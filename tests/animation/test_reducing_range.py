@@ -14,7 +14,6 @@ from tests.animation.curves import bits, channels, fcurves, key_densely, new_obj
 FIRST, LAST = 31.0, 70.0
 FRAMES = np.arange(1.0, 101.0)
 OUTSIDE = np.concatenate([np.arange(1.0, FIRST + 0.01, 0.125), np.arange(LAST, 100.01, 0.125)])
-_IDENTIFYING = ("back", "amplitude", "period")
 
 
 def set_keys(obj, interpolation, smoothing):

@@ -65,13 +65,9 @@ def test_one_key_is_a_constant(animation) -> None:
     assert curve(item, "location", 1).evaluate(100) == 2
 
 
-def test_two_keys_at_one_frame(animation, thing) -> None:
-    set_frames(curve(thing, "location", 1), [0, 10, 10])
-    refused(animation, thing, "Ball", "location", "frame 10", "two keys are at the same frame")
-
-
-def test_two_keys_nearly_at_one_frame(animation, thing) -> None:
-    set_frames(curve(thing, "location", 1), [0, 10, 10.0005])
+@pytest.mark.parametrize("frame", [10, 10.0005])
+def test_two_keys_at_one_frame(animation, thing, frame: float) -> None:
+    set_frames(curve(thing, "location", 1), [0, 10, frame])
     refused(animation, thing, "Ball", "location", "frame 10", "two keys are at the same frame")
 
 
@@ -210,12 +206,8 @@ def test_ten_million_samples_are_refused_with_their_number(animation, thing) -> 
     refused(animation, thing, f"{3 * 64 * 1_500_026:,}", "10,000,000", step=1 / 64)
 
 
-def test_samples_that_blender_would_take_for_one_are_refused(animation, thing) -> None:
-    refused(animation, thing, "step of 0.002", "0.0125 frames", step=0.002)
-
-
-@pytest.mark.parametrize("step", [1e-30, 1e-300, 5e-324])
-def test_a_step_next_to_nothing_is_refused(animation, thing, step: float) -> None:
+@pytest.mark.parametrize("step", [0.002, 5e-324])
+def test_samples_that_blender_would_take_for_one_are_refused(animation, thing, step: float) -> None:
     refused(animation, thing, f"step of {step:g}", "0.0125 frames", step=step)
 
 
@@ -284,31 +276,6 @@ def test_a_generated_key_takes_no_parameters(animation, thing) -> None:
     animation.bake(thing, keep_look=False)
     with pytest.raises(animation.AnimationError, match="frame 11: no key"):
         animation.key_set(thing, "location", 11, tension=0.5)
-
-
-@pytest.mark.parametrize("verb", ["bake", "enable", "restore", "remove"])
-@pytest.mark.parametrize("bake_first", [False, True])
-def test_a_table_of_a_newer_schema_is_left_alone(animation, thing, bake_first: bool, verb: str) -> None:
-    animation.enable(thing, keep_look=False)
-    if bake_first:
-        animation.bake(thing)
-    thing.animation_data.action["tcb_animation"]["schema"] = 99
-    before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match=r'"Ball".*newer.*schema 99'):
-        getattr(animation, verb)(thing)
-    assert snapshot(thing) == before
-    assert thing.animation_data.action["tcb_animation"]["schema"] == 99
-
-
-def test_no_key_is_set_in_a_table_of_a_newer_schema(animation, thing) -> None:
-    animation.enable(thing, keep_look=False)
-    thing.animation_data.action["tcb_animation"]["schema"] = 99
-    for change in (
-        lambda: animation.key_set(thing, "location", 10, tension=0.5),
-        lambda: animation.choose(thing, "location", cycle="REPEAT"),
-    ):
-        with pytest.raises(animation.AnimationError, match="newer"):
-            change()
 
 
 def test_a_locked_track_is_not_restored(animation, thing) -> None:
@@ -427,29 +394,6 @@ def test_a_key_that_is_not_finite_does_not_damage_the_table(animation, what: str
     assert [each["co"] for each in restored] == [each["co"] for each in good]
     animation.remove(bad)
     assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "location"] == good
-
-
-@pytest.mark.parametrize("keep_look", [False, True])
-@pytest.mark.parametrize("by", ["bake", "bake_many", "enable", "operator"])
-def test_a_bad_key_in_one_track_keeps_no_other_track_from_its_bake(animation, by: str, keep_look: bool) -> None:
-    bad, good = with_bad_scale("Bad"), keyed(keys=KEYS)
-    before = [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"]
-    bpy.ops.object.select_all(action="DESELECT")
-    bad.select_set(True)
-    bpy.context.view_layer.objects.active = bad
-    if by == "bake":
-        said = list(map(str, animation.bake(bad, keep_look=keep_look).errors))
-    elif by == "bake_many":
-        said = list(map(str, animation.bake_many([bad, good], keep_look=keep_look).errors))
-    elif by == "enable":
-        said = list(map(str, animation.bake_many([bad, good], keep_look=keep_look, enable=True).errors))
-    else:
-        with pytest.raises(RuntimeError) as error:
-            bpy.ops.tcb.bake(keep_look=keep_look)
-        said = [str(error.value).removeprefix("Error: ").strip()]
-    assert ['"Bad", Scale, frame 10' in line for line in said] == [True]
-    assert len(co(curve(bad, "location"))) > len(KEYS)
-    assert [bits(fcurve) for fcurve in fcurves(bad) if fcurve.data_path == "scale"] == before
 
 
 def test_a_baked_track_whose_own_keys_are_all_gone_is_named(animation, thing) -> None:

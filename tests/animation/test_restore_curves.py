@@ -16,11 +16,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from tests.animation.curves import action_bits, fcurves
+from tests.animation.curves import action_bits, fcurves, new_object
 from tests.animation.imported import Values, imported, played
 from tests.formats.fbx_layout import CONSTANT, CUBIC, NEXT, TCB, USER, KeyCurve, Model, scene_bytes
-
-RATE = 24.0
 
 
 def key(owner: Any, path: str, index: int, frames: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> None:
@@ -55,12 +53,6 @@ def animate(owner: Any, rng: np.random.Generator) -> None:
     slopes = ends / np.linalg.norm(ends, axis=2)[:, :, np.newaxis] - q
     for index in range(4):
         key(owner, "rotation_quaternion", index, frames, q[:, index], slopes[:, :, index])
-
-
-def new_object(name: str) -> bpy.types.Object:
-    made = bpy.data.objects.new(name, None)
-    bpy.context.scene.collection.objects.link(made)
-    return made
 
 
 def new_rig(bones: int, rng: np.random.Generator) -> bpy.types.Object:
@@ -279,7 +271,7 @@ def test_exact_adds_keys_until_the_tolerance_is_reached(scene: Any, animation: A
     assert json.loads(json.dumps(plain.to_dict(), allow_nan=False))["handles"][0]["range"] == 0.0
     assert len(fcurves(box)[3].keyframe_points) == 4
     again = animation.restore_curves(path, [box], exact=True)
-    assert again.rotation_error <= animation.ROTATION_TOLERANCE < plain.rotation_error
+    assert again.rotation_error <= animation.Options().rotation_tolerance < plain.rotation_error
     assert again.keys > plain.keys
 
 
@@ -338,7 +330,12 @@ def test_a_damaged_file_changes_nothing(scene: Any, animation: Any, tmp_path: Pa
 
 
 def test_the_operator_is_one_undo_step_and_reports(moved: Any, animation: Any) -> None:
-    path, _objects = moved
-    assert bpy.ops.import_anim.tcb_restore_curves(filepath=str(path)) == {"FINISHED"}
+    path, objects = moved
+    bpy.ops.ed.undo_push(message="imported")
+    before = action_bits(objects["Box"].animation_data.action)
+    assert bpy.ops.import_anim.tcb_restore_curves("EXEC_DEFAULT", True, filepath=str(path)) == {"FINISHED"}
+    assert action_bits(bpy.data.objects["Box"].animation_data.action) != before
+    bpy.ops.ed.undo()
+    assert action_bits(bpy.data.objects["Box"].animation_data.action) == before
     with pytest.raises(RuntimeError, match="cannot be read"):
         bpy.ops.import_anim.tcb_restore_curves(filepath="/nowhere.glb")

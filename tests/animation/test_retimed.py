@@ -113,19 +113,6 @@ def test_curves_are_baked_as_samples(animation):
         np.testing.assert_array_equal(co(curve(by_curves, fcurve.data_path, fcurve.array_index)), co(fcurve))
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_rotations_are_played_backwards(animation, mode):
-    forward, back = keyed("Forward", mode), keyed("Back", mode)
-    function(back, FUNCTIONS["reversed"])
-    animation.bake(forward, keep_look=False)
-    animation.bake(back, keep_look=False)
-    frames = list(range(1, 41))
-    _, ahead = played(forward, frames)
-    _, behind = played(back, frames)
-    apart = [reference.apart(a, b) for a, b in zip(ahead, behind[::-1], strict=True)]
-    assert max(apart) < 1e-5
-
-
 @pytest.mark.parametrize("mode", ["AXIS_ANGLE", "XYZ", "ZXY"])
 def test_angles_go_on_without_a_jump(animation, mode):
     item = keyed(mode=mode)
@@ -279,16 +266,6 @@ def test_a_second_bake_gives_the_same_bits(animation):
     before = snapshot(item)
     animation.bake(item)
     assert differences(before, snapshot(item)) == []
-
-
-def test_a_key_that_is_moved_keeps_its_own_value(animation):
-    item = keyed()
-    function(item, FUNCTIONS["reversed"])
-    animation.bake(item, keep_look=False)
-    track = animation.find_track(item, "location")
-    for index in range(3):
-        keys = animation.store.own_keys.read_own_keys(track)[index].keys
-        assert keys.values.tolist() == [place[index] for _, place in PLACES]
 
 
 def test_an_edit_of_the_function_makes_the_track_out_of_date(animation):

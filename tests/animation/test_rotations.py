@@ -9,7 +9,7 @@ import random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler, Quaternion
+from mathutils import Euler
 from scipy.spatial.transform import Rotation
 
 from interp import rotations
@@ -19,16 +19,13 @@ from tests.animation.curves import (
     ALL_MODES,
     MODES,
     ORDERS,
-    PARAMETERS,
     co,
     curve,
     differences,
     fcurves,
     key,
     new_object,
-    new_rig,
     orientations,
-    play,
     rotation_path,
     snapshot,
 )
@@ -62,53 +59,6 @@ def test_samples_lie_on_the_spline(animation, mode: str, step: float, parameters
     for frame in sampled_frames(thing, path):
         shown = quaternion_at(thing, frame)
         assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_blender_shows_the_spline(animation, mode: str) -> None:
-    rows = values_of(mode, rotations_near_each_other(random.Random(5), 5, 1.2))
-    thing = new_object("Thing", mode)
-    keys = keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
-    animation.bake(thing, step=0.25)
-    for frame in np.arange(-1, 38, 0.25).tolist():
-        play(frame)
-        shown = np.array(thing.matrix_world.to_3x3())
-        wanted = np.array(Quaternion(reference.rotation(keys, frame)).to_matrix())
-        assert np.abs(shown - wanted).max() < 2 * RADIAN, frame
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_pose_bones_turn_as_objects_do(animation, mode: str) -> None:
-    rig = new_rig('An "arm"')
-    rig.pose.bones[0].rotation_mode = mode
-    prefix = f"{rig.pose.bones[0].path_from_id()}."
-    rows = values_of(mode, rotations_near_each_other(random.Random(7), 5, 1.2))
-    keys = keyed(animation, rig, mode, FRAMES, rows, prefix=prefix, **ALL_PARAMETERS)
-    animation.bake(rig)
-    for frame in range(37):
-        play(frame)
-        shown = np.array(rig.pose.bones[0].matrix_basis.to_quaternion(), dtype=np.float64)
-        assert reference.apart(shown, reference.rotation(keys, frame)) < 2 * RADIAN, frame
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_random_tracks_lie_on_their_splines(animation, mode: str) -> None:
-    path = rotation_path(mode)
-    for seed in range(5):
-        dice = random.Random(seed)
-        count = dice.randint(1, 7)
-        frames = np.float32(np.cumsum([dice.uniform(0.3, 20) for _ in range(count)]) - 30).tolist()
-        rows = values_of(mode, rotations_near_each_other(dice, count, 1.5))
-        parameters = {
-            name: [dice.choice([0, dice.uniform(0 if "ease" in name else -1, 1)]) for _ in frames]
-            for name in PARAMETERS
-        }
-        thing = new_object("Thing", mode)
-        keys = keyed(animation, thing, mode, frames, rows, **parameters)
-        animation.bake(thing)
-        for frame in sampled_frames(thing, path):
-            shown = quaternion_at(thing, frame)
-            assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, (seed, frame)
 
 
 @pytest.mark.parametrize(("cycle", "mode"), each_once(["SINGLE", "REPEAT", "LOOP"], MODES))
@@ -223,26 +173,18 @@ def test_handles_name_the_keys_to_which_keyed_angles_name_another_way_round(anim
     assert str(note).startswith('"Thing", Euler Rotation: Euler angles jump at frame')
 
 
-def test_quaternion_samples_keep_their_sign_through_a_key_of_the_other_sign(animation) -> None:
-    turns = rotations_near_each_other(random.Random(2), 4, 1.0)
-    turns[2] = -turns[2]
-    thing = new_object("Thing", "QUATERNION")
-    keys = keyed(animation, thing, "QUATERNION", [0.0, 10.0, 20.0, 30.0], [tuple(map(float, q)) for q in turns])
-    animation.bake(thing, step=0.5)
-    frames = sampled_frames(thing, "rotation_quaternion")
-    rows = np.array([channels_at(thing, "rotation_quaternion", 4, frame) for frame in frames])
-    assert (np.einsum("ij,ij->i", rows[:-1], rows[1:]) > 0).all()
-    for frame, row in zip(frames, rows, strict=True):
-        assert reference.apart(row, reference.rotation(keys, frame)) < RADIAN
-
-
-def test_between_samples_a_key_of_the_other_sign_does_no_harm(animation) -> None:
+def test_samples_keep_their_sign_through_a_key_of_the_other_sign(animation) -> None:
     """Blender plays each channel separately, so the quaternion would shrink to zero where its sign changes."""
     turns = rotations_near_each_other(random.Random(2), 4, 1.0)
     turns[2] = -turns[2]
     thing = new_object("Thing", "QUATERNION")
     keys = keyed(animation, thing, "QUATERNION", [0.0, 10.0, 20.0, 30.0], [tuple(map(float, q)) for q in turns])
     animation.bake(thing, step=0.25)
+    frames = sampled_frames(thing, "rotation_quaternion")
+    rows = np.array([channels_at(thing, "rotation_quaternion", 4, frame) for frame in frames])
+    assert (np.einsum("ij,ij->i", rows[:-1], rows[1:]) > 0).all()
+    for frame, row in zip(frames, rows, strict=True):
+        assert reference.apart(row, reference.rotation(keys, frame)) < RADIAN
     for frame in np.arange(0, 30, 0.0625):
         row = channels_at(thing, "rotation_quaternion", 4, frame)
         assert reference.apart(row, reference.rotation(keys, frame)) < CHORD, frame
@@ -296,16 +238,6 @@ def test_next_to_a_key_with_undetermined_values_the_rotation_stays_right(animati
     frames = [8.5, 9.5, 10.5, 11.5]
     turns = Rotation.from_matrix(orientations(thing, frames)).inv() * Rotation.from_matrix(orientations(plain, frames))
     assert np.degrees(turns.magnitude()).max() < 0.1
-
-
-def test_shortest_path_takes_the_short_way_between_euler_keys(animation) -> None:
-    thing = new_object("Thing", "XYZ")
-    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (0, 0, math.radians(350)))])
-    animation.enable(thing, keep_look=False)
-    animation.choose(thing, "rotation_euler", path="SHORTEST")
-    animation.bake(thing)
-    row = channels_at(thing, "rotation_euler", 3, 5)
-    assert reference.apart(reference.of_euler(row), reference.of_euler((0, 0, math.radians(-5)))) < RADIAN
 
 
 @pytest.mark.parametrize("mode", MODES)

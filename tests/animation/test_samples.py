@@ -63,18 +63,6 @@ def test_blender_plays_the_spline_at_each_sample(animation, step: float) -> None
             assert abs(shown[component] - wanted) <= ulp(wanted), (frame, component)
 
 
-def test_channels_with_keys_at_other_frames_each_follow_their_own(animation) -> None:
-    thing = new_object()
-    own = {0: [(1, 0.0), (10, 3.0), (30, -1.0)], 1: [(-4, 2.0), (12, 5.0)], 2: [(7, 1.0)]}
-    for component, keys in own.items():
-        key(thing, "location", [(frame, (value,) * 3) for frame, value in keys], channels=[component])
-    animation.bake(thing, keep_look=False)
-    for component, keys in own.items():
-        for frame, value in co(curve(thing, "location", component)).tolist():
-            wanted = reference.scalar(keys, frame)
-            assert abs(value - wanted) <= ulp(wanted)
-
-
 def test_a_parameter_reaches_only_the_channels_keyed_at_its_frame(animation) -> None:
     thing = new_object()
     own = {0: [(0, 0.0), (10, 3.0), (30, -1.0)], 1: [(0, 2.0), (12, 5.0), (30, 0.0)]}
@@ -87,19 +75,6 @@ def test_a_parameter_reaches_only_the_channels_keyed_at_its_frame(animation) -> 
         for frame, value in co(curve(thing, "location", component)).tolist():
             wanted = reference.scalar(keys, frame)
             assert abs(value - wanted) <= ulp(wanted)
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_few_keys_play_as_the_formulas_say(animation, count: int) -> None:
-    thing = new_object()
-    parameters = {"tension": [0.5, -0.25][:count], "ease_from": [0.3, 0.0][:count], "ease_to": [0.1, 0.4][:count]}
-    rows = keyed(thing, animation, FRAMES[:count], VALUES[:count], **parameters)
-    animation.bake(thing)
-    for frame in range(-2, 12):
-        play(frame)
-        for component in range(3):
-            wanted = expected_at(rows, component, frame, VALUES[:count])
-            assert abs(thing.location[component] - wanted) <= ulp(wanted)
 
 
 @pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT", "LOOP"])

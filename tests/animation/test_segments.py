@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.all_pairs import all_pairs
-from tests.animation.curves import curve, fcurves, key, new_object
+from tests.animation.curves import curve, key, new_object
 
 KINDS = [each.identifier for each in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items]
 EASINGS = [each.identifier for each in bpy.types.Keyframe.bl_rna.properties["easing"].enum_items]
@@ -147,11 +147,3 @@ def test_segments_of_other_kinds_are_told_apart(bezier_segments, read_keys):
     points[11].handle_left.x = float("nan")
     plain = bezier_segments.is_plain(read_keys.read(fcurve))
     assert np.flatnonzero(~plain).tolist() == [3, 5, 7, 10, BEZIER_KEYS - 1]
-
-
-def test_keys_can_be_compared_and_hashed(read_keys) -> None:
-    thing = new_object()
-    key(thing, "location", [(1, (0, 4, 8)), (20, (1, 5, 9))])
-    keys, others = (read_keys.read(fcurve) for fcurve in fcurves(thing)[:2])
-    assert keys != others
-    assert len({keys, others}) == 2

@@ -50,19 +50,11 @@ def move(thing: bpy.types.Object) -> None:
         fcurve.update()
 
 
+@pytest.mark.parametrize("is_moved", [False, True])
 @pytest.mark.parametrize("options", OUTPUTS.values(), ids=OUTPUTS)
-def test_tracks_baked_together_get_the_keys_that_each_gets_alone(animation, options) -> None:
+def test_tracks_baked_together_get_the_keys_that_each_gets_alone(animation, options, is_moved: bool) -> None:
     together, alone = keyed_alike(animation), keyed_alike(animation)
-    animation.bake(together, **options)
-    for path in PATHS:
-        animation.bake(alone, prefixes=[path], **options)
-    assert differences(snapshot(together), snapshot(alone), identities=False) == []
-
-
-@pytest.mark.parametrize("options", OUTPUTS.values(), ids=OUTPUTS)
-def test_moved_tracks_baked_together_get_the_keys_that_each_gets_alone(animation, options) -> None:
-    together, alone = keyed_alike(animation), keyed_alike(animation)
-    for thing in (together, alone):
+    for thing in (together, alone) if is_moved else ():
         animation.bake(thing, output="HANDLES")
         move(thing)
     animation.bake(together, **options)

@@ -55,21 +55,6 @@ def test_who_shares_an_action_in_another_order_is_not_out_of_date_by_that(animat
     np.testing.assert_allclose(turns(one, frames), turns(other, frames), atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "modes", [("XYZ", "QUATERNION"), ("QUATERNION", "XYZ"), ("ZYX", "QUATERNION"), ("QUATERNION", "ZYX")]
-)
-def test_what_a_rotation_mode_does_not_play_is_not_out_of_date(animation, scene, modes) -> None:
-    one, other = two(*modes)
-    for item in (one, other):
-        animation.bake(item, output="HANDLES", keep_look=False)
-    for item, mode in ((one, modes[0]), (other, modes[1])):
-        found = states(animation, item)
-        used, unused = ("quaternion", "euler") if mode == "QUATERNION" else ("euler", "quaternion")
-        assert found[f"rotation_{used}"] in ("HANDLES", "TCB", "PLAIN")
-        assert found[f"rotation_{unused}"] in ("OTHER_MODE", "TCB", "PLAIN")
-    assert "OTHER_MODE" in {*states(animation, one).values(), *states(animation, other).values()}
-
-
 def test_an_edit_is_one_in_every_rotation_mode(animation, scene) -> None:
     one, other = two("XYZ", "ZYX")
     animation.bake_many([one, other], animation.Options(output="HANDLES"), keep_look=False)
@@ -126,16 +111,6 @@ def test_what_is_no_edit_of_a_bake(animation, scene, output: str, change) -> Non
     animation.bake(item, output=output, keep_look=False)
     change(item)
     assert states(animation, item) == {"location": CHANGES[change]}
-
-
-def test_another_timing_makes_a_bake_out_of_date_until_the_next(animation, scene) -> None:
-    item = new_object("Eins")
-    key(item, "location", TURNS)
-    animation.bake(item, keep_look=False)
-    animation.retime(item, "REVERSE")
-    assert states(animation, item) == {"location": "OUT_OF_DATE"}
-    animation.bake(item)
-    assert states(animation, item) == {"location": "BAKED"}
 
 
 def without_modifiers(item: bpy.types.Object) -> list[dict]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .conftest import settle
+
 # All data of F-curves, so that two states can be compared bit for bit, with or without the identities of keys. Also the
 # values of a parameter on the keys of the cube's location: {frame: number}.
 CURVES = """
@@ -56,4 +58,6 @@ def parameter(window: Any, name: str) -> Any:
 
 
 def everything(window: Any) -> Any:
+    """Return all data of the F-curves after Live has processed the edits."""
+    settle(window)
     return window.run(f"{CURVES}\nresult = everything()")

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from .conftest import PICTURES, settle, turns, wait_for
-from .dope_sheet import diamond
-from .editors import SHORTCUTS
 from .graphical import place
-from .rig import RIG, RIG_CURVES
+from .rig import RIG_CURVES, make_rig
 
-LAYOUT = "next(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR')"
 BAKED = """
 from bl_ext.user_default.tcb_animation import animation
 bones = [f'pose.bones["Bone {n}"]' for n in range(2)]
@@ -69,8 +66,7 @@ VIEWPORT = "a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 400, w
 @pytest.fixture
 def character(window: Any) -> Any:
     """The window with a rig in Pose Mode, with all bones selected. Two bones are baked, and handles play the third."""
-    made = RIG.replace("range(10)", "range(3)").replace("bpy.ops.tcb.enable()", "bpy.ops.tcb.enable(live=True)")
-    window.run(f"bpy.data.objects.remove(bpy.data.objects['Cube'])\n{made[: made.index(LAYOUT)]}{BAKED}")
+    window.run(f"{make_rig(bones=3)}{BAKED}")
     settle(window)
     assert window.run(LOCKS) == [LOCKED, LOCKED, FREE]
     return window
@@ -97,6 +93,16 @@ bpy.ops.ed.undo_push(message='chosen')
 def open_editor(window: Any, editor: tuple[str, str]) -> Any:
     kind, mode = editor
     return window.run(EDITOR.format(kind=kind, mode=mode))
+
+
+def diamond(window: Any, frame: float) -> Any:
+    """Return the window position of the summary's diamond at a frame."""
+    return window.run(f"""
+big = area('DOPESHEET_EDITOR')
+r = region(big, 'WINDOW')
+x, _ = r.view2d.view_to_region({frame}, 0, clip=False)
+result = (r.x + x, win().height - (r.y + r.height) + 36)
+""")
 
 
 def typed(window: Any, at: Any, *keys: str) -> None:
@@ -188,30 +194,6 @@ def test_a_box_that_is_dragged_is_not_taken_for_keys(character: Any) -> None:
     character.shot(PICTURES / "baked_box.png")
     assert character.run("result = bpy.context.window_manager.operators[-1].bl_idname") == "ACTION_OT_select_box"
     assert messages(character) == []
-
-
-def test_keys_dragged_in_the_timeline_leave_the_baked_bones_alone(character: Any) -> None:
-    baked, free = bits(character, 0, 1), bits(character, 2)
-    at = character.run("""
-def steps():
-    a = area('DOPESHEET_EDITOR')
-    a.ui_type = 'TIMELINE'
-    yield from drawn()
-    r = region(a, 'WINDOW')
-    with bpy.context.temp_override(window=win(), area=a, region=r):
-        bpy.ops.action.select_all(action='DESELECT')
-        bpy.ops.action.view_all()
-    bpy.ops.ed.undo_push(message='timeline')
-    yield from drawn()
-    x, y = r.view2d.view_to_region(13, 0, clip=False)
-    return r.x + x, win().height - r.y - 14
-""")
-    character.shot(PICTURES / "baked_timeline.png")
-    drag(character, at, 60)
-    assert bits(character, 0, 1) == baked
-    assert bits(character, 2) != free
-    assert messages(character) == ["6 baked tracks did not move. Free Bake to edit"]
-    character.shot(PICTURES / "baked_timeline_dragged.png")
 
 
 def test_a_pose_changed_on_a_baked_bone_is_explained_and_springs_back(character: Any) -> None:
@@ -327,72 +309,3 @@ def test_the_toggle_of_each_tab_frees_what_is_selected(character: Any, kind: str
         f"{RIG_CURVES}\nresult = sorted({{len(c.keyframe_points) for c in fcurves() if '\"Bone 0\"' in c.data_path}})"
     )
     assert lengths == [4]
-
-
-LINE_OF_MESSAGES = """
-ui = region(area('VIEW_3D'), 'UI')
-result = ui.x + 60, win().height - ui.y - ui.height + 76
-"""
-"""Return the message line of the tab."""
-
-
-def test_the_button_beside_a_message_frees_and_the_message_goes(character: Any) -> None:
-    choose(character, 0)
-    typed(character, character.run(VIEWPORT), "g", "x", "1", "Return")
-    assert len(messages(character)) == 1
-    x, y = character.run(LINE_OF_MESSAGES)
-    character.click((x, y))
-    character.shot(PICTURES / "baked_message.png")
-    # below the message, in the list opened by the line
-    character.click((x, y + TO_BUTTON))
-    assert messages(character) == []
-    assert character.run(LOCKS) == [FREE, LOCKED, FREE]
-
-
-TO_BUTTON = 82
-
-
-def test_baked_and_free_bones_selected_together_do_not_confuse_own_tools(character: Any) -> None:
-    """Test jumps to keys, a tension for all selected keys, the Breakdowner, and Make TCB Key."""
-    at = character.run(VIEWPORT)
-    character.run(SHORTCUTS)
-    character.run("bpy.context.scene.frame_set(13); bpy.ops.ed.undo_push(message='frame')")
-    character.key("shift+alt+Right", at=at)
-    assert character.run("result = bpy.context.scene.frame_current") == 25
-    character.run("bpy.context.scene.frame_set(30); bpy.ops.ed.undo_push(message='frame')")
-    baked, free = bits(character, 0, 1), bits(character, 2)
-    character.run("""
-bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
-a = area('VIEW_3D')
-with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
-    bpy.ops.pose.breakdown('INVOKE_DEFAULT')
-""")
-    character.key("Return", at=at)
-    assert bits(character, 0, 1) == baked
-    assert bits(character, 2) != free
-    assert "Bone 0, Bone 1: the motion is baked, so the new pose will not be kept. Free Bake to edit" in messages(
-        character
-    )
-    character.key("ctrl+z", at=at)
-    assert bits(character, 2) == free
-
-    at = open_editor(character, DOPE_SHEET)
-    character.open_sidebar("DOPESHEET_EDITOR", "TCB")
-    character.key("a", at=at)
-    character.type_value(place(character.buttons("DOPESHEET_EDITOR", height=420, across=0.3), "tcb.tension"), "0.5")
-    settle(character)
-    character.shot(PICTURES / "baked_and_free.png")
-    tensions = character.run(f"""{RIG_CURVES}
-from bl_ext.user_default.tcb_animation.animation import find_track
-from bl_ext.user_default.tcb_animation.animation.store.own_keys import read_own_keys
-from bl_ext.user_default.tcb_animation.animation.store.table.rows import column_of
-result = []
-for n in range(3):
-    own = read_own_keys(find_track(bpy.data.objects['Rig'], f'pose.bones["Bone {{n}}"].location'))
-    result.append(sorted({{tuple(keys.numbers[:, column_of('tension')].tolist()) for keys in own.values()}}))
-""")
-    assert tensions == [[(0.5,) * 4]] * 3
-    assert bits(character, 0, 1) != baked
-    assert character.run(LOCKS) == [LOCKED, LOCKED, FREE]
-    character.key("ctrl+z", at=at)
-    assert bits(character, 0, 1) == baked

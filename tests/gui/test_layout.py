@@ -32,34 +32,6 @@ with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW'))
     bpy.ops.pose.select_all(action='SELECT')
 data.bones.active = data.bones['Bone']
 """
-STATES = {
-    "plain": "pass",
-    "enabled": "bpy.ops.tcb.enable(live=True)",
-    "baked": "bpy.ops.tcb.bake()",
-    "rotations keyed apart": """
-bpy.ops.tcb.free()
-from bl_ext.user_default.tcb_animation.animation.fcurves.channels import channels_of
-c = next(c for c in channels_of(bpy.context.object) if 'rotation' in c.data_path)
-c.keyframe_points.insert(30, c.evaluate(30))
-""",
-    "messages": """
-bpy.ops.tcb.key_whole()
-from bl_ext.user_default.tcb_animation.animation import Finding
-from bl_ext.user_default.tcb_animation.ui import operator_results
-texts = ('a long message about the last edit ' * 4, 'another')
-findings = [Finding('QUOTED', arguments=(text,)) for text in texts]
-operator_results.keep_result_notes(findings)
-""",
-    "between keys": "bpy.context.scene.frame_set(30)",
-    "mixed": """
-from bl_ext.user_default.tcb_animation import animation
-bpy.context.scene.frame_set(20)
-for name in ('location', 'rotation_quaternion'):
-    path = f'pose.bones["Bone"].{name}'
-    animation.key_set(bpy.context.object, path, 20, tension=0.5, bias=0.25, ease_from=0.3)
-""",
-    "removed": "bpy.ops.tcb.remove()",
-}
 SLIDERS = ("tcb.tension", "tcb.ease_from", "tcb.key_copy")
 
 
@@ -70,17 +42,6 @@ def places(window: Any, area: str) -> list[Any]:
     buttons = window.buttons(area, height=560, across=0.45, top=140)
     bake = next(name for name in buttons if "tcb.bake(" in name or "tcb.free(" in name)
     return [*(place(buttons, name) for name in SLIDERS), buttons[bake]]
-
-
-def test_no_row_moves_over_states_whole_rotations_messages_and_mixed_numbers(window: Any) -> None:
-    window.run(BONE)
-    found = {}
-    for state, code in STATES.items():
-        window.run(f"{code}\nbpy.ops.ed.undo_push(message='state')")
-        settle(window)
-        found[state] = places(window, "VIEW_3D")
-        window.shot(PICTURES / f"layout_{state.replace(' ', '_')}.png")
-    assert {state: at for state, at in found.items() if at != found["plain"]} == {}
 
 
 def test_no_row_of_an_animation_editor_moves_where_numbers_are_mixed(window: Any) -> None:

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from .conftest import PICTURES, settle
-from .cube import CURVES, hermite_first_segment
-from .dope_sheet import diamond, drag, everything, open_dope_sheet, own_frames
-from .editors import hold_slider, open_editor, take_back
+from .cube import CURVES, everything
+from .editors import open_editor
 from .graphical import place
-from .handles import AT_REST, is_as_played, value_at
+from .handles import AT_REST, is_as_played
 
 
 @pytest.fixture
@@ -26,41 +25,6 @@ def playing(window: Any) -> Any:
     counts = window.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves()]")
     assert set(counts) == {3}
     return window
-
-
-def test_a_tension_that_is_typed_or_dragged_moves_the_motion(playing):
-    slider = place(playing.buttons("VIEW_3D", height=440), "tcb.tension")
-    playing.type_value(slider, "0.75")
-    settle(playing)
-    for frame in (10, 11):
-        assert value_at(playing, frame) == pytest.approx(hermite_first_segment(frame), abs=1e-5)
-    before, typed = everything(playing), value_at(playing, 10, index=1)
-    hold_slider(playing, slider, 12)
-    settle(playing)
-    held = value_at(playing, 10, index=1)
-    playing.shot(PICTURES / "handles_held.png")
-    take_back(playing)
-    assert held != pytest.approx(typed, abs=1e-3)
-    assert everything(playing) == before
-    assert is_as_played(playing)
-
-
-def test_dragged_keys_are_followed_by_their_handles_and_undone_to_the_last_bit(playing):
-    open_dope_sheet(playing)
-    playing.click(diamond(playing, 20))
-    states = [everything(playing)]
-    for by, at in (("5", 25), ("-3", 22), ("4", 26)):
-        drag(playing, by)
-        states.append(everything(playing))
-        assert own_frames(playing) == own_frames(playing, "rotation_quaternion") == [1, at, 50]
-    playing.shot(PICTURES / "handles_dragged.png")
-    assert is_as_played(playing)
-    for state in reversed(states[:-1]):
-        playing.key("ctrl+z", at=diamond(playing, 40))
-        assert everything(playing) == state
-    for state in states[1:]:
-        playing.key("ctrl+shift+z", at=diamond(playing, 40))
-        assert everything(playing) == state
 
 
 def test_a_handle_that_is_dragged_becomes_parameters_of_its_key(playing):

@@ -7,7 +7,6 @@ from typing import Any
 
 from .conftest import PICTURES, settle
 from .cube import CURVES, hermite_first_segment
-from .dope_sheet import diamond, drag, open_dope_sheet, own_frames
 from .graphical import place
 
 
@@ -79,30 +78,3 @@ def steps():
     assert curves(window) == before
     assert window.run("result = list(bpy.data.objects['Cube'].animation_data.action.keys())") == []
     window.shot(PICTURES / "removed.png")
-
-
-def test_a_bake_is_freed_its_keys_are_moved_with_their_parameters_and_baked_again(window):
-    window.run("bpy.ops.tcb.enable(live=True); bpy.ops.tcb.key_set(track='location', frame=20, tension=0.5)")
-    window.run("bpy.ops.ed.undo_push(message='tension')")
-    by_handles = curves(window)
-    window.click(place(window.buttons("VIEW_3D"), "tcb.bake("))
-    baked = curves(window)
-    assert [len(curve[3]) for curve in baked] == [50, 50, 50]
-    window.click(place(window.buttons("VIEW_3D"), "tcb.free("))
-    assert curves(window) == by_handles
-    open_dope_sheet(window)
-    window.key("a", at=diamond(window, 20))
-    drag(window, "7")
-    window.shot(PICTURES / "freed_and_moved.png")
-    assert own_frames(window) == [8, 27, 57]
-    assert window.run(f"{CURVES}\nresult = numbers('tension')")[27.0] == 0.5
-    window.run("bpy.ops.tcb.bake(); bpy.ops.ed.undo_push(message='baked')")
-    moved = [[key_co(key) for key in curve[3]] for curve in curves(window)]
-    expected = [[(key_co(key)[0] + 7, key_co(key)[1]) for key in curve[3]] for curve in baked]
-    assert moved == expected
-
-
-def key_co(key: Any) -> tuple[float, float]:
-    """Return the frame and value of a key from `CURVES`."""
-    frame, value = key[0]
-    return frame, value

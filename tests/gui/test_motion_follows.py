@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from .conftest import PICTURES, settle, turns
-from .cube import CURVES
-from .dope_sheet import everything
+from .cube import CURVES, everything
 from .editors import open_editor, open_tcb_menu
 from .handles import AT_REST, value_at
 

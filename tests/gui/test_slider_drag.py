@@ -22,11 +22,6 @@ for frame, numbers in ((1, dict(tension=-0.5, bias=0.25, ease_to=0.5)), (20, dic
                        (50, dict(tension=0.75, ease_to=0.25, ease_from=0.5))):
     animation.key_set(cube, 'location', frame, **numbers)
 """
-HERMITE = """
-animation.choose(cube, 'location', method='HERMITE')
-for frame, velocity in ((1, (1, 0.5, 0)), (20, (-3, 0.5, 0.25))):
-    animation.key_set(cube, 'location', frame, velocity=velocity, ease_to=0.01 * frame)
-"""
 PUSH = """
 bpy.ops.ed.undo_push(message='set up')
 """
@@ -77,18 +72,6 @@ def test_escape_gives_keys_with_different_numbers_every_bit_back(window):
         take_back(window)
         assert state(window) == before
         assert parameter(window, name) == given
-
-
-def test_escape_gives_keys_with_velocities_every_bit_back(window):
-    _, buttons = editor_of(window, LIVE.format(live=True) + HERMITE)
-    before, played = state(window), window.run(PLAYED)
-    for name in ("tcb.velocity", "tcb.ease_to", "tcb.velocity"):
-        hold(window, place(buttons, name), 8)
-        held = window.run(PLAYED)
-        window.shot(PICTURES / f"held_{name}.png")
-        take_back(window)
-        assert held != played
-        assert state(window) == before
 
 
 def test_escape_and_the_release_that_wait_while_blender_is_busy_are_still_an_escape(window):
@@ -159,23 +142,6 @@ def test_several_sliders_are_dragged_at_once(window):
     window.xdotool("mouseup", 1)
     settle(window)
     assert [parameter(window, name) for name in ("tension", "continuity", "bias")] == held
-    window.key("ctrl+z", at=centre)
-    settle(window)
-    assert state(window) == before
-
-
-def test_a_baked_track_is_baked_again_at_each_step_and_taken_back(window):
-    centre, buttons = editor_of(window, LIVE.format(live=True) + MIXED + "animation.bake(cube)\n")
-    before, played = state(window), window.run(PLAYED)
-    hold(window, place(buttons, "tcb.tension"), 8)
-    held = window.run(PLAYED)
-    assert held != played
-    take_back(window)
-    assert state(window) == before
-    hold(window, place(buttons, "tcb.tension"), 8)
-    window.xdotool("mouseup", 1)
-    settle(window)
-    assert window.run(PLAYED) == held
     window.key("ctrl+z", at=centre)
     settle(window)
     assert state(window) == before

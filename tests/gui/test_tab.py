@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from .conftest import PICTURES, settle, turns
 from .cube import CURVES, everything
 from .editors import SHORTCUTS, hold_slider, take_back, unfold
@@ -37,11 +35,6 @@ def steps():
 def keys(window: Any, path: str = "location") -> Any:
     """Return the frames and values of each component's keys."""
     return window.run(f"{CURVES}\nresult = [[k[0] for k in c[3]] for c in everything() if c[0] == {path!r}]")
-
-
-def let_go(window: Any) -> None:
-    window.xdotool("mouseup", 1)
-    settle(window)
 
 
 def test_fields_shortcuts_and_presets_of_the_key_in_the_viewport(window):
@@ -127,57 +120,4 @@ def test_fields_shortcuts_and_presets_of_the_key_in_the_viewport(window):
     window.key("ctrl+z")
     settle(window)
     assert window.run(PARAMETERS) == [-0.5, -1.0, 0.0]
-    assert "Traceback" not in log(window)
-
-
-# The cube's location from F-curves at the current frame, its location in Blender, and its Location fields.
-BETWEEN_KEYS = f"""{CURVES}
-cube, frame = bpy.data.objects['Cube'], bpy.context.scene.frame_current
-shown = cube.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation
-result = [tuple(c.evaluate(frame) for c in fcurves() if c.data_path == 'location'), tuple(shown), tuple(cube.location)]
-"""
-
-
-def test_the_cube_between_two_keys_follows_each_change_of_a_parameter(window):
-    viewport = window.run(NARROW)
-    window.run(SHORTCUTS)
-    window.run("bpy.ops.tcb.enable(live=True); bpy.ops.tcb.preset_apply(preset='smooth')")
-    window.run("bpy.context.scene.frame_set(30); bpy.ops.ed.undo_push(message='enabled')")
-    settle(window)
-    seen: list[Any] = []
-
-    def check_it_follows() -> None:
-        """Check that the cube is at the location from its curves, which differs from its last location."""
-        settle(window)
-        played, *shown = window.run(BETWEEN_KEYS)
-        assert shown == [pytest.approx(played, abs=1e-5)] * 2
-        assert played not in seen[-1:]
-        seen.append(played)
-
-    check_it_follows()
-    buttons = window.buttons("VIEW_3D", height=480)
-    hold_slider(window, place(buttons, "tcb.tension"), 8)
-    check_it_follows()
-    let_go(window)
-    window.type_value(place(buttons, "tcb.bias"), "-0.5")
-    check_it_follows()
-    for back in (1, 0):
-        window.key("ctrl+z", at=viewport)
-        check_it_follows()
-        assert seen[-1] == pytest.approx(seen[back], abs=1e-5)
-    window.key("shift+alt+b")
-    for step in (30, 60):
-        window.xdotool("mousemove", viewport[0] + step, viewport[1])
-        turns(window)
-    check_it_follows()
-    window.key("Return")
-    window.key("ctrl+z")
-    check_it_follows()
-    window.key("shift+alt+p")
-    window.key("c")
-    check_it_follows()
-    window.run("bpy.ops.tcb.bake(output='SAMPLES'); bpy.ops.ed.undo_push(message='baked')")
-    settle(window)
-    window.type_value(place(window.buttons("VIEW_3D", height=480), "tcb.tension"), "0.9")
-    check_it_follows()
     assert "Traceback" not in log(window)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import PICTURES, settle, turns
+from .conftest import PICTURES, settle
 from .cube import CURVES, everything
 from .editors import open_editor, open_tcb_menu, unfold
 from .graphical import place
@@ -39,11 +39,6 @@ def steps():
         bpy.ops.graph.view_all()
     bpy.ops.ed.undo_push(message='one key')
     yield from drawn()
-"""
-HANDLE_ON_SCREEN = f"""{CURVES}
-r = region(max((a for a in win().screen.areas if a.type == 'GRAPH_EDITOR'), key=lambda a: a.height), 'WINDOW')
-x, y = r.view2d.view_to_region(*fcurves()[0].keyframe_points[1].handle_right, clip=False)
-result = (r.x + x, win().height - r.y - y)
 """
 # Compare the path drawn at each redraw with the curves at that time.
 WATCH = """
@@ -128,35 +123,6 @@ def test_sliders_beside_aligned_handles_are_gray_and_make_free_lets_them_act(win
     assert "Traceback" not in log(window)
 
 
-def test_a_dragged_handle_shows_its_keys_new_numbers(window):
-    window.run(LIVE)
-    settle(window)
-    centre = open_editor(window, "GRAPH_EDITOR")
-    window.run(ONE_KEY)
-    window.key("alt+a", at=centre)
-    assert shown(window, "GRAPH_EDITOR")[0] == []
-    x, y = window.run(HANDLE_ON_SCREEN)
-    for each in (x - 5, x):
-        window.xdotool("mousemove", each, y)
-        turns(window)
-    window.xdotool("mousedown", 1)
-    for step in range(1, 7):
-        turns(window)
-        window.xdotool("mousemove", x, y - 12 * step)
-    turns(window)
-    window.xdotool("mouseup", 1)
-    chosen, played, numbers = shown(window, "GRAPH_EDITOR")
-    flags = window.run(
-        f"{CURVES}\nk = fcurves()[0].keyframe_points[1]\n"
-        "result = [k.select_control_point, k.select_left_handle, k.select_right_handle]"
-    )
-    window.shot(PICTURES / "handle_dragged_in_tab.png")
-    assert flags == [False, False, True]
-    assert chosen == [("location", [20.0])]
-    assert played == ALL
-    assert numbers != [0.0, 0.0]
-
-
 def test_the_path_drawn_is_the_motion_of_that_redraw(window):
     window.run(TOP_VIEW)
     window.run(LIVE)
@@ -220,55 +186,6 @@ def test_the_dialog_of_parameters_shows_the_numbers_of_the_tab_and_keeps_mixed_o
     window.key("Return")
     settle(window)
     assert everything(window) == before
-    assert "Traceback" not in log(window)
-
-
-PLAYED = "bpy.context.scene.frame_set(10); result = tuple(bpy.data.objects['Cube'].location)"
-
-
-def sliders_that_act(window: Any) -> Any:
-    return window.run("""
-from bl_ext.user_default.tcb_animation.ui import chosen_values
-with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'UI')):
-    result = sorted(chosen_values.chosen_played(bpy.context).names)
-""")
-
-
-def test_keys_set_to_constant_by_hand_gray_the_sliders_and_make_bezier_lets_them_act(window):
-    window.run(LIVE)
-    settle(window)
-    curved = window.run(PLAYED)
-    window.run("bpy.context.scene.frame_set(20)")
-    tension = place(window.buttons("VIEW_3D"), "tcb.tension")
-    timeline = window.run(
-        "r = region(area('DOPESHEET_EDITOR'), 'WINDOW');"
-        "result = (r.x + r.width // 2, win().height - r.y - r.height // 2)"
-    )
-    window.key("a", at=timeline)
-    window.key("t", at=timeline)
-    window.shot(PICTURES / "interpolation_types.png")
-    window.key("c")
-    settle(window)
-    assert window.run(f"{CURVES}\nresult = {{k.interpolation for c in fcurves() for k in c.keyframe_points}}") == {
-        "CONSTANT"
-    }
-    assert window.run(PLAYED) == pytest.approx((0, 0, 0), abs=1e-6)
-    window.run("bpy.context.scene.frame_set(20)")
-    settle(window)
-    assert sliders_that_act(window) == []
-    window.shot(PICTURES / "keys_constant.png")
-    bezier = place(window.buttons("VIEW_3D", height=500, across=0.85), "tcb.key_bezier")
-    assert bezier[1] < tension[1]
-    window.click(bezier)
-    settle(window)
-    assert sliders_that_act(window) == ALL
-    window.shot(PICTURES / "keys_made_bezier.png")
-    assert place(window.buttons("VIEW_3D"), "tcb.tension") == tension
-    # The motion of the segment before the key is also restored.
-    assert window.run(PLAYED) == pytest.approx(curved, abs=1e-5)
-    window.key("ctrl+z", at=window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 80, 400)"))
-    settle(window)
-    assert window.run(PLAYED) == pytest.approx((0, 0, 0), abs=1e-6)
     assert "Traceback" not in log(window)
 
 

@@ -94,21 +94,19 @@ def test_without_an_active_bone_the_joint_of_the_selected_bone_is_checked(other_
     assert (finding.item, finding.bone) == ("Other", "Hand")
 
 
-def test_a_cameras_place_turn_and_all_its_parameters_are_baked_together(eye):
-    rows = [(1, 1.0), (11, 3.0), (31, 2.0)]
-    for path in ("lens", "shift_x", "shift_y", "clip_start", "clip_end", "dof.focus_distance", "sensor_width"):
-        key(eye.data, path, rows)
-    for path in ("location", "rotation_euler"):
-        key(eye, path, [(frame, (value, 0, -value)) for frame, value in rows])
-    assert bpy.ops.tcb.bake(keep_look=False) == {"FINISHED"}
-    for path in ("lens", "shift_x", "shift_y", "dof.focus_distance", "sensor_width"):
-        assert len(curve(eye.data, path).keyframe_points) == 31, path
-    for path in ("location", "rotation_euler"):
-        assert len(curve(eye, path, 2).keyframe_points) == 31, path
-    # the spline through the first key's neighbors, with all parameters 0
-    bpy.context.scene.frame_set(6)
-    leaving = 1.5 * 2.0 - 0.5 * (10 / 30) * (2.0 - 1.0)
-    arriving = (10 / 30) * (2.0 - 1.0)
-    expected = 2.0 + (leaving - arriving) / 8
-    played = (eye.data.lens, eye.data.shift_x, eye.data.dof.focus_distance, eye.location.x, -eye.location.z)
-    assert played == pytest.approx((expected,) * 5, abs=1e-5)
+def test_fix_rotations_is_one_undo_step_and_lists_the_spin(scene):
+    item = new_object("Cube", "QUATERNION")
+    key(item, "rotation_quaternion", [(1, (1, 0, 0, 0)), (20, (-0.9, -0.3, 0, 0)), (40, (0.8, 0.6, 0, 0))])
+    wheel = new_object("Wheel", "XYZ")
+    key(wheel, "rotation_euler", [(1, (0, 0, 0)), (50, (0, 12.6, 0))])
+    for each in (item, wheel):
+        each.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.tcb.fix_rotations("EXEC_DEFAULT", True) == {"FINISHED"}
+    assert [finding.item for finding in listed()] == ["Wheel"]
+    own = [point.co.y for point in curve(item, "rotation_quaternion").keyframe_points]
+    assert own == pytest.approx([1.0, 0.9, 0.8])
+    bpy.ops.ed.undo()
+    own = [point.co.y for point in curve(bpy.data.objects["Cube"], "rotation_quaternion").keyframe_points]
+    assert own == pytest.approx([1.0, -0.9, 0.8])

@@ -50,16 +50,6 @@ def test_a_press_lets_handles_play_and_goes_on_with_edits(ball, animation) -> No
     assert point.handle_right.y == pytest.approx(5, abs=1e-5)
 
 
-def test_a_press_keeps_the_look(ball, animation) -> None:
-    points = curve(ball, "location").keyframe_points
-    frames = np.linspace(0, 25, 101)
-    seen = [curve(ball, "location").evaluate(frame) for frame in frames]
-    press()
-    fcurve = curve(ball, "location")
-    assert len(points) == len(fcurve.keyframe_points)
-    assert np.abs(np.array(seen) - [fcurve.evaluate(frame) for frame in frames]).max() < 0.15
-
-
 def test_turning_live_on_reports_what_handles_play_on_bones(posed, animation) -> None:
     bpy.ops.tcb.enable()
     switch = importlib.import_module(f"{animation.__name__.removesuffix('.animation')}.ui.live.switch")
@@ -164,12 +154,3 @@ def test_a_rotation_keyed_in_some_channels_gets_keys_in_the_others(ball, animati
     assert {len(curve(ball, "rotation_euler", index).keyframe_points) for index in range(3)} == {len(KEYS)}
     assert animation.find_track(ball, "rotation_euler").is_played
     assert "all rotation channels were keyed" in capfd.readouterr().out
-
-
-def test_restore_after_a_press_gives_the_curves_back(ball, animation) -> None:
-    before = snapshot(ball, identities=False)
-    press()
-    bpy.ops.tcb.restore()
-    bpy.context.view_layer.update()
-    assert differences(before, snapshot(ball, identities=False)) == []
-    assert not ball.animation_data.action.tcb_live

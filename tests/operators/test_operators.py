@@ -242,20 +242,6 @@ def test_choosing_for_a_plain_track_preserves_its_motion_with_the_default_parame
     assert after == pytest.approx(before, abs=1e-3)
 
 
-def test_a_method_is_chosen_for_the_tracks_that_there_is_one_for(keyed, curve):
-    cube = keyed("Cube")
-    bpy.ops.tcb.enable()
-    bpy.ops.tcb.track_choose(track="location", method="LINEAR")
-    before = snapshot(cube)
-    with pytest.raises(RuntimeError, match="Shoemake 1985 interpolates rotations only"):
-        bpy.ops.tcb.track_choose(track="location", method="SHOEMAKE")
-    assert snapshot(cube) == before
-    bpy.ops.tcb.bake()
-    location = curve(cube, "location")
-    start, end = (next(p.co.y for p in location.keyframe_points if p.co.x == frame) for frame in (1, 11))
-    assert location.evaluate(6) == pytest.approx((start + end) / 2)
-
-
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 def test_free_bake_gives_the_own_keys_back_unlocked(keyed, output):
     cube = keyed("Cube")
@@ -304,16 +290,6 @@ def test_remove_works_on_a_bake_whose_table_is_gone(keyed, curve):
     assert not any(fcurve.lock for fcurve in fcurves(cube))
 
 
-def test_restore_works_on_what_handles_play_and_on_what_is_baked(keyed):
-    cube = keyed("Cube")
-    before = snapshot(cube, identities=False)
-    for output in ("HANDLES", "SAMPLES"):
-        bpy.ops.tcb.bake(output=output)
-        assert bpy.ops.tcb.restore() == {"FINISHED"}
-        assert differences(before, snapshot(cube, identities=False)) == []
-    assert not bpy.ops.tcb.restore.poll()
-
-
 def test_jumping_between_keys_passes_over_generated_ones(keyed, scene):
     keyed("Cube")
     bpy.ops.tcb.bake()
@@ -345,21 +321,6 @@ def test_a_bake_keeps_the_look_of_plain_keys_unless_told_otherwise(keyed, number
         cube.select_set(False)
 
 
-def test_a_bake_that_is_to_keep_the_look_changes_nothing_where_it_is_refused(keyed):
-    cube = keyed("Cube")
-    before = snapshot(cube)
-    with pytest.raises(RuntimeError, match="limit"):
-        bpy.ops.tcb.bake(keep_look=True, sample_limit=1)
-    assert snapshot(cube) == before
-
-
-def test_a_bake_that_is_to_keep_the_look_leaves_parameters_of_tcb_tracks_alone(keyed, numbers):
-    cube = keyed("Cube")
-    bpy.ops.tcb.enable(keep_look=False)
-    bpy.ops.tcb.bake(keep_look=True)
-    assert not any(numbers(cube, "location", name) for name in PARAMETERS)
-
-
 @pytest.mark.parametrize(
     ("output", "shown"),
     [
@@ -378,27 +339,17 @@ def test_bake_shows_what_matters_to_its_output(tcb_animation, output, shown):
     assert set(drawn) - {"output", "keep_look", "use_data"} == shown
 
 
-@pytest.fixture
-def in_strip(keyed):
-    """The first F-curve of the active object, whose action plays only in an NLA strip, at half speed."""
+def test_the_action_of_a_strip_is_baked_in_action_time_and_freed(keyed):
+    """The action plays only in an NLA strip, at half speed."""
     item = keyed("Cube")
-    data, (curve_in_strip, *_) = item.animation_data, fcurves(item)
+    data, (in_strip, *_) = item.animation_data, fcurves(item)
     action, slot = data.action, getattr(data, "action_slot", None)
     data.action = None
     strip = data.nla_tracks.new().strips.new("Strip", 101, action)
     if slot is not None:
         strip.action_slot = slot
     strip.scale = 2.0
-    assert not data.use_tweak_mode
-    return curve_in_strip
-
-
-def test_the_action_of_a_strip_is_baked_in_action_time(in_strip):
     assert bpy.ops.tcb.bake() == {"FINISHED"}
     assert [point.co.x for point in in_strip.keyframe_points] == list(range(1, 32))
-
-
-def test_the_action_of_a_strip_is_freed(in_strip):
-    bpy.ops.tcb.bake()
     assert bpy.ops.tcb.free() == {"FINISHED"}
     assert [point.co.x for point in in_strip.keyframe_points] == [1, 11, 31]

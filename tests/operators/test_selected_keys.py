@@ -466,15 +466,6 @@ def test_a_preset_sets_only_what_it_names(keyed, choose, editor, numbers, tmp_pa
     assert (numbers(cube, "location", "tension"), numbers(cube, "location", "bias")) == ({11.0: 0.5}, {11.0: -0.25})
 
 
-def test_without_an_animation_editor_a_preset_goes_to_the_key_in_the_sidebar(keyed, numbers, scene):
-    cube = keyed("Cube")
-    bpy.ops.tcb.enable(keep_look=False)
-    bpy.context.window_manager.tcb_track = "Object/Cube/location"
-    scene.frame_set(11)
-    bpy.ops.tcb.preset_apply(preset="stop")
-    assert numbers(cube, "location", "tension") == {11.0: 1.0}
-
-
 def test_the_next_key_of_all_that_is_shown(keyed, editor, curve, scene):
     cube = keyed("Cube")
     for index in range(4):
@@ -586,91 +577,6 @@ def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
         selected.ease_to_of_50 = 50.0
     assert numbers(cube, "location", "tension") == {1.0: 0.5, 11.0: 0.5}
     assert numbers(cube, "location", "ease_to") == {1.0: 1.0, 11.0: 1.0}
-
-
-def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_animation):
-    """The track was not TCB."""
-    edit = tcb_animation.animation.edit
-    cube = keyed("Cube")
-    choose(cube, "location", 11)
-    before = snapshot(cube)
-    with editor("DOPESHEET"):
-        (keys,) = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
-    kept = edit.recorded_tracks.record_tracks([(cube, keys.track)])
-    edit.set_parameters.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
-    assert snapshot(cube) != before
-    edit.recorded_tracks.revert_tracks(kept)
-    assert snapshot(cube) == before
-    assert not cube.animation_data.action.keys()
-
-
-def live_step(tcb_animation, keys, **given):
-    """Set parameters of the keys, as a drag does between two bakes by Live. Return the keys for the next step."""
-    edit = tcb_animation.animation.edit
-    found = edit.track_keys.read_again(keys)
-    for each in found:
-        edit.set_parameters.set_parameters(each, given)
-    bpy.context.view_layer.update()
-    tcb_animation.ui.live.updates.flush()
-    return found
-
-
-def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, numbers, tcb_animation):
-    """Handles placed by Live between two steps do not count as dragged by the animator."""
-    cube = keyed("Cube")
-    bpy.ops.tcb.enable(keep_look=False)
-    cube.animation_data.action.tcb_live = True
-    tcb_animation.ui.live.updates.flush()
-    choose(cube, "location", 11)
-    with editor("DOPESHEET"):
-        keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
-    for tension in (0.25, 0.5, 1.0):
-        keys = live_step(tcb_animation, keys, tension=tension)
-        assert numbers(cube, "location", "tension") == {11.0: tension}
-        # The value halfway, from the formulas. The tangent at 11 is (1 - tension) times the Catmull-Rom tangent, and
-        # the tangent at 31 depends on the rest of the chord.
-        leaving = (1 - tension) * 2 * 20 / 30 * (2.0 - 0.0) / 2
-        arriving = 1.5 * (2.0 - 5.0) - 0.5 * leaving
-        half = (5.0 + 2.0) / 2 + (leaving - arriving) / 8
-        assert curve(cube, "location").evaluate(21) == pytest.approx(half, abs=1e-5)
-    assert numbers(cube, "location", "bias") == numbers(cube, "location", "continuity") == {}
-
-
-def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed, choose, editor, tcb_animation):
-    """The track was not TCB, and another track of its live action is."""
-    edit = tcb_animation.animation.edit
-    cube = keyed("Cube")
-    tcb_animation.animation.enable(cube, ["rotation"], keep_look=False)
-    cube.animation_data.action.tcb_live = True
-    tcb_animation.ui.live.updates.flush()
-    choose(cube, "location", 11)
-    with editor("DOPESHEET"):
-        keys = tcb_animation.ui.chosen_keys.chosen_keys(bpy.context)
-    before = snapshot(cube)
-    kept = edit.recorded_tracks.record_tracks((cube, each.track) for each in keys)
-    for tension in (0.5, 0.75):
-        keys = live_step(tcb_animation, keys, tension=tension)
-    assert tcb_animation.animation.find_track(cube, "location").is_played
-    edit.recorded_tracks.revert_tracks(kept)
-    bpy.context.view_layer.update()
-    tcb_animation.ui.live.updates.flush()
-    assert snapshot(cube) == before
-    assert not tcb_animation.animation.find_track(cube, "location").enabled
-    assert cube.animation_data.action.tcb_live
-
-
-def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_animation):
-    cube = keyed("Cube")
-    bpy.ops.tcb.enable(keep_look=False)
-    cube.animation_data.action.tcb_live = True
-    choose(cube, "location", 11)
-    with editor("DOPESHEET"):
-        bpy.ops.tcb.key_set(tension=1.0)
-    bpy.context.view_layer.update()
-    tcb_animation.ui.live.updates.flush()
-    # The value halfway, with tension 1 only at 11. See test_a_baked_value_is_the_hermite_splines.
-    leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
-    assert curve(cube, "location").evaluate(21) == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])

@@ -7,7 +7,6 @@ import csv
 from types import SimpleNamespace
 
 import bpy
-import numpy as np
 import pytest
 
 from tests.animation.curves import co
@@ -71,12 +70,6 @@ def test_an_error_in_the_file_names_its_line_and_column(keyed, table_file):
         RuntimeError, match=r'^Error: run\.csv: line 3, column 2 \(location\[0\]\): "abc" is not a finite number$'
     ):
         bpy.ops.import_anim.tcb_table(filepath=table_file("frame,location[0]\n1,1\n2,abc"))
-
-
-def test_a_start_frame_that_is_not_finite_is_refused(keyed, table_file):
-    keyed("Cube")
-    with pytest.raises(RuntimeError, match=r"^Error: frame_start nan is not a finite number$"):
-        bpy.ops.import_anim.tcb_table(filepath=table_file("frame,location[0]\n1,1\n2,5"), frame_start=np.nan)
 
 
 def test_an_export_without_a_file_name_is_refused(keyed):

@@ -429,31 +429,6 @@ def test_all_presets_of_a_long_list_have_their_own_pictures(rig, own_presets, ch
     assert len(icons._icon_names) == icons._MAX_CACHED
 
 
-def test_a_live_drag_plays_its_steps_while_live_waits_for_its_end(cube, scene, event, tcb_animation):
-    updates, live = tcb_animation.ui.live.updates, cube.animation_data
-    tcb_animation.animation.enable(cube, keep_look=False)
-    live.action.tcb_live = True
-    updates.flush_all()
-    event(presses=True)
-    played = []
-    for tension in (0.25, -1.0, 0.5):
-        scene.tcb.tension = tension
-        bpy.context.view_layer.update()
-        updates.mark(live.action)
-        # the delay until the next check while Live waits
-        assert updates.tick() == pytest.approx(0.05)
-        played.append([curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)])
-    event(presses=False)
-    scene.tcb.tension = 0.5
-    updates.mark(live.action)
-    assert updates.tick() == pytest.approx(updates.QUIET)
-    for tension, values in zip((0.25, -1.0, 0.5), played, strict=True):
-        tcb_animation.animation.key_set(cube, "location", 11, tension=tension)
-        tcb_animation.animation.bake(cube, output="HANDLES")
-        assert values == [curve(cube, "location", 2).evaluate(frame / 4) for frame in range(4, 125)]
-    assert played[0] != played[1]
-
-
 def test_a_slider_that_is_read_after_the_release_ends_its_drag(cube, scene, event, tcb_animation):
     animation = tcb_animation.animation
     replay = importlib.import_module(f"{animation.__name__}.bake.drags")

@@ -11,14 +11,19 @@ import pytest
 from tests.animation.curves import key, new_object
 from tests.panels.layouts import drawn
 
-pytestmark = pytest.mark.usefixtures("advanced")
+pytestmark = pytest.mark.usefixtures("advanced", "dense")
 
 
-def test_reduce_has_its_panel_with_its_errors(scene, tcb_animation):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, ((frame - 30) ** 2 / 100, 0, 0)) for frame in range(1, 61)])
-    dense.select_set(True)
-    bpy.context.view_layer.objects.active = dense
+@pytest.fixture
+def dense(scene):
+    """A selected, active object with a key at each of 100 frames."""
+    item = new_object("Dense", "XYZ")
+    key(item, "location", [(frame, (math.sin(frame / 9.0), 0, 0)) for frame in range(1, 101)])
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+
+
+def test_reduce_has_its_panel_with_its_errors(scene):
     settings = scene.tcb.reduction
     settings.error, settings.period = 0.02, 5.0
     calls = [each for each in drawn("TCB_PT_reduce") if each.startswith("bpy.ops.tcb.reduce")]
@@ -26,11 +31,7 @@ def test_reduce_has_its_panel_with_its_errors(scene, tcb_animation):
     assert all("error=0.02" in call and "period=5" in call for call in calls)
 
 
-def test_reduce_begins_with_the_method_and_names_what_0_stands_for(scene, tcb_animation):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, ((frame - 30) ** 2 / 100, 0, 0)) for frame in range(1, 61)])
-    dense.select_set(True)
-    bpy.context.view_layer.objects.active = dense
+def test_reduce_begins_with_the_method_and_names_what_0_stands_for(scene):
     shown = drawn("TCB_PT_reduce")
     options = [each for each in shown if each.startswith("TCBReduction.")]
     assert options[0].startswith("TCBReduction.method")
@@ -42,11 +43,7 @@ def test_reduce_begins_with_the_method_and_names_what_0_stands_for(scene, tcb_an
     assert units == {"error": "LENGTH", "still": "LENGTH", "angle": "ROTATION"}
 
 
-def test_the_result_of_a_reduction_stays_in_the_panel(scene, tcb_animation):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, (math.sin(frame / 9.0), 0, 0)) for frame in range(1, 101)])
-    dense.select_set(True)
-    bpy.context.view_layer.objects.active = dense
+def test_the_result_of_a_reduction_stays_in_the_panel(scene):
     bpy.ops.tcb.reduce(error=0.01)
     text = bpy.context.window_manager.tcb_reduction
     assert text.startswith('"Dense": ')
@@ -55,11 +52,7 @@ def test_the_result_of_a_reduction_stays_in_the_panel(scene, tcb_animation):
     assert all(word in shown for word in text.split())
 
 
-def test_errors_that_were_compared_are_buttons(scene, tcb_animation):
-    dense = new_object("Dense", "XYZ")
-    key(dense, "location", [(frame, (math.sin(frame / 9.0), 0, 0)) for frame in range(1, 101)])
-    dense.select_set(True)
-    bpy.context.view_layer.objects.active = dense
+def test_errors_that_were_compared_are_buttons(scene):
     scene.tcb.reduction.still = 0.001
     bpy.ops.tcb.reduce_compare(error=0.01)
     shown = drawn("TCB_PT_reduce")

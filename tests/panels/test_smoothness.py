@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 
 import bpy
@@ -80,11 +79,6 @@ def test_it_offers_to_write_velocities(scene):
     active("location", [(0, (0, 0, 0)), (10, (1, 0, 0))])
     shown = "\n".join(drawn(PANEL))
     assert "velocities_write" in shown
-
-
-def test_it_is_closed_until_opened(tcb_animation):
-    panel = importlib.import_module(f"{tcb_animation.__name__}.panels.smoothness").TCB_PT_motion
-    assert "DEFAULT_CLOSED" in panel.bl_options
 
 
 def test_what_can_not_be_found_while_drawing_is_told(scene, tcb_animation):

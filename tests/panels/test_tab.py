@@ -153,13 +153,6 @@ def test_a_choice_goes_to_the_tracks_of_all_selected_keys(cube, choose, inside, 
     assert [find_track(cube, path).settings.cycle for path in ("location", "scale")] == ["LOOP", "LOOP"]
 
 
-def test_a_locked_track_says_why_its_sliders_are_grey(cube, choose, keys_panel, tcb_animation):
-    choose(1)
-    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
-        fcurve.mute = True
-    assert "the channels are muted. Unmute them first" in " ".join(keys_panel())
-
-
 @pytest.fixture
 def hermite(cube):
     """The cube with a location that uses velocities, different at each key."""
@@ -185,24 +178,6 @@ def velocities(numbers):
 
 
 VELOCITY = [f"TCBSidebar.velocity[{index}]" for index in range(3)]
-
-
-def test_a_velocity_has_sliders_where_the_method_goes_by_it(hermite, choose, keys_panel):
-    choose(11)
-    shown = keys_panel()
-    assert [name for name in shown if ".velocity" in name] == VELOCITY
-    assert {"Velocity per frame:", "Method: Hermite"} <= set(shown)
-    # These are Blender's names for the components.
-    assert {"X: -3.0000", "Y: 0.5000", "Z: 0.2500"} <= set(shown)
-    bpy.ops.tcb.track_choose(track="location", method="TCB")
-    assert not any("elocity" in name for name in keys_panel())
-
-
-def test_mixed_velocities_have_their_ranges_component_by_component(hermite, choose, keys_panel):
-    choose(1, 11)
-    shown = keys_panel()
-    assert [text for text in shown if "…" in text] == ["-3 … 1", "0 … 0.25"]
-    assert [name for name in shown if ".velocity" in name] == VELOCITY
 
 
 def test_a_velocity_slider_sets_that_component_of_all_selected_keys(
