@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import FBX and glTF files with Blender, restore their curves, and compare the motion with other readers of the files.
+"""Import FBX files with Blender, restore their curves, and compare the motion with the PyPI package `ufbx`.
 
     python tools/restored_curves.py FILE… [--exact] [--seconds 120]
 
-Each importer of this Blender imports FBX files. The motion is compared at eighths of the segments between the file's
-keys. For FBX, the reference is the evaluation of the PyPI package `ufbx`. For glTF, it is the formula of the
-specification, as implemented in tools/gltf_reader.py. Prints one row per file and importer. Deviations are fractions
-of the range of a property, or degrees. Each import runs in a separate process. The script needs Blender as a Python
-module.
+Each importer of this Blender imports the files. The motion is compared at eighths of the segments between the file's
+keys. Prints one row per file and importer. Deviations are fractions of the range of a property, or degrees. Each import
+runs in a separate process. The script needs Blender as a Python module.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interp.rotations import angle_between
 from tools import tcb
 from tools.benchmarks.checkout import module
-from tools.gltf_reader import GltfReader
 from tools.tables import number
 
 items, match, matched_actions, matching, restoring = (
@@ -42,7 +39,7 @@ Reader = Callable[[int, int, str, Float64Array], Float64Array | None]
 """A function of the take, node, property and times. It returns None for a property that it can't evaluate."""
 ROUNDING = 1e-6
 """Errors up to this fraction of the range, or ten times this angle in radians, are rounding, as in Restore Curves."""
-IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx", "glTF": "import_scene.gltf"}
+IMPORTERS = {"FBX (C++)": "wm.fbx_import", "FBX (Python)": "import_scene.fbx"}
 MIN_RELATIVE_RANGE = 1e-3
 """The smallest range, as a fraction of the largest value. It replaces the range of properties that vary less."""
 MIN_RANGE = 1e-4
@@ -197,8 +194,7 @@ def measure(path: Path, importer: str, exact: bool) -> list[object]:
         return []
     matcher = matching.Matcher(file, list(items.items_of(bpy.data.objects)))
     matched = list(matched_actions.matched_actions(matcher, restoring.Report()))
-    reader = GltfReader(path).evaluate if importer == "glTF" else ufbx_reader(path, file)
-    compared_properties = list(comparisons(file, matched, reader))
+    compared_properties = list(comparisons(file, matched, ufbx_reader(path, file)))
     before = deviations_of(compared_properties)
     if not before:
         misfits = [match.misfit for action in matched for match in action.matches if match.misfit]
@@ -266,10 +262,9 @@ def main() -> int:
     print(" | ".join(HEADS))
     for path in options.files:
         for importer in IMPORTERS:
-            if importer.startswith("FBX") == (path.suffix.lower() == ".fbx"):
-                cells = row_of(path, importer, ["--exact"] if options.exact else [], options.seconds)
-                if cells:
-                    print(" | ".join(map(str, [path.name, importer, *cells])), flush=True)
+            cells = row_of(path, importer, ["--exact"] if options.exact else [], options.seconds)
+            if cells:
+                print(" | ".join(map(str, [path.name, importer, *cells])), flush=True)
     return 0
 
 
