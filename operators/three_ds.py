@@ -234,7 +234,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ExportHel
     def execute(self: Any, context: bpy.types.Context) -> Any:
         # Imported here, because few sessions export 3D Studio files.
         from ..exchange.conversion import conversion_of
-        from ..exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_steps
+        from ..exchange.exporting.exporter import EXPORT_STEPS, export_steps
 
         scene: Any = context.scene
         objects = context.selected_objects if self.use_selection else scene.objects
@@ -244,7 +244,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ExportHel
             conversion = conversion_of(scene, *axes, 1.0 / self.global_scale, self.frame_start, rate)
         except ValueError as error:
             return refuse(self, error)
-        steps = export_steps(objects, scene, ExportOptions(conversion, self.sample_limit))
+        steps = export_steps(objects, scene, conversion, self.sample_limit)
         return self.start(context, steps, Progress(context.window_manager, EXPORT_STEPS), self._finish)
 
     def _finish(self: Any, context: bpy.types.Context, result: tuple[three_ds.Scene, ExchangeReport]) -> Any:

@@ -29,13 +29,15 @@ from tools.tables import number
 exporter, importer, playback_range = (
     module(f"exchange.{name}") for name in ("exporting.exporter", "importing.importer", "importing.playback_range")
 )
-three_ds, command_tracks = module("formats.three_ds"), module("cli.tracks")
+three_ds, command_tracks, steps = module("formats.three_ds"), module("cli.tracks"), module("animation.steps")
 
 Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 
 MAX_FRAMES = 41
 """Maximum number of frames at which the values of a curve, and the matrices of a scene, are compared."""
+MAX_SAMPLES = 1_000_000
+"""Maximum number of samples of an export."""
 
 
 def survey(path: Path) -> Row:
@@ -202,7 +204,8 @@ def exported(row: Row) -> Export | None:
     scene: Any = bpy.context.scene
     frames = frames_between(scene.frame_start, scene.frame_end)
     try:
-        file, report = exporter.export_scene(scene.objects, scene, exporter.ExportOptions())
+        export = exporter.export_steps(scene.objects, scene, exporter.Conversion(), MAX_SAMPLES)
+        file, report = steps.run_steps(export, None)
         content = three_ds.write(file)
     except (animation.AnimationError, three_ds.ThreeDSError) as error:
         row["faults"].append(f"export: {error}")
@@ -217,7 +220,7 @@ def imported(content: bytes, output: str) -> tuple[Any, Any]:
     scene: Any = bpy.context.scene
     file = three_ds.read(content)
     options = importer.ImportOptions(output=output)
-    report = importer.import_files({"": file}, scene, scene.collection, options)
+    report = steps.run_steps(importer.import_steps({"": file}, scene, scene.collection, options), None)
     playback_range.set_playback_range(scene, [file], importer.Conversion(), None)
     return scene, report
 

@@ -11,10 +11,10 @@ import bpy
 
 from ...animation import Report
 from ...animation.errors import AnimationError, Finding
-from ...animation.steps import IMPORT_STEPS
+from ...animation.steps import IMPORT_STEPS, run_steps
 from ...exchange.conversion import Conversion, conversion_of
-from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
-from ...exchange.importing.importer import ImportOptions, import_files
+from ...exchange.exporting.exporter import EXPORT_STEPS, export_steps
+from ...exchange.importing.importer import ImportOptions, import_steps
 from ...exchange.importing.playback_range import set_playback_range
 from ...exchange.rotation_options import RotationOptions
 from ...formats import three_ds
@@ -50,8 +50,8 @@ def import_file(job: Job, outcome: Outcome) -> None:
     conversion = _conversion(given, context.scene, given.global_scale)
     rotation_options = RotationOptions(given.euler, given.shorter_turns, given.between)
     options = ImportOptions(conversion, rotation_options, output=given.bake, sample_limit=given.sample_limit)
-    ticker = Ticker(outcome.file, IMPORT_STEPS)
-    imported = import_files({outcome.file.name: file_scene}, context.scene, context.collection, options, ticker)
+    steps = import_steps({outcome.file.name: file_scene}, context.scene, context.collection, options)
+    imported = run_steps(steps, Ticker(outcome.file, IMPORT_STEPS))
     set_playback_range(context.scene, [file_scene], conversion, None if given.keep_time else given.frame_rate)
     outcome.report.add(imported.as_bake_report())
     outcome.report.errors += [*imported.damage, *imported.baked.refused]
@@ -70,8 +70,8 @@ def export_file(job: Job, outcome: Outcome) -> bytes | None:
     outcome.report.notes += [Finding("ONLY_IN_OTHER_SCENES", obj.name) for obj in elsewhere]
     conversion = _conversion(given, scene, 1.0 / given.global_scale)
     try:
-        options = ExportOptions(conversion, given.sample_limit)
-        file_scene, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))
+        steps = export_steps(objects, scene, conversion, given.sample_limit)
+        file_scene, report = run_steps(steps, Ticker(outcome.file, EXPORT_STEPS))
         content = three_ds.write(file_scene)
     except three_ds.ThreeDSError as error:
         raise _not_3ds(error) from error

@@ -5,21 +5,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ...animation.errors import Finding
-from ...animation.steps import Progress, Steps, run_steps
+from ...animation.steps import Steps
 from ...animation.translation import n_
 from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
 from ..conversion import Conversion
 from ..left_out import left_out_of_objects
-from ..options import EXPORT
 from ..report import ExchangeReport, counts_of_file
 from ..rotation_options import MAX_NAME
 from .editor_objects import editor_objects
@@ -34,51 +32,35 @@ from .world_matrices import Matrices, kept_evaluated
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    """The options of an export.
+def export_steps(
+    objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, conversion: Conversion, sample_limit: int
+) -> Steps[tuple[three_ds.Scene, ExchangeReport]]:
+    """Export in steps, by frame while sampling objects, and then by object.
 
-    Attributes
+    Yields the number of finished steps and the total. Closing the generator restores the original state.
+
+    Parameters
     ----------
+    objects, scene : iterable of bpy.types.Object, bpy.types.Scene
     conversion : Conversion
         The conversion from the file to Blender, as for an import. `scale` is in Blender units per file unit.
     sample_limit : int
         Maximum number of samples (objects times frames).
-    """
 
-    conversion: Conversion = field(default_factory=Conversion)
-    sample_limit: int = EXPORT["sample_limit"].default
-
-
-def export_scene(
-    objects: Iterable[bpy.types.Object],
-    scene: bpy.types.Scene,
-    options: ExportOptions,
-    progress: Progress | None = None,
-) -> tuple[three_ds.Scene, ExchangeReport]:
-    """Return a file scene with the objects and their keys, and a report.
-
-    `progress` is called with the number of finished steps and the total.
+    Returns
+    -------
+    tuple of Scene and ExchangeReport
+        A file scene with the objects and their keys, and a report.
 
     Raises
     ------
     AnimationError
         If a track cannot be written, or there would be too many samples. The message names the track.
     """
-    return run_steps(export_steps(objects, scene, options), progress)
-
-
-def export_steps(
-    objects: Iterable[bpy.types.Object], scene: bpy.types.Scene, options: ExportOptions
-) -> Steps[tuple[three_ds.Scene, ExchangeReport]]:
-    """Export in steps, by frame while sampling objects, and then by object.
-
-    Yields the number of finished steps and the total. Closing the generator restores the original state.
-    """
     report = ExchangeReport()
-    nodes = gather_nodes(objects, scene, options.conversion, report)
+    nodes = gather_nodes(objects, scene, conversion, report)
     reasons = {node: reason_to_sample_object(node, scene) for node in nodes}
-    limit = SampleLimit(options.sample_limit)
+    limit = SampleLimit(sample_limit)
     objects_to_sample = _objects_to_sample([node for node in nodes if reasons[node] or node.has_own_roll], scene, limit)
     exported = [node.obj for node in nodes if isinstance(node.obj, bpy.types.Object)]
     targets = [node.target for node in nodes if node.target is not None]
@@ -87,14 +69,14 @@ def export_steps(
         steps = len(matrices) + len(nodes)
         for done in matrices.sample():
             yield done, steps
-        writer = NodeWriter(scene, options.conversion, matrices, limit)
+        writer = NodeWriter(scene, conversion, matrices, limit)
         for done, node in enumerate(nodes, start=len(matrices) + 1):
             writer.write(node, reasons[node])
             yield done, steps
         scene.frame_set(scene.frame_start)
         left_out = left_out_of_objects(exported)
-        editor = three_ds.Editor(tuple(editor_objects(nodes, scene, options.conversion, left_out)))
-    file_scene = three_ds.Scene(editor, _keyframer(nodes, scene, options.conversion, report))
+        editor = three_ds.Editor(tuple(editor_objects(nodes, scene, conversion, left_out)))
+    file_scene = three_ds.Scene(editor, _keyframer(nodes, scene, conversion, report))
     report.counts = counts_of_file(file_scene)
     report.note_left_out(left_out)
     return file_scene, report

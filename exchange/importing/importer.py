@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import bpy
 
 from ...animation.errors import Finding
-from ...animation.steps import Progress, Steps, run_steps
+from ...animation.steps import Steps
 from ...formats import three_ds
 from ...interp.messages import Text
 from ..conversion import Conversion
@@ -53,14 +53,16 @@ class ImportOptions:
     sample_limit: int = IMPORT["sample_limit"].default
 
 
-def import_files(
+def import_steps(
     scenes: Mapping[str, three_ds.Scene],
     into: bpy.types.Scene,
     collection: bpy.types.Collection,
     options: ImportOptions,
-    progress: Progress | None = None,
-) -> ExchangeReport:
-    """Import the scenes of files into the open scene. If the import fails, all changes are reverted.
+) -> Steps[ExchangeReport]:
+    """Import the scenes of files into the open scene in steps, by object and then by track.
+
+    Yields the number of finished steps and the total. If the import fails or the generator is closed, all changes are
+    reverted.
 
     Parameters
     ----------
@@ -69,26 +71,11 @@ def import_files(
     into, collection : bpy.types.Scene, bpy.types.Collection
         The scene and the collection for new objects.
     options : ImportOptions
-    progress : callable, optional
-        Called with the number of finished steps and the total.
 
     Returns
     -------
     ExchangeReport
         The data that was found, created, matched and skipped.
-    """
-    return run_steps(import_steps(scenes, into, collection, options), progress)
-
-
-def import_steps(
-    scenes: Mapping[str, three_ds.Scene],
-    into: bpy.types.Scene,
-    collection: bpy.types.Collection,
-    options: ImportOptions,
-) -> Steps[ExchangeReport]:
-    """Import files in steps, by object and then by track.
-
-    Yields the number of finished steps and the total. Closing the generator removes everything that was created.
     """
     report = ExchangeReport()
     changes = Changes(collection)

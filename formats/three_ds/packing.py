@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The layouts of numbers in .3ds files, and the checks of numbers and arrays that are written.
+"""The layouts of numbers in .3ds files.
 
 All numbers are little-endian.
 """
@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import struct
 
-import numpy as np
-import numpy.typing as npt
-
-from ..interp import Text, n_
+from ..interp import Text
 from .errors import ThreeDSError
 
 HEADER = struct.Struct("<HI")
@@ -25,16 +22,6 @@ TWO_FLOATS = struct.Struct("<2f")
 NODE_HEADER = struct.Struct("<3H")
 """Header after a node's name, with two words of flags and the id of its parent."""
 NO_PARENT = 0xFFFF
-_ARRAYS = {
-    "frames": n_("frames"),
-    "values": n_("values"),
-    "key_flags": n_("key flags"),
-    "parameters": n_("parameters"),
-    "faces": n_("faces"),
-    "face_flags": n_("face flags"),
-    "numbers": n_("numbers"),
-}
-"""Names of arrays in error messages."""
 
 
 def pack(layout: struct.Struct, *values: float) -> bytes:
@@ -43,17 +30,3 @@ def pack(layout: struct.Struct, *values: float) -> bytes:
         return layout.pack(*values)
     except (struct.error, OverflowError) as error:
         raise ThreeDSError(Text("{:s}: {:s}", ", ".join(map(str, values)), str(error))) from error
-
-
-def check_array(name: str, array: npt.NDArray[np.generic], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
-    """Check the type and shape of an array, because converting it could lose data."""
-    if array.dtype != dtype or array.shape != shape:
-        text = n_(
-            "{:s} must be {:s} of shape {}, not {:s} of shape {}",
-            _ARRAYS[name],
-            dtype.__name__,
-            shape,
-            array.dtype.name,
-            array.shape,
-        )
-        raise ThreeDSError(text)

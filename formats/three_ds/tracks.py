@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Text, n_
-from .errors import ChunkError, ReadWarning, ThreeDSError
-from .packing import check_array, pack
+from .errors import ChunkError, ReadWarning
+from .packing import pack
 from .scene import COMPONENTS, FrameArray, Track, WordArray
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -149,8 +149,7 @@ def _key_warning(track: Track, start: int, keys: npt.NDArray[np.intp], message: 
 
 
 def track_bytes(track: Track) -> bytes:
-    """Return the content of a track's chunk. Raises ThreeDSError if the track cannot be written without changes."""
-    _check(track)
+    """Return the content of a track's chunk. Parameters without their flags are not written."""
     components = COMPONENTS[track.kind]
     sizes = np.array(_key_sizes(components))[track.key_flags & 0xFF]
     steps = sizes + [len(name) + 1 for name in track.names] if track.names else sizes
@@ -172,24 +171,6 @@ def track_bytes(track: Track) -> bytes:
     for name_start, name_bytes in zip((starts + sizes).tolist(), track.names, strict=bool(track.names)):
         content[name_start : name_start + len(name_bytes)] = name_bytes
     return pack(_TRACK_HEADER, track.flags, *track.reserved, len(track.frames)) + content
-
-
-def _check(track: Track) -> None:
-    """Check that the file can store the arrays: their types, their shapes, and the flag of each parameter."""
-    count = len(track.frames)
-    check_array("frames", track.frames, np.int32, (count,))
-    check_array("values", track.values, np.float32, (count, COMPONENTS[track.kind]))
-    check_array("key_flags", track.key_flags, np.uint16, (count,))
-    check_array("parameters", track.parameters, np.float32, (len(PARAMETERS), count))
-    if len(track.names) != (count if track.kind == "MORPH" else 0):
-        raise ThreeDSError(n_("there are {:d} keys but {:d} names", count, len(track.names)))
-    bits = np.arange(len(PARAMETERS), dtype=np.uint16)[:, np.newaxis]
-    has_flag = (track.key_flags >> bits) & 1 == 1
-    is_lost = (track.parameters != 0) & ~has_flag
-    if is_lost.any():
-        row, key = np.argwhere(is_lost)[0]
-        word = WORDS[PARAMETERS[row]]
-        raise ThreeDSError(n_("key {:d} at frame {:d}: {:s} is set, but its flag is not", key, track.frames[key], word))
 
 
 @functools.cache

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..interp import Text, n_
 from . import idents
 from .errors import ThreeDSError
-from .packing import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD, check_array, pack
+from .packing import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD, pack
 from .scene import (
     NODE_KINDS,
     TRACK_KINDS,
@@ -39,8 +39,8 @@ def write(scene: Scene) -> bytes:
     Raises
     ------
     ThreeDSError
-        If the file cannot store data, such as a name that contains a zero, more than 65,535 vertices, or a parameter
-        without its flag. The message names the node or object.
+        If the file cannot store data, such as a name that contains a zero, or more than 65,535 vertices. The message
+        names the node or object.
     """
     chunks = [] if scene.version is None else [_chunk(idents.M3D_VERSION, pack(LONG, scene.version))]
     if scene.editor is not None:
@@ -71,13 +71,13 @@ def _node(node: Node) -> bytes:
     parent = NO_PARENT if node.parent is None else node.parent
     chunks.append(_chunk(idents.NODE_HDR, _string(node.name) + pack(NODE_HEADER, *node.flags, parent)))
     if node.pivot is not None:
-        chunks.append(_chunk(idents.PIVOT, _floats(node.pivot, (3,))))
+        chunks.append(_chunk(idents.PIVOT, _floats(node.pivot)))
     if node.instance_name is not None:
         chunks.append(_chunk(idents.INSTANCE_NAME, _string(node.instance_name)))
     for track in node.tracks:
         with _named(_A_TRACK, track.kind.lower()):
-            chunks.append(_chunk(_ident(TRACK_KINDS, track.kind), track_bytes(track)))
-    return _chunk(_ident(NODE_KINDS, node.kind), _with_unmodeled(chunks, node.chunks))
+            chunks.append(_chunk(TRACK_KINDS[track.kind], track_bytes(track)))
+    return _chunk(NODE_KINDS[node.kind], _with_unmodeled(chunks, node.chunks))
 
 
 def _editor(editor: Editor) -> bytes:
@@ -108,14 +108,12 @@ def _object(obj: Object) -> bytes:
 def _mesh(mesh: Mesh) -> bytes:
     chunks = []
     if len(mesh.vertices):
-        chunks.append(_chunk(idents.POINT_ARRAY, _table(mesh.vertices, 3)))
+        chunks.append(_chunk(idents.POINT_ARRAY, _table(mesh.vertices)))
     if len(mesh.texture_coordinates):
-        chunks.append(_chunk(idents.TEX_VERTS, _table(mesh.texture_coordinates, 2)))
+        chunks.append(_chunk(idents.TEX_VERTS, _table(mesh.texture_coordinates)))
     if mesh.matrix is not None:
-        chunks.append(_chunk(idents.MESH_MATRIX, _floats(mesh.matrix, (4, 3))))
+        chunks.append(_chunk(idents.MESH_MATRIX, _floats(mesh.matrix)))
     if len(mesh.faces) or mesh.face_chunks:
-        check_array("faces", mesh.faces, np.uint16, (len(mesh.faces), 3))
-        check_array("face_flags", mesh.face_flags, np.uint16, (len(mesh.faces),))
         table = np.column_stack([mesh.faces, mesh.face_flags]).astype("<u2")
         content = pack(WORD, len(table)) + table.tobytes() + _with_unmodeled([], mesh.face_chunks)
         chunks.append(_chunk(idents.FACE_ARRAY, content))
@@ -123,7 +121,7 @@ def _mesh(mesh: Mesh) -> bytes:
 
 
 def _camera(camera: Camera) -> bytes:
-    points = _floats(camera.position, (3,)) + _floats(camera.target, (3,))
+    points = _floats(camera.position) + _floats(camera.target)
     content = points + pack(TWO_FLOATS, camera.roll, camera.lens)
     return _chunk(idents.N_CAMERA, content + _with_unmodeled([], camera.chunks))
 
@@ -131,18 +129,18 @@ def _camera(camera: Camera) -> bytes:
 def _light(light: Light) -> bytes:
     chunks = []
     if light.color is not None:
-        chunks.append(_chunk(idents.COLOR_F, _floats(light.color, (3,))))
+        chunks.append(_chunk(idents.COLOR_F, _floats(light.color)))
     if light.multiplier is not None:
         chunks.append(_chunk(idents.DL_MULTIPLIER, pack(FLOAT, light.multiplier)))
     if light.spotlight is not None:
         chunks.append(_spotlight(light.spotlight))
-    return _chunk(idents.N_DIRECT_LIGHT, _floats(light.position, (3,)) + _with_unmodeled(chunks, light.chunks))
+    return _chunk(idents.N_DIRECT_LIGHT, _floats(light.position) + _with_unmodeled(chunks, light.chunks))
 
 
 def _spotlight(spotlight: Spotlight) -> bytes:
     chunks = [] if spotlight.roll is None else [_chunk(idents.DL_SPOT_ROLL, pack(FLOAT, spotlight.roll))]
     cones = pack(TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
-    content = _floats(spotlight.target, (3,)) + cones + _with_unmodeled(chunks, spotlight.chunks)
+    content = _floats(spotlight.target) + cones + _with_unmodeled(chunks, spotlight.chunks)
     return _chunk(idents.DL_SPOTLIGHT, content)
 
 
@@ -163,19 +161,12 @@ def _string(text: bytes) -> bytes:
     return text + b"\0"
 
 
-def _floats(array: npt.NDArray[np.float32], shape: tuple[int, ...]) -> bytes:
-    check_array("numbers", array, np.float32, shape)
+def _floats(array: npt.NDArray[np.float32]) -> bytes:
     return array.astype("<f4").tobytes()
 
 
-def _table(table: npt.NDArray[np.float32], columns: int) -> bytes:
-    return pack(WORD, len(table)) + _floats(table, (len(table), columns))
-
-
-def _ident(kinds: Mapping[str, int], kind: str) -> int:
-    if kind not in kinds:
-        raise ThreeDSError(n_("{!r} is not one of {:s}", kind, ", ".join(kinds)))
-    return kinds[kind]
+def _table(table: npt.NDArray[np.float32]) -> bytes:
+    return pack(WORD, len(table)) + _floats(table)
 
 
 @contextlib.contextmanager

@@ -556,11 +556,14 @@ def test_an_export_tells_how_far_it_is_and_leaves_all_as_it_was_where_it_is_ende
     scene.frame_set(7, subframe=0.5)
     before = {repr(datablock) for datablock in bpy.data.user_map()}
     told = []
-    exporting.export_scene(scene.objects, scene, exporting.ExportOptions(), lambda *done: told.append(done))
+    conversion = exporting.Conversion()
+    animation.steps.run_steps(
+        exporting.export_steps(scene.objects, scene, conversion, 1000), lambda *done: told.append(done)
+    )
     assert told == [(done, 33) for done in range(1, 34)], "31 frames, then two objects"
     assert {repr(datablock) for datablock in bpy.data.user_map()} == before
     assert scene.frame_current_final == 7.5
-    steps = exporting.export_steps(scene.objects, scene, exporting.ExportOptions())
+    steps = exporting.export_steps(scene.objects, scene, conversion, 1000)
     assert [next(steps) for _ in range(5)] == told[:5]
     steps.close()
     assert {repr(datablock) for datablock in bpy.data.user_map()} == before

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -101,38 +99,11 @@ def test_arrays_that_were_read_cannot_be_changed() -> None:
             array[...] = 1
 
 
-def track(**changes: object) -> three_ds.Track:
-    """Return a changed track of two keys."""
-    zero = three_ds.Track(
-        "POSITION",
-        np.array([0, 10], np.int32),
-        np.zeros((2, 3), np.float32),
-        np.zeros(2, np.uint16),
-        np.zeros((5, 2), np.float32),
-    )
-    return dataclasses.replace(zero, **changes)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (track(frames=np.array([0.0, 2.5])), "frames must be int32"),
-        (track(values=np.zeros((2, 4), np.float32)), r"values must be float32 of shape \(2, 3\)"),
-        (track(values=np.zeros((1, 3), np.float32)), r"values must be float32 of shape \(2, 3\)"),
-        (track(key_flags=np.zeros(2, np.int64)), "key flags must be uint16"),
-        (track(parameters=np.zeros((2, 5), np.float32)), r"parameters must be float32 of shape \(5, 2\)"),
-        (
-            track(parameters=np.full((5, 2), [0, 0.5], np.float32)),
-            "key 1 at frame 10: tension is set, but its flag is not",
-        ),
-        (track(flags=0x10000), "65536"),
-        (track(names=(b"a", b"b")), "2 keys but 2 names"),
-        (track(kind="SIZE"), "'SIZE' is not one of POSITION"),
-    ],
-)
-def test_a_track_that_has_no_place_in_the_file_is_refused_with_its_node(wrong: three_ds.Track, words: str) -> None:
+def test_a_track_that_has_no_place_in_the_file_is_refused_with_its_node() -> None:
+    frames, values, parameters = np.zeros(1, np.int32), np.zeros((1, 3), np.float32), np.zeros((5, 1), np.float32)
+    wrong = three_ds.Track("POSITION", frames, values, np.zeros(1, np.uint16), parameters, flags=0x10000)
     scene = three_ds.Scene(keyframer=three_ds.Keyframer((three_ds.Node("OBJECT", b"Box01", tracks=(wrong,)),)))
-    with pytest.raises(three_ds.ThreeDSError, match=rf"^node 'Box01': \w+ track: .*{words}"):
+    with pytest.raises(three_ds.ThreeDSError, match=r"^node 'Box01': position track: .*65536"):
         three_ds.write(scene)
 
 
@@ -142,8 +113,6 @@ def test_a_track_that_has_no_place_in_the_file_is_refused_with_its_node(wrong: t
         (three_ds.Node("OBJECT", b"a\0b"), "contains a null character"),
         (three_ds.Node("OBJECT", b"Box", parent=1 << 16), "65536"),
         (three_ds.Node("OBJECT", b"Box", node_id=-1), "-1"),
-        (three_ds.Node("OBJECT", b"Box", pivot=np.zeros(3)), "must be float32"),
-        (three_ds.Node("TARGET", b"Box"), "'TARGET' is not one of AMBIENT"),
     ],
 )
 def test_a_node_that_has_no_place_in_the_file_is_refused(node: three_ds.Node, words: str) -> None:
