@@ -14,17 +14,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from .interp import Float64Array
+from .interp import Float64Array, hermite_powers, solve_cubics
 
 CONSTANT, LINEAR, CUBIC = range(3)
 """Interpolation of the segment that begins at a key."""
 _THIRD = 1.0 / 3.0
 _NEAR_THIRD = 1e-4
 """A reach this close to a third counts as a third, because FBX files round reaches to four decimals."""
-_NEWTON_STEPS = 5
-_BISECTION_STEPS = 50
-_SOLVED = 1e-14
-"""Fraction of a segment's duration. Newton's method has converged if the error is within this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,34 +135,9 @@ def _are_thirds(reaches: Float64Array) -> npt.NDArray[np.bool_]:
 
 def _parameters(fraction: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
     """Return the parameters at which Bezier segments with these reaches pass a fraction of their duration."""
+    times = hermite_powers(np.ones_like(fraction), 3.0 * reach_after, 3.0 * reach_before)
     # With both reaches at thirds, time is linear in the parameter.
-    rows = np.flatnonzero(~(_are_thirds(reach_after) & _are_thirds(reach_before)))
-    if not rows.size:
-        return fraction
-    goal, after, before = fraction[rows], reach_after[rows], reach_before[rows]
-    t = goal.copy()
-    for _ in range(_NEWTON_STEPS):
-        rest = 1.0 - t
-        slope = 3.0 * (rest**2 * after + 2.0 * rest * t * (1.0 - before - after) + t**2 * before)
-        t = np.clip(t - (_bezier_time(t, after, before) - goal) / np.maximum(slope, 1e-9), 0.0, 1.0)
-    is_far = np.abs(_bezier_time(t, after, before) - goal) > _SOLVED
-    if is_far.any():
-        # Newton's method fails if a handle spans the whole segment, because the derivative of time is 0 at its end.
-        low, high = np.zeros_like(t), np.ones_like(t)
-        for _ in range(_BISECTION_STEPS):
-            middle = 0.5 * (low + high)
-            is_early = _bezier_time(middle, after, before) < goal
-            low, high = np.where(is_early, middle, low), np.where(is_early, high, middle)
-        t = np.where(is_far, 0.5 * (low + high), t)
-    parameters = fraction.copy()
-    parameters[rows] = t
-    return parameters
-
-
-def _bezier_time(t: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:
-    """Return the fraction of a segment's duration at a parameter of its Bezier curve."""
-    rest = 1.0 - t
-    return 3.0 * rest * t * (rest * reach_after + t * (1.0 - reach_before)) + t**3
+    return np.where(_are_thirds(reach_after) & _are_thirds(reach_before), fraction, solve_cubics(times, fraction))
 
 
 def union_times(curves: Sequence[Curve]) -> Float64Array:

@@ -9,11 +9,13 @@ if TYPE_CHECKING or __package__ == "formats":
     # In a checkout on the module path, `formats` and `interp` are top-level packages.
     from interp import rotations
     from interp.base_spline import Cycle
+    from interp.cubics import hermite_powers, solve_cubics
     from interp.keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Float64Array
     from interp.messages import Text, n_
 else:
     from ..interp import rotations
     from ..interp.base_spline import Cycle
+    from ..interp.cubics import hermite_powers, solve_cubics
     from ..interp.keys import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Float64Array
     from ..interp.messages import Text, n_
 
@@ -26,6 +28,8 @@ __all__ = [
     "Float32Array",
     "Float64Array",
     "Text",
+    "hermite_powers",
     "n_",
     "rotations",
+    "solve_cubics",
 ]

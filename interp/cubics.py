@@ -20,6 +20,11 @@ from .polynomials import PiecewisePolynomial as PiecewisePolynomial
 if TYPE_CHECKING:
     from typing import Self
 
+_TOLERANCE = 1e-12
+"""Tolerance of solutions relative to the segment length, far below the precision of a float32 frame."""
+_MAX_STEPS = 60
+"""Iteration limit. Bisection converges in 40 steps."""
+
 
 class HermiteWeights(NamedTuple):
     """The weights of a chord and of the tangents at its ends. The weight of the start value is `1 - chord`."""
@@ -42,6 +47,31 @@ def hermite_weights(u: Float64Array, nu: int = 0) -> HermiteWeights:
 def hermite_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
     """Return the coefficients (3, …) of u, u² and u³ of the cubic that starts at 0, for arrays of equal shape."""
     return np.stack([leaving, 3.0 * chord - 2.0 * leaving - arriving, leaving + arriving - 2.0 * chord])
+
+
+def solve_cubics(cubics: Float64Array, u: Float64Array) -> Float64Array:
+    """Return the parameters (m,) at which cubics that rise from 0 to 1 equal u (m,): Newton's method with bisection.
+
+    `cubics` contains the coefficients of the parameter, its square and its cube, shape (3, m).
+    """
+    solution = u.copy()
+    low, high = np.zeros_like(u), np.ones_like(u)
+    t, unsolved = u, np.arange(len(u))
+    for _ in range(_MAX_STEPS):
+        linear, square, cube = cubics
+        residual = ((cube * t + square) * t + linear) * t - u
+        is_inexact = np.abs(residual) > _TOLERANCE
+        solution[unsolved] = t
+        if not is_inexact.any():
+            break
+        low, high = np.where(residual < 0.0, t, low), np.where(residual > 0.0, t, high)
+        slope = (3.0 * cube * t + 2.0 * square) * t + linear
+        t = t - np.divide(residual, slope, out=np.full_like(t, np.inf), where=slope > 0.0)
+        t = np.where((t > low) & (t < high), t, 0.5 * (low + high))
+        if np.count_nonzero(is_inexact) < len(is_inexact) // 2:
+            unsolved, t, u, low, high = (array[is_inexact] for array in (unsolved, t, u, low, high))
+            cubics = cubics.compress(is_inexact, axis=1)
+    return solution
 
 
 def bernstein_weights(t: Float64Array) -> Float64Array:

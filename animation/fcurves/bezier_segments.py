@@ -14,14 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...interp.cubics import solve_cubics
 from .keyframes import INTERPOLATION, BoolArray, Float64Array, IndexArray, Keyframes
 
-_TOLERANCE = 1e-12
-"""Tolerance for frames relative to the segment length, far below the precision of a float32 frame."""
 _MIN_FRAME_DERIVATIVE = 1e-6
 """If the derivative of frames, relative to the segment length, is lower than this, the tangent counts as vertical."""
-_MAX_STEPS = 60
-"""Iteration limit. Bisection converges in 40 steps."""
 
 
 def is_plain(keys: Keyframes) -> BoolArray:
@@ -95,32 +92,10 @@ class _BezierSegments(NamedTuple):
         coefficients = cubics.reshape(3, -1, 2).transpose(0, 2, 1).reshape(6, -1).take(segment, axis=1)
         frame_cubics, value_cubics = coefficients[::2], coefficients[1::2]
         u = (np.asarray(frames, dtype=np.float64) - self.start[segment, 0]) / chord[segment, 0]
-        return _solve(frame_cubics, u), frame_cubics, value_cubics
+        return solve_cubics(frame_cubics, u), frame_cubics, value_cubics
 
 
 def _derivatives(cubics: Float64Array, t: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the first and second derivatives of cubics with respect to the parameter t."""
     linear, square, cube = cubics
     return (3.0 * cube * t + 2.0 * square) * t + linear, 6.0 * cube * t + 2.0 * square
-
-
-def _solve(cubics: Float64Array, u: Float64Array) -> Float64Array:
-    """Return the parameters at which cubics that rise from 0 to 1 equal u (Newton's method with bisection)."""
-    solution = u.copy()
-    low, high = np.zeros_like(u), np.ones_like(u)
-    t, unsolved = u, np.arange(len(u))
-    for _ in range(_MAX_STEPS):
-        linear, square, cube = cubics
-        residual = ((cube * t + square) * t + linear) * t - u
-        is_inexact = np.abs(residual) > _TOLERANCE
-        solution[unsolved] = t
-        if not is_inexact.any():
-            break
-        low, high = np.where(residual < 0.0, t, low), np.where(residual > 0.0, t, high)
-        slope = (3.0 * cube * t + 2.0 * square) * t + linear
-        t = t - np.divide(residual, slope, out=np.full_like(t, np.inf), where=slope > 0.0)
-        t = np.where((t > low) & (t < high), t, 0.5 * (low + high))
-        if np.count_nonzero(is_inexact) < len(is_inexact) // 2:
-            unsolved, t, u, low, high = (array[is_inexact] for array in (unsolved, t, u, low, high))
-            cubics = cubics.compress(is_inexact, axis=1)
-    return solution

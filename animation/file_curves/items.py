@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -96,43 +97,31 @@ def orientations(mode: str, numbers: Float64Array) -> Float64Array:
 def items_of(objects: Iterable[bpy.types.Object]) -> Iterator[Item]:
     """Yield the objects and their bones, each after its parent. Parents that are not in `objects` are included."""
     known: dict[object, Item] = {}
-    for item in objects:
-        yield from _with_parents(item, known)
-
-
-def _with_parents(item: bpy.types.Object, known: dict[object, Item]) -> Iterator[Item]:
-    """Yield an object that was not yielded before, preceded by its parents and followed by its bones."""
-    chain: list[bpy.types.Object] = []
-    ancestor: bpy.types.Object | None = item
-    while ancestor is not None and ancestor not in known:
-        chain.append(ancestor)
-        ancestor = ancestor.parent
-    for owner in reversed(chain):
-        parent: Item | None = None
-        if owner.parent is not None:
-            parent = known.get((owner.parent, owner.parent_bone)) if owner.parent_type == "BONE" else None
-            parent = parent or known[owner.parent]
+    for owner in _parents_first(objects):
+        parent = None if owner.parent is None else known[owner.parent]
+        if owner.parent_type == "BONE":
+            parent = known.get((owner.parent, owner.parent_bone), parent)
         known[owner] = Item(owner, owner, "", parent, _rotation_of(owner.matrix_parent_inverse))
         yield known[owner]
-        for bone in owner.pose.bones if owner.pose is not None else ():
-            yield from _bones(owner, bone, known)
+        bones = () if owner.pose is None else owner.pose.bones
+        for bone in sorted(bones, key=lambda bone: len(bone.parent_recursive)):
+            rest, parent = bone.bone.matrix_local, known[owner]
+            if bone.parent is not None:
+                rest = bone.parent.bone.matrix_local.inverted_safe() @ rest
+                parent = known[owner, bone.parent.name]
+            known[owner, bone.name] = Item(owner, bone, f"{bone_path(bone)}.", parent, _rotation_of(rest))
+            yield known[owner, bone.name]
 
 
-def _bones(owner: bpy.types.Object, bone: Any, known: dict[object, Item]) -> Iterator[Item]:
-    """Yield a bone that was not yielded before, after its parents."""
-    chain = []
-    ancestor = bone
-    while ancestor is not None and (owner, ancestor.name) not in known:
-        chain.append(ancestor)
-        ancestor = ancestor.parent
-    for pose_bone in reversed(chain):
-        rest, parent = pose_bone.bone.matrix_local, known[owner]
-        if pose_bone.parent is not None:
-            rest = pose_bone.parent.bone.matrix_local.inverted_safe() @ rest
-            parent = known[(owner, pose_bone.parent.name)]
-        bone_item = Item(owner, pose_bone, f"{bone_path(pose_bone)}.", parent, _rotation_of(rest))
-        known[(owner, pose_bone.name)] = bone_item
-        yield bone_item
+def _parents_first(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Return the objects and their ancestors, each after its parent."""
+    chains = []
+    for owner in objects:
+        chain = [owner]
+        while (parent := chain[-1].parent) is not None:
+            chain.append(parent)
+        chains.append(chain[::-1])
+    return list(dict.fromkeys(itertools.chain.from_iterable(chains)))
 
 
 def _rotation_of(matrix: Any) -> Float64Array:

@@ -16,6 +16,7 @@ from ...animation.datablocks import name_of
 from ...animation.errors import Finding
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.file_curves.items import orientations
 from ...animation.sampling.properties import PropertySampler, curves_of
 from ...animation.store.find_tracks import find_tracks
 from ...animation.store.own_arrays import OwnKeys
@@ -29,7 +30,6 @@ from ..keys import Keys, still
 from ..mode_keys import ModeKeys
 from ..notes import AddNote
 from .reasons_to_sample import is_played_by_splines, other_control, played_fcurves, reason_to_sample_track
-from .rotation_values import quaternion_of, quaternions_of_values, turns_of_spline
 from .sample_limit import SampleLimit
 from .samples import evaluated, rest_values, sampled, sampled_turns
 from .segments import RunsAndGaps
@@ -100,18 +100,19 @@ class DatablockTracks:
         """Return the keys of the rotation as turns from the previous key. Raises AnimationError."""
         track = self._rotation_track()
         if track is None:
-            axis, angle = rotations.to_axis_angle(quaternion_of(obj))
+            values = _value(obj, rotation_property(obj.rotation_mode))
+            axis, angle = rotations.to_axis_angle(orientations(obj.rotation_mode, values[np.newaxis])[0])
             return still(np.append(angle, axis))
         splines = self._splines(track, add_note)
         if splines and track.settings.method == METHOD.name:
             if track.settings.ends != "3DS":
                 add_note("ENDS_NOT_IN_FILE", track=track.path)
             spline = splines[0]
-            return self._joined_keys(track, spline, add_note) or _keys(spline, turns_of_spline(track, spline))
+            return self._joined_keys(track, spline, add_note) or _keys(spline, _turns(track, spline))
         frames = self._sampled_frames(track, splines, add_note)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
-        return sampled_turns(frames, quaternions_of_values(track, evaluated(track, [], frames)))
+        return sampled_turns(frames, orientations(obj.rotation_mode, evaluated(track, [], frames)))
 
     def rotation_keys(self, obj: bpy.types.Object, add_note: AddNote) -> ModeKeys:
         """Return the rotation of the object's own properties. Raises AnimationError."""
@@ -195,7 +196,7 @@ class DatablockTracks:
             return None
         first, last = self.conversion.frames_in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
         self.limit.check(last - first, track.name, track.path)
-        turns = partial(turns_of_spline, track) if track.is_rotation else None
+        turns = partial(_turns, track) if track.is_rotation else None
         joined = RunsAndGaps(spline, self.conversion, turns).joined_keys()
         self.limit.take(joined.added_keys + joined.samples, track.name, track.path)
         if joined.filled_gaps:
@@ -211,6 +212,17 @@ def _note_state(track: Track, add_note: AddNote) -> None:
     code = _NOTE_OF_STATE.get(state(track)) if has_several_keys and is_played_by_splines(track) else None
     if code is not None:
         add_note(code, track=track.path)
+
+
+def _turns(track: Track, spline: TrackSpline) -> Float64Array:
+    """Return a rotation's keys as turns, each with an angle and an axis, shape (n, 4)."""
+    if track.settings.path == "AS_KEYED" and track.kind == "EULER":
+        angles, axes = rotations.turns_of_euler(spline.values, track.order)
+    elif track.settings.path == "AS_KEYED" and track.kind == "AXIS_ANGLE":
+        angles, axes = rotations.turns_of_axis_angle(spline.values[:, 0], spline.values[:, 1:])
+    else:
+        angles, axes = rotations.rotations_to_turns(spline.spline.keys.values, path=track.settings.path)
+    return np.column_stack((angles, axes))
 
 
 def _value(datablock: bpy.types.ID, path: str) -> Float64Array:
