@@ -275,7 +275,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "TIMING_TOO_FAR": n_("the frame function covers too many frames of the motion, {:g} to {:g}"),
     # Tables.
     "TABLE_NOT_BEZIER": n_(
-        "not all keys are Bezier. Tables do not store interpolation, so all keys become Bezier on import"
+        "not all keys are Bezier. Tables do not store interpolation, so new keys become Bezier on import"
     ),
     "COLUMNS_EMPTY": n_("the columns have no values"),
     "COLUMN_TWICE": n_("two columns name the same channel"),
