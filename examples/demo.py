@@ -3,7 +3,7 @@
 
     python examples/demo.py [--output FOLDER] [--no-render]
 
-Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. It also draws a
+Prints tables of errors, and saves the scene before and after the bake, a plot and a rendered picture. It also draws a
 film of the motion without and with TCB, which opens at the end if the script runs in a terminal. Errors are the
 differences between Blender's playback and tests/animation/reference.py, which computes the formulas independently. The
 exit status is 1 if an error exceeds its bound, or if Remove has left data behind.
@@ -12,16 +12,12 @@ exit status is 1 if an error exceeds its bound, or if Remove has left data behin
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.util
 import os
 import sys
-import time
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bpy
@@ -29,62 +25,19 @@ import bpy
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import film, methods, pictures
-from examples.accuracy import Row, distances, print_table, record
 from examples.make_scene import make_scene, set_parameters
-from examples.scene_tracks import START, TRACKS, Track
+from examples.scene_tracks import START, TRACKS
+from tests.animation.curves import bags_in, bits
+from tools import errors
+from tools.benchmarks.checkout import animation
+from tools.tables import show
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = "tcb_animation"
 
 
-def load_package() -> ModuleType:
-    """Load the checkout as a package without installing it. Its folder may have any name."""
-    spec = importlib.util.spec_from_file_location(PACKAGE, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
-    assert spec is not None
-    assert spec.loader is not None
-    package = sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(package)
-    return package
-
-
-def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
-    """Bake the tracks, and return the number of samples and the seconds for each track."""
-    result = {}
-    for track in TRACKS:
-        start = time.perf_counter()
-        report = animation.bake(track.datablock, prefixes=[track.path])
-        result[track] = report.samples, time.perf_counter() - start
-        for note in report.notes:
-            print(note)
-    return result
-
-
-def fcurves() -> Iterator[bpy.types.FCurve]:
-    """Yield every F-curve, before Blender 5.0 from the action's list, and since then by layer, strip and slot."""
-    actions: Any = bpy.data.actions
-    for action in actions:
-        if hasattr(action, "fcurves"):
-            yield from action.fcurves
-        else:
-            for layer in action.layers:
-                for strip in layer.strips:
-                    for bag in strip.channelbags:
-                        yield from bag.fcurves
-
-
-def snapshot() -> list[tuple[Any, ...]]:
+def snapshot() -> list[dict[str, Any]]:
     """Return all of the animator's keys, to the last bit."""
-    return [
-        (fcurve.data_path, fcurve.array_index, fcurve.extrapolation, fcurve.mute, *_keys(fcurve))
-        for fcurve in fcurves()
-    ]
-
-
-def _keys(fcurve: Any) -> Iterator[tuple[Any, ...]]:
-    for point in fcurve.keyframe_points:
-        yield tuple(point.co), tuple(point.handle_left), tuple(point.handle_right)
-        yield point.interpolation, point.easing, point.type, point.handle_left_type, point.handle_right_type
-        yield point.select_control_point, point.select_left_handle, point.select_right_handle
+    return [bits(fcurve) for action in bpy.data.actions for bag in bags_in(action) for fcurve in bag.fcurves]
 
 
 @contextmanager
@@ -117,20 +70,18 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
 
     print(f"Blender {bpy.app.version_string}\n")
-    load_package()
-    animation = importlib.import_module(f"{PACKAGE}.animation")
     scene = make_scene()
     untouched = snapshot()
     blender_flight, blender_poses = pictures.flight(scene), film.poses(scene)
     set_parameters(animation)
     scene.frame_set(START)
     saved = [save(folder / "scene.blend")]
-    baked = bake(animation)
+    tracks = errors.example_tracks()
+    errors.bake(tracks, "SAMPLES")
     scene.frame_set(START)
     saved.append(save(folder / "baked.blend"))
-    ours = record(scene)
-    rows = [Row(track, *baked[track], *distances(track, ours[track])) for track in TRACKS]
-    print_table(rows)
+    row = errors.measure("example scene", tracks)
+    show(errors.tables([row]))
 
     saved.append(methods.picture(folder / "methods.png"))
     if not arguments.no_render:
@@ -146,7 +97,7 @@ def main() -> int:
     print("\nSaved:", *saved, sep="\n  ")
     if sys.stdout.isatty():
         webbrowser.open(saved[-1].as_uri())
-    return 0 if removed and all(row.is_good for row in rows) else 1
+    return 0 if removed and row.is_good else 1
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import bpy
 from mathutils import Euler
@@ -36,22 +35,16 @@ class Key:
 
 @dataclass(frozen=True)
 class Track:
-    """The keys of a property of a datablock. `label` is the name that users see."""
+    """The keys of a property of a datablock."""
 
     owner: str
     path: str
-    label: str
     keys: tuple[Key, ...]
 
     @property
     def datablock(self) -> bpy.types.ID:
         item = bpy.data.objects[self.owner]
         return item.data if item.data is not None and self.path in _OF_DATA else item
-
-    def value(self) -> tuple[float, ...]:
-        """Return the current value of the property."""
-        value: Any = self.datablock.path_resolve(self.path)
-        return tuple(value) if hasattr(value, "__len__") else (value,)
 
 
 _OF_DATA = ("lens", "energy")
@@ -90,7 +83,6 @@ TRACKS = (
     Track(
         PLANE,
         "location",
-        "location",
         (
             Key(1, (-6.6, 2.4, 4.6)),
             Key(22, (-3.6, -0.3, 1.75)),
@@ -105,7 +97,6 @@ TRACKS = (
     Track(
         PLANE,
         "rotation_quaternion",
-        "rotation (quaternion)",
         (
             Key(1, _turned(-52, -40, -15)),
             Key(22, _turned(-15, -16, 40), bias=-0.2),
@@ -121,7 +112,6 @@ TRACKS = (
     Track(
         CARRIER,
         "location",
-        "location",
         (
             Key(1, (-6.0, -2.3, 0.0)),
             Key(31, (-3.2, -2.5, 0.0)),
@@ -132,7 +122,6 @@ TRACKS = (
     ),
     Track(
         BALL,
-        "location",
         "location",
         (
             Key(1, (0.0, 0.0, 2.2), **_APEX),
@@ -154,7 +143,6 @@ TRACKS = (
     ),
     Track(
         BALL,
-        "scale",
         "scale",
         (
             Key(1, (1.0, 1.0, 1.0)),
@@ -181,7 +169,6 @@ TRACKS = (
     Track(
         LAMP,
         _bone("base", "euler"),
-        "base, rotation (Euler)",
         (
             Key(1, radians_of(0, -25, 0)),
             Key(34, radians_of(0, 12, 0), bias=-0.4),
@@ -193,7 +180,6 @@ TRACKS = (
     Track(
         LAMP,
         _bone("lower"),
-        "lower arm, rotation (quaternion)",
         (
             Key(1, _bent(-12)),
             Key(34, _bent(8, 6)),
@@ -205,7 +191,6 @@ TRACKS = (
     Track(
         LAMP,
         _bone("head"),
-        "head, rotation (quaternion)",
         (
             Key(1, _bent(-14, 8)),
             Key(30, _bent(16, -12)),
@@ -217,7 +202,6 @@ TRACKS = (
     Track(
         CAMERA,
         "location",
-        "location",
         (
             Key(1, (-4.2, -11.0, 2.4), ease_from=0.5),
             Key(54, (-1.6, -12.8, 4.2)),
@@ -227,7 +211,6 @@ TRACKS = (
     Track(
         CAMERA,
         "rotation_euler",
-        "rotation (Euler)",
         (
             Key(1, radians_of(89, 0, 8), ease_from=0.5),
             Key(54, radians_of(82, 1.5, -6.5)),
@@ -237,12 +220,10 @@ TRACKS = (
     Track(
         CAMERA,
         "lens",
-        "lens",
         (Key(1, (46.0,), ease_from=0.5), Key(104, (34.0,), ease_to=0.5)),
     ),
     Track(
         LIGHT,
-        "energy",
         "energy",
         (Key(1, (0.0,)), Key(14, (0.0,), tension=1.0), Key(22, (420.0,), bias=0.6), Key(34, (300.0,), tension=0.8)),
     ),

@@ -27,9 +27,8 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples import accuracy
+from examples import scene_tracks
 from examples.make_scene import make_scene, set_parameters
-from examples.scene_tracks import TRACKS
 from formats import three_ds
 from tests.animation import reference
 from tools import tcb
@@ -150,7 +149,29 @@ def example() -> list[Track]:
     """Create the example scene in a new file, and return its tracks."""
     make_scene()
     set_parameters(animation)
-    return [Track(track.datablock, track.path, accuracy.stored_keys(track)) for track in TRACKS]
+    return example_tracks()
+
+
+def example_tracks() -> list[Track]:
+    """Return the tracks of the example scene, which is open."""
+    return [Track(track.datablock, track.path, stored_keys(track)) for track in scene_tracks.TRACKS]
+
+
+def stored_keys(track: scene_tracks.Track) -> list[reference.Key]:
+    """Return the keys with values rounded as F-curves store them, and with rotations as quaternions."""
+    keys = []
+    for key in track.keys:
+        value: Sequence[float] = as_stored(key.value)
+        if "rotation" in track.path:
+            value = reference.of_euler(value) if track.path.endswith("euler") else reference.unit(value)
+        parameters = as_stored([getattr(key, name) for name in NAMES])
+        keys.append(reference.Key(key.frame, tuple(map(float, value)), *parameters))
+    return keys
+
+
+def as_stored(numbers: Sequence[float]) -> list[float]:
+    """Return the numbers rounded to float32, as F-curves store them."""
+    return [float(np.float32(number)) for number in numbers]
 
 
 def of_file(path: Path) -> list[Track]:
@@ -178,7 +199,7 @@ def keyed(item: Any, track: three_ds.Track) -> Track:
         item[track.kind] = values[0].tolist() if values.shape[1] > 1 else float(values[0, 0])
     rows = {int(frame): row for row, frame in enumerate(track.frames)}
     keys = [
-        reference.Key(frame, tuple(accuracy.as_stored(values[rows[frame]])), *track.parameters[:, rows[frame]].tolist())
+        reference.Key(frame, tuple(as_stored(values[rows[frame]])), *track.parameters[:, rows[frame]].tolist())
         for frame in sorted(rows)
     ]
     for key in keys:

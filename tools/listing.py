@@ -10,7 +10,6 @@ times as fast. Python must have bpy, which renders the featured picture and buil
 from __future__ import annotations
 
 import argparse
-import importlib
 import subprocess
 import sys
 import tempfile
@@ -25,11 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import demo, pictures, shapes
 from examples.make_scene import make_scene, set_parameters
-from examples.scene_tracks import CAMERA
+from examples.scene_tracks import CAMERA, TRACKS
 from interp import Keys, tcb
 from tests.gui import graphical
 from tests.gui.graphical import PLAIN_VIEWS, place
 from tools import build_zip
+from tools.benchmarks.checkout import animation
 from tools.screenshots import EDIT_PATHS, ENABLED, LOCATION, ON_PATH, PACKAGE, SPLIT, TO_CURVE, VIEW, Box, Camera
 
 mpl.use("Agg")
@@ -258,11 +258,9 @@ def title(camera: bpy.types.Object) -> None:
 
 def featured(file: Path, panel: Path, draft: bool) -> None:
     """Render the example scene with the name above it and the sliders next to the name."""
-    demo.load_package()
-    animation = importlib.import_module(f"{demo.PACKAGE}.animation")
     scene = make_scene()
     set_parameters(animation)
-    demo.bake(animation)
+    animation.bake_many(dict.fromkeys(track.datablock for track in TRACKS))
     bpy.data.cameras[CAMERA].shift_y = 0.098
     title(bpy.data.objects[CAMERA])
     scale = 4 if draft else 1
