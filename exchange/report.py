@@ -59,16 +59,6 @@ class ExchangeReport:
     """Datablocks with cyclic tracks, and the frames of their first and last keys."""
     baked: Report = field(default_factory=Report)
 
-    def add(self, other: ExchangeReport) -> None:
-        self.counts += other.counts
-        self.object_of_node |= other.object_of_node
-        self.damage += other.damage
-        self.notes += other.notes
-        self.animated_datablocks += other.animated_datablocks
-        self.objects += other.objects
-        self.ends_of_cycles |= other.ends_of_cycles
-        self.baked.add(other.baked)
-
     def as_bake_report(self) -> Report:
         """Return the report of the bake, with the counts of the imported data and without errors and notes."""
         return replace(

@@ -161,7 +161,7 @@ def stored_keys(track: scene_tracks.Track) -> list[reference.Key]:
     """Return the keys with values rounded as F-curves store them, and with rotations as quaternions."""
     keys = []
     for key in track.keys:
-        value: Sequence[float] = as_stored(key.value)
+        value: Any = as_stored(key.value)
         if "rotation" in track.path:
             value = reference.of_euler(value) if track.path.endswith("euler") else reference.unit(value)
         parameters = as_stored([getattr(key, name) for name in NAMES])

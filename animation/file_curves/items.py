@@ -50,13 +50,9 @@ class Item:
     def mode(self) -> str:
         return str(self.posed.rotation_mode)
 
-    @property
-    def rotation_path(self) -> str:
-        return self.prefix + rotation_property(self.mode)
-
     def path(self, name: str) -> str:
         """Return the path of the "location", "rotation" or "scale" property."""
-        return self.rotation_path if name == "rotation" else self.prefix + name
+        return self.prefix + (rotation_property(self.mode) if name == "rotation" else name)
 
     def rest(self, name: str) -> Float64Array:
         """Return the property's current value."""

@@ -12,7 +12,6 @@ import bpy
 from ...animation.errors import Finding
 from ...animation.steps import Steps
 from ...formats import three_ds
-from ...interp.messages import Text
 from ..conversion import Conversion
 from ..imported_state import conversion_text, remember
 from ..left_out import left_out_of_file
@@ -81,12 +80,12 @@ def import_steps(
     changes = Changes(collection)
     try:
         for name, scene in scenes.items():
-            file_report = _report_warnings(scene)
-            yield from _import_scene(scene, into, changes, options, file_report)
-            if len(scenes) > 1:
-                file_report.damage = [Finding("OF_FILE", arguments=(name, finding)) for finding in file_report.damage]
-                file_report.notes = [Finding("OF_FILE", arguments=(name, finding)) for finding in file_report.notes]
-            report.add(file_report)
+            starts = len(report.damage), len(report.notes)
+            _report_warnings(scene, report)
+            yield from _import_scene(scene, into, changes, options, report)
+            for findings, start in zip((report.damage, report.notes), starts, strict=True):
+                if len(scenes) > 1:
+                    findings[start:] = [Finding("OF_FILE", arguments=(name, finding)) for finding in findings[start:]]
         if options.output != "NONE" and report.animated_datablocks:
             ends = playback_ranges(scenes.values(), options.conversion)
             for done, total in bake_imported(report, ends, options.output, options.sample_limit):
@@ -98,16 +97,13 @@ def import_steps(
     return report
 
 
-def _report_warnings(scene: three_ds.Scene) -> ExchangeReport:
-    """Return a report with the warnings of the reader."""
-    report = ExchangeReport()
+def _report_warnings(scene: three_ds.Scene, report: ExchangeReport) -> None:
+    """Add the warnings of the reader to the report."""
     for warning in scene.warnings:
-        text = Text(warning.text, *warning.values)
         if warning.lost:
-            report.damage.append(Finding("FILE_DAMAGED", arguments=(text,)))
+            report.damage.append(Finding("FILE_DAMAGED", arguments=(warning.located,)))
         else:
-            report.notes.append(Finding("FILE_WARNING", arguments=(text,)))
-    return report
+            report.notes.append(Finding("FILE_WARNING", arguments=(warning.located,)))
 
 
 def _import_scene(

@@ -51,18 +51,13 @@ class ReadWarning:
     message: str
     lost: bool = False
 
-    def __str__(self) -> str:
+    @property
+    def located(self) -> Text:
+        """Return the whole warning, with its position."""
         return _with_offset(self.offset, self.message)
 
-    @property
-    def text(self) -> str:
-        """Return the template of the whole warning, for translation."""
-        return _with_offset(self.offset, self.message).text
-
-    @property
-    def values(self) -> tuple[object, ...]:
-        """Return the values of the template."""
-        return _with_offset(self.offset, self.message).values
+    def __str__(self) -> str:
+        return self.located
 
 
 def _with_offset(offset: int, message: str) -> Text:

@@ -45,5 +45,5 @@ def test_errors_and_warnings_of_3ds_files_keep_what_they_are_made_of():
         three_ds.Scene(keyframer=three_ds.Keyframer((three_ds.Node("OBJECT", b"{Ball}", parent=7),)))
     )
     warnings = three_ds.read(whole[:-1]).warnings + three_ds.read(whole + b"more").warnings
-    assert [made_again(one) for one in warnings] == [str(one) for one in warnings]
+    assert [made_again(one.located) for one in warnings] == [str(one) for one in warnings]
     assert any("node '{Ball}': the parent, id 7, is not in the file" in str(one) for one in warnings)
