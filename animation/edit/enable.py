@@ -18,7 +18,6 @@ from ..fcurves.channels import Channels
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..many import on_all
 from ..options import ENABLE
-from ..records import record
 from ..report import Report
 from ..store.action_and_strips import editable_sets
 from ..store.enable_tracks import TrackToEnable, enable_with_keys
@@ -27,9 +26,9 @@ from ..store.frame_function_paths import remove_strays
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import count_key_frames, read_all_own_keys
 from ..store.table.track_records import Settings
-from ..store.track_refusals import blocking_reason, errors_of_numbers
+from ..store.track_refusals import blocking_reason, error_of_numbers
 from ..store.tracks import Track
-from .preserve_motion import MAX_CHANGE, EnableOptions, preserve_motion
+from .preserve_motion import MAX_CHANGE, preserve_motion
 
 
 @checked
@@ -123,12 +122,12 @@ def enable_many(
         if editable.skipped:
             report.notes.append(Finding("STRIPS_STAY_PLAIN", name_of(datablock), arguments=(tuple(editable.skipped),)))
         found.append((datablock, sets))
-    _enable_sets(found, EnableOptions(keep_look, defaults or {}, max_change, path), report)
+    _enable_sets(found, keep_look, defaults or {}, max_change, path, report)
     return report
 
 
 def enable_listed(
-    tracks: Mapping[bpy.types.ID, Sequence[Track]], defaults: Mapping[str, float] | None = None
+    tracks: Mapping[bpy.types.ID, Sequence[Track]], defaults: Mapping[str, float] | None, path: Path | None = None
 ) -> Report:
     """Make plain tracks of the datablocks' actions TCB, and preserve their motion as `enable` does.
 
@@ -141,21 +140,7 @@ def enable_listed(
             found.append((datablock, [(check_editable(datablock), tracks_of_datablock)]))
         except AnimationError as refusal:
             report.errors += refusal.findings
-    _enable_sets(found, EnableOptions(True, defaults or {}, MAX_CHANGE, None), report)
-    return report
-
-
-def enable_track(
-    datablock: bpy.types.ID, track: Track, path: Path | None = None, defaults: Mapping[str, float] | None = None
-) -> Report:
-    """Make one plain track of the datablock's action TCB, and preserve its motion as `enable` does.
-
-    Raises AnimationError if the track can't be made TCB. Nothing is changed in that case.
-    """
-    report = Report.on([datablock])
-    (candidates,) = _read_candidates([(check_editable(datablock), [track])])
-    options = EnableOptions(True, defaults or {}, MAX_CHANGE, path)
-    _enable(_plain_in_set(datablock, candidates, (), report), options, report)
+    _enable_sets(found, True, defaults or {}, MAX_CHANGE, path, report)
     return report
 
 
@@ -165,55 +150,47 @@ _Set = tuple[Channels, Sequence[Track]]
 """A set of F-curves, and some of its tracks."""
 
 
-def _enable_sets(found: Sequence[tuple[bpy.types.ID, Sequence[_Set]]], options: EnableOptions, report: Report) -> None:
+def _enable_sets(
+    found: Sequence[tuple[bpy.types.ID, Sequence[_Set]]],
+    keep_look: bool,
+    defaults: Mapping[str, float],
+    max_change: tuple[float, float],
+    path: Path | None,
+    report: Report,
+) -> None:
     """Make the plain tracks in the sets of each datablock TCB, and add the results to the report."""
-    candidates = iter(_read_candidates([tracks_of_set for _, sets in found for tracks_of_set in sets]))
-    to_enable: dict[_Place, _Candidate] = {}
+    to_enable: dict[_Place, TrackToEnable] = {}
     for datablock, sets in found:
-        plain = _plain_in_sets(datablock, [next(candidates) for _ in sets], to_enable, report)
-        to_enable |= {candidate.place: candidate for candidate in plain}
-    _enable(list(to_enable.values()), options, report)
+        plain = _plain_in_sets(datablock, sets, path, to_enable, report)
+        to_enable |= {_place(each.channels, each.track): each for each in plain}
+    tracks = list(to_enable.values())
+    report.tracks += len(tracks)
+    for each in tracks:
+        report.notes += _faults_of_frames(each.track, each.own_keys)
+        report.keys += count_key_frames(each.own_keys)
+    if keep_look:
+        with scratch_curves.shared_action():
+            tracks = preserve_motion(tracks, defaults, max_change, path, report)
+    enable_with_keys(tracks)
 
 
-@record(eq=False)
-class _Candidate:
-    """A TCB or plain track with its keys."""
-
-    channels: Channels
-    track: Track
-    reason: Finding | None
-    """The reason why a plain track can't be made TCB."""
-    own_keys: Mapping[int, OwnKeys]
-    """Empty if there is a reason."""
-
-    @property
-    def place(self) -> _Place:
-        return (*self.channels.identity, self.track.path)
-
-
-def _read_candidates(sets: Sequence[_Set]) -> list[list[_Candidate]]:
-    """Read the keys of the tracks in each set of F-curves, which is faster than reading one set at a time."""
-    found = [
-        (channels, track, None if track.enabled else blocking_reason(track))
-        for channels, tracks in sets
-        for track in tracks
-    ]
-    own_keys = iter(read_all_own_keys([track for _, track, reason in found if not reason]))
-    candidates = iter(
-        [_Candidate(channels, track, reason, {} if reason else next(own_keys)) for channels, track, reason in found]
-    )
-    return [[next(candidates) for _ in tracks] for _, tracks in sets]
+def _place(channels: Channels, track: Track) -> _Place:
+    return (*channels.identity, track.path)
 
 
 def _plain_in_sets(
-    datablock: bpy.types.ID, sets: Sequence[Sequence[_Candidate]], taken: Collection[_Place], report: Report
-) -> list[_Candidate]:
+    datablock: bpy.types.ID,
+    sets: Sequence[_Set],
+    path: Path | None,
+    taken: Collection[_Place],
+    report: Report,
+) -> list[TrackToEnable]:
     """Return the datablock's plain tracks that can be enabled. Report the reasons against others."""
-    plain: list[_Candidate] = []
+    plain: list[TrackToEnable] = []
     refusals: list[AnimationError] = []
-    for candidates in sets:
+    for channels, tracks in sets:
         try:
-            plain += _plain_in_set(datablock, candidates, taken, report)
+            plain += _plain_in_set(datablock, channels, tracks, path, taken, report)
         except AnimationError as refusal:
             refusals.append(refusal)
     if plain:
@@ -228,53 +205,45 @@ def _plain_in_sets(
 
 
 def _plain_in_set(
-    datablock: bpy.types.ID, candidates: Sequence[_Candidate], taken: Collection[_Place], report: Report
-) -> list[_Candidate]:
+    datablock: bpy.types.ID,
+    channels: Channels,
+    tracks: Sequence[Track],
+    path: Path | None,
+    taken: Collection[_Place],
+    report: Report,
+) -> list[TrackToEnable]:
     """Return the plain tracks of a set of F-curves that can be enabled and are not `taken`.
 
     Raises AnimationError if no track of the set is or can be enabled.
     """
-    for candidate in candidates:
-        if candidate.track.enabled:
-            report.notes += _faults_of_frames(candidate)
-    plain = [candidate for candidate in candidates if not (candidate.track.enabled or candidate.place in taken)]
-    skipped = [candidate.reason for candidate in plain if candidate.reason]
-    readable = [candidate for candidate in plain if not candidate.reason]
-    faults = errors_of_numbers(
-        [candidate.track for candidate in readable], [candidate.own_keys for candidate in readable]
-    )
-    errors = [fault for fault in faults if fault is not None]
-    wanted = [candidate for candidate, fault in zip(readable, faults, strict=True) if fault is None]
-    if not wanted and len(plain) == len(candidates):
+    skipped, errors, wanted = [], [], []
+    for track, own_keys in zip(tracks, read_all_own_keys(tracks), strict=True):
+        if track.enabled:
+            report.notes += _faults_of_frames(track, own_keys)
+        elif _place(channels, track) in taken:
+            continue
+        elif reason := blocking_reason(track):
+            skipped.append(reason)
+        elif fault := error_of_numbers(track, own_keys):
+            errors.append(fault)
+        else:
+            wanted.append(TrackToEnable(channels, track, own_keys, _settings(track, path)))
+    if len(skipped) + len(errors) == len(tracks):
         raise AnimationError(*(skipped + errors or [Finding("NO_FLOAT_PROPERTY", name_of(datablock))]))
     report.notes += skipped
     report.errors += errors
     if not wanted:
         return []
-    channels = wanted[0].channels
     if channels.action.library is not None:
         channels = editable_channels(datablock, report.notes)
-        paths = {candidate.track.path for candidate in wanted}
+        paths = {each.track.path for each in wanted}
         tracks = [track for track in find_tracks(datablock, channels) if track.path in paths]
-        (wanted,) = _read_candidates([(channels, tracks)])
+        wanted = [
+            TrackToEnable(channels, track, own_keys, _settings(track, path))
+            for track, own_keys in zip(tracks, read_all_own_keys(tracks), strict=True)
+        ]
     remove_strays(channels)
     return wanted
-
-
-def _enable(candidates: Sequence[_Candidate], options: EnableOptions, report: Report) -> None:
-    """Make plain tracks TCB, and add the results to the report."""
-    report.tracks += len(candidates)
-    for candidate in candidates:
-        report.notes += _faults_of_frames(candidate)
-        report.keys += count_key_frames(candidate.own_keys)
-    to_enable = [
-        TrackToEnable(each.channels, each.track, each.own_keys, _settings(each.track, options.path))
-        for each in candidates
-    ]
-    if options.keep_look:
-        with scratch_curves.shared_action():
-            to_enable = preserve_motion(to_enable, options, report)
-    enable_with_keys(to_enable)
 
 
 def _settings(track: Track, path: Path | None) -> Settings:
@@ -282,11 +251,11 @@ def _settings(track: Track, path: Path | None) -> Settings:
     return track.settings if path is None or not track.is_rotation else replace(track.settings, path=path)
 
 
-def _faults_of_frames(candidate: _Candidate) -> list[Finding]:
+def _faults_of_frames(track: Track, own_keys: Mapping[int, OwnKeys]) -> list[Finding]:
     """Return a note on the first two keys at the same frame, because such keys prevent a bake."""
     try:
-        for own in candidate.own_keys.values():
-            check_frames(candidate.track, own.keys.frames)
+        for own in own_keys.values():
+            check_frames(track, own.keys.frames)
     except AnimationError as fault:
         return list(fault.findings)
     return []

@@ -26,7 +26,7 @@ from ..store.own_keys import read_own_keys
 from ..store.parameters import given_numbers
 from ..store.table.rows import PARAMETERS
 from ..store.table.track_records import Options
-from ..store.tracks import Track, default_settings
+from ..store.tracks import Track
 from ..translation import rpt_
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 from .find_track import find_track
@@ -265,7 +265,7 @@ def _enable(
     channels = ensured_channels(datablock)
     plain = find_track(datablock, path)
     numbers = {name: np.where(values != 0.0, values, np.nan) for name, values in parameters.items()}
-    enable_tracks(channels, [plain], [default_settings(plain)], [numbers])
+    enable_tracks(channels, [plain], numbers=[numbers])
     kinds = given.interpolation
     for kind in np.unique(kinds[kinds != INTERPOLATION["BEZIER"]]).tolist():
         track = find_track(datablock, path)

@@ -22,7 +22,6 @@ from ..report import Report
 from ..store.find_tracks import find_tracks
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import read_own_keys
-from ..store.parameters import Numbers
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from .free_and_restore import restore_if_played
@@ -104,10 +103,10 @@ def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_ke
         _insert(channels, track, index, complete.keys.co[is_missing])
     frames = next(iter(complete_keys.values())).frames
     if track.enabled:
-
-        def numbers(index: int, _frames: Float32Array, _present: Float32Array) -> dict[str, Numbers]:
-            return dict(zip(NAMES, complete_keys[index].numbers.T.astype(np.float64), strict=True))
-
+        numbers = {
+            index: dict(zip(NAMES, complete.numbers.T.astype(np.float64), strict=True))
+            for index, complete in complete_keys.items()
+        }
         write_numbers([Change(channels, track, read_own_keys(track), frames, numbers)])
     report = Report(tracks=1, keys=len(frames), changed_keys=len(new_frames))
     if bake_options is not None:

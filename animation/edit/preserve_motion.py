@@ -18,7 +18,7 @@ from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..records import record
 from ..report import Report
 from ..sampling.changes import Look, measure_changes
-from ..sampling.played_splines import SplinesOfTrack, played_parts
+from ..sampling.played_splines import played_parts
 from ..store.enable_tracks import TrackToEnable
 from ..store.own_arrays import OwnKeys
 from ..store.record_rows import NumbersByName
@@ -37,38 +37,34 @@ _PLAYED_BY_BLENDER = np.ones(256, dtype=np.bool_)
 _PLAYED_BY_BLENDER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
 
 
-@record()
-class EnableOptions:
-    """The options of Enable (see `enable`)."""
-
-    keep_look: bool
-    defaults: Mapping[str, float]
-    max_change: tuple[float, float]
-    path: Path | None
-
-
-def preserve_motion(tracks: Sequence[TrackToEnable], options: EnableOptions, report: Report) -> list[TrackToEnable]:
-    """Return the tracks with the settings and parameters that best fit their current motion.
+def preserve_motion(
+    tracks: Sequence[TrackToEnable],
+    defaults: Mapping[str, float],
+    max_change: tuple[float, float],
+    path: Path | None,
+    report: Report,
+) -> list[TrackToEnable]:
+    """Return the tracks with the settings and parameters that best fit their current motion (see `enable`).
 
     A track with only linear keys, or with a flip, keeps the defaults. The changes are added to the report.
     """
     result = [replace(track, own_keys=_with_chosen_interpolations(track, report)) for track in tracks]
-    readings = [reading for number, track in enumerate(result) for reading in _readings(number, track, options)]
+    readings = [reading for number, track in enumerate(result) for reading in _readings(number, track, defaults, path)]
     for fit in _best_fits(_fitted(result, readings)):
         reading, to_enable = fit.reading, result[fit.reading.number]
         track = to_enable.track
         numbers = {}
         if fit.parameters is not None:
-            numbers = _by_channel(to_enable.own_keys, fit.parameters, options.defaults)
+            numbers = _by_channel(to_enable.own_keys, fit.parameters, defaults)
             report.looks_kept += 1
         result[reading.number] = replace(to_enable, settings=reading.settings, numbers=numbers)
         if reading.flip is not None:
             report.notes.append(track.finding("FLIP_NOT_KEPT", frame=reading.flip))
         if reading.settings.path != to_enable.settings.path:
             report.notes.append(track.finding("TURNS_SHORTEST"))
-        elif options.path is None:
+        elif path is None:
             report.notes += _long_turn_note(fit)
-        report.add(_report_of_change(fit, options.max_change))
+        report.add(_report_of_change(fit, max_change))
     return result
 
 
@@ -119,22 +115,24 @@ class _Reading:
         return not self.is_linear and self.flip is None
 
 
-def _readings(number: int, to_enable: TrackToEnable, options: EnableOptions) -> list[_Reading]:
+def _readings(
+    number: int, to_enable: TrackToEnable, defaults: Mapping[str, float], path: Path | None
+) -> list[_Reading]:
     """Return the interpretation of a track's turns that the settings select.
 
     If `path` is None, and angles turn by more than half a turn, return both interpretations. The list is empty if
     Blender plays all segments of the track, or if the track already has parameters or can't be baked.
     """
     settings, is_linear = to_enable.settings, _is_all_linear(to_enable.own_keys)
-    defaults = options.defaults if is_linear else {}
-    splines = _splines(to_enable, settings, defaults)
-    flip = _flip_of(splines) if to_enable.track.kind == "QUATERNION" and options.path is None else None
+    defaults_if_linear = defaults if is_linear else {}
+    splines = _splines(to_enable, settings, defaults_if_linear)
+    flip = _flip_of(splines) if to_enable.track.kind == "QUATERNION" and path is None else None
     if flip is not None:
-        splines = _splines(to_enable, settings, options.defaults)
+        splines = _splines(to_enable, settings, defaults)
     readings = [_Reading(number, settings, splines, is_linear, flip)]
-    if options.path is None and any(each.turns is not None and (each.turns > math.pi).any() for each in splines):
+    if path is None and any(each.turns is not None and (each.turns > math.pi).any() for each in splines):
         shortest = replace(settings, path="SHORTEST")
-        readings.append(_Reading(number, shortest, _splines(to_enable, shortest, defaults), is_linear, None))
+        readings.append(_Reading(number, shortest, _splines(to_enable, shortest, defaults_if_linear), is_linear, None))
     return [reading for reading in readings if reading.splines]
 
 
@@ -171,7 +169,7 @@ class _Fit:
 def _fitted(tracks: Sequence[TrackToEnable], readings: Sequence[_Reading]) -> list[_Fit]:
     """Fit parameters to the current motion, and measure the change for each interpretation."""
     inputs = [(tracks[reading.number], reading) for reading in readings]
-    played = played_parts([SplinesOfTrack(each.track, each.own_keys, reading.splines) for each, reading in inputs])
+    played = played_parts([(each.track, each.own_keys, reading.splines) for each, reading in inputs])
     looks = [
         (reading, Look(each.track, each.own_keys, reading.splines, parts))
         for (each, reading), parts in zip(inputs, played, strict=True)

@@ -20,14 +20,6 @@ from .work_on_tracks import remove_entries
 
 
 @record(eq=False)
-class RecordedChannel:
-    """The keys and the extrapolation of an F-curve."""
-
-    keys: Keyframes
-    extrapolation: Literal["CONSTANT", "LINEAR"]
-
-
-@record(eq=False)
 class RecordedTrack:
     """The keys and the table entry of a track, which can be restored bit for bit."""
 
@@ -37,7 +29,8 @@ class RecordedTrack:
     path: str
     group: str
     """Name of the channel group, in which deleted channels are recreated."""
-    recorded_channels: Mapping[int, RecordedChannel]
+    recorded_channels: Mapping[int, tuple[Keyframes, Literal["CONSTANT", "LINEAR"]]]
+    """The keys and the extrapolation of each F-curve."""
     state: TrackState | None
     """The table entry. None for a plain track."""
 
@@ -60,10 +53,10 @@ class RecordedTrack:
         fcurves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == self.path}
         for index in fcurves.keys() - self.recorded_channels.keys():
             channels.remove(fcurves[index])
-        for index, recorded in self.recorded_channels.items():
+        for index, (keys, extrapolation) in self.recorded_channels.items():
             fcurve = fcurves.get(index) or channels.new(self.path, index, self.group)
-            extrapolate(fcurve, recorded.extrapolation)
-            write(fcurve, recorded.keys)
+            extrapolate(fcurve, extrapolation)
+            write(fcurve, keys)
         identity = read_table(action).identity_of.get((channels.slot_handle, self.path))
         if self.state is not None:
             update(action, states=[self.state], removed=[] if identity is None else [identity])
@@ -79,9 +72,7 @@ def record_tracks(places: Iterable[tuple[bpy.types.ID, Track]]) -> list[Recorded
     keys = iter(read_joined([fcurve for _, track in pairs for fcurve in track.channels.values()]).channels)
     recorded = []
     for datablock, track in pairs:
-        recorded_channels = {
-            index: RecordedChannel(next(keys), fcurve.extrapolation) for index, fcurve in track.channels.items()
-        }
+        recorded_channels = {index: (next(keys), fcurve.extrapolation) for index, fcurve in track.channels.items()}
         recorded.append(
             RecordedTrack(
                 datablock, channels_of(datablock), track.path, track.group_name, recorded_channels, track.state

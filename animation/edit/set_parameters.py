@@ -13,8 +13,8 @@ from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of, users_of_channels
-from ..fcurves.frames import rows_of
-from ..fcurves.keyframes import INTERPOLATION, Float32Array
+from ..fcurves.frames import matching_rows
+from ..fcurves.keyframes import INTERPOLATION
 from ..fcurves.linked_data import check_editable
 from ..live.meaning_of_edits import are_implied
 from ..many import on_each
@@ -91,19 +91,16 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
     if not track.enabled:
         enable_tracks(channels, [track])
         keys = replace(keys, own=read_own_keys(track))
-
-    def new_numbers(index: int, frames: Float32Array, present: Float32Array) -> dict[str, Numbers]:
-        rows = rows_of(frames, keys.frames)
-        result = {}
+    new_numbers: dict[int, dict[str, Numbers]] = {index: {} for index in keys.own}
+    for index, own in keys.own.items():
+        own_rows, rows = matching_rows(own.keys.frames, keys.frames)
         for name, values in numbers.items():
             column = column_in_channel(track, index, name)
             if column is None:
                 continue
             is_needed = defaults is None or defaults.get(name, 0.0) != 0.0
-            is_written = ~np.isnan(present[:, column]) | (values[rows] != 0.0) | is_needed
-            result[NAMES[column]] = np.where(is_written, values[rows], np.nan)
-        return result
-
+            is_written = ~np.isnan(own.numbers[own_rows, column]) | (values[rows] != 0.0) | is_needed
+            new_numbers[index][NAMES[column]] = np.where(is_written, values[rows], np.nan)
     return Change(channels, track, keys.own, keys.frames, new_numbers)
 
 
@@ -126,11 +123,8 @@ def reset(keys: TrackKeys) -> None:
     (keys,) = read_again([keys])
     channels, track, keys = _up_to_date(keys)
     if track.enabled:
-        write_numbers([Change(channels, track, keys.own, keys.frames, _unset)])
-
-
-def _unset(_index: int, frames: Float32Array, _present: Float32Array) -> dict[str, Numbers]:
-    return dict.fromkeys(NAMES, np.full(len(frames), np.nan))
+        unset = dict.fromkeys(keys.own, dict.fromkeys(NAMES, np.array(np.nan)))
+        write_numbers([Change(channels, track, keys.own, keys.frames, unset)])
 
 
 @checked

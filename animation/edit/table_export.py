@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ...formats.table import Table
 from ..arguments import checked
 from ..datablocks import name_of, of_object
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
-from ..fcurves.frames import union
+from ..fcurves.frames import rows_of, union
 from ..fcurves.keyframes import INTERPOLATION, Float32Array
 from ..report import Report
 from ..store.find_tracks import find_tracks, tracks_shown
@@ -99,12 +98,5 @@ def _values_at(frames: Float32Array, track: Track, own: OwnKeys) -> Float32Array
     if not is_finite.all():
         raise track.error("VALUE_NOT_FINITE", frame=float(own.keys.frames[np.argmin(is_finite)]))
     values = np.full(len(frames), np.nan, dtype=np.float32)
-    values[_rows(frames, own.keys.frames)] = own.keys.values
+    values[rows_of(own.keys.frames, frames)] = own.keys.values
     return values
-
-
-def _rows(frames: Float32Array, keyed: Float32Array) -> npt.NDArray[np.intp]:
-    """Return the row for each key's frame. Frames that differ only by rounding share a row."""
-    rows = np.clip(np.searchsorted(frames, keyed), 0, len(frames) - 1)
-    rows -= np.abs(frames[np.maximum(rows - 1, 0)] - keyed) < np.abs(frames[rows] - keyed)
-    return rows

@@ -10,6 +10,7 @@ import bpy
 
 from ..arguments import checked
 from ..bake.plans.track_methods import spline_class_of
+from ..errors import AnimationError
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..many import on_each
@@ -17,7 +18,7 @@ from ..report import Report
 from ..store.own_keys import key_frames
 from ..store.table.custom_property import update
 from .change_own_curves import bake_again, with_own_keys
-from .enable import enable_track
+from .enable import enable_listed
 from .find_track import find_track, writable
 
 
@@ -87,7 +88,9 @@ def choose_settings(
         writable(datablock, track)
     report = Report.on([datablock], tracks=1)
     if not track.enabled:
-        report = enable_track(datablock, track, settings.path if "path" in choices else None, defaults)
+        report = enable_listed({datablock: [track]}, defaults, settings.path if "path" in choices else None)
+        if report.errors:
+            raise AnimationError(*report.errors)
     channels = editable_channels(datablock)
     track = find_track(datablock, track.path)
     assert track.state is not None

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bake.drags import end_drag, rebake_step
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
@@ -19,10 +18,8 @@ from ..fcurves.read_keys import KeyBlock
 from ..records import record
 from ..store.identities_in_keys import write_identities
 from ..store.own_arrays import OwnKeys
-from ..store.parameters import Numbers
-from ..store.record_rows import OwnChannel, record_rows
+from ..store.record_rows import NumbersByName, OwnChannel, record_rows
 from ..store.table.custom_property import update
-from ..store.table.key_identity import Identities
 from ..store.table.rows import (
     CHOSEN_INTERPOLATION,
     CHOSEN_LEFT,
@@ -35,7 +32,7 @@ from ..store.table.rows import (
     joined,
     velocity_of,
 )
-from ..store.table.track_records import Channel, TrackState, Written
+from ..store.table.track_records import Channel, TrackState
 from ..store.tracks import Track
 from .change_own_curves import bake_again, with_own_keys
 
@@ -53,12 +50,6 @@ def column_in_channel(track: Track, index: int, name: str) -> int | None:
     return column_of(velocity_of(0)) if name == velocity_of(index) else None
 
 
-NewNumbers = Callable[[int, Float32Array, Float32Array], Mapping[str, Numbers]]
-"""Function that returns new parameters and velocities by name, one per key, with NaN to unset. The arguments are the
-index of the channel, the frames of the channel's keys to change, shape (n,), and their current numbers, in the columns
-NAMES, shape (n, k), with NaN if not set."""
-
-
 @record()
 class Change:
     """New parameters and velocities for the keys of a TCB track at the given frames."""
@@ -68,8 +59,8 @@ class Change:
     own: Mapping[int, OwnKeys]
     """All of the animator's keys of the track's channels, as they are now."""
     frames: Float32Array
-    new_numbers: NewNumbers | None = None
-    """If None, parameters and velocities are unchanged."""
+    numbers: Mapping[int, NumbersByName] = field(default_factory=dict)
+    """New parameters and velocities of each channel's keys at the frames, with NaN to unset."""
 
 
 class _EditedChannel(NamedTuple):
@@ -79,7 +70,7 @@ class _EditedChannel(NamedTuple):
     channel: OwnChannel
     to_change: BoolArray
     """Mask of the keys to change."""
-    numbers: Mapping[str, Numbers]
+    numbers: NumbersByName
     """New parameters and velocities of the keys to change."""
 
 
@@ -129,11 +120,8 @@ def _edited_channel(change: Change, index: int, own: OwnKeys, interpolation: str
             kinds[own.rows[to_change]] = INTERPOLATION[interpolation]
             points.foreach_set("interpolation", kinds)
         own = _interpolated(own, to_change, interpolation)
-    numbers: Mapping[str, Numbers] = {}
-    if change.new_numbers is not None:
-        numbers = change.new_numbers(index, own.frames[to_change], own.numbers[to_change])
     channel = OwnChannel(state.identity, index, own, index in state.channels)
-    return _EditedChannel(change.track, channel, to_change, numbers)
+    return _EditedChannel(change.track, channel, to_change, change.numbers.get(index, {}))
 
 
 def _interpolated(own: OwnKeys, to_change: BoolArray, interpolation: str) -> OwnKeys:
@@ -168,27 +156,15 @@ def _state_after(track: Track, edited: Sequence[tuple[OwnChannel, OwnKeys]]) -> 
         is_new = before.identities != after.identities
         if has_placed_handles and is_new.any():
             kinds = KeyBlock([track.channels[index].keyframe_points]).read("interpolation")[before.rows]
+            new_rows = dict(zip(before.identities[is_new].tolist(), np.flatnonzero(is_new).tolist(), strict=True))
             written = state.channels[index].own.copy()
-            _update_interpolation(written, before.identities[is_new], kinds[is_new])
-            written["identity"] = _renamed(written["identity"], before.identities, after.identities)
+            for place, identity in enumerate(written["identity"].tolist()):
+                if identity in new_rows:
+                    row = new_rows[identity]
+                    # Only a later change of the interpolation counts as an edit.
+                    written["identity"][place], written["interpolation"][place] = after.identities[row], kinds[row]
             records[index] = replace(state.channels[index], own=written)
     return replace(state, channels={**state.channels, **records}) if records else state
-
-
-def _renamed(identities: Identities, before: Identities, after: Identities) -> Identities:
-    """Return the identities, with each identity in `before` replaced by its counterpart in `after`."""
-    if identities.tobytes() == before.tobytes():
-        return after
-    names = dict(zip(before.tolist(), after.tolist(), strict=True))
-    return np.array([names.get(name, name) for name in identities.tolist()], dtype=np.uint32)
-
-
-def _update_interpolation(written: Written, names: Identities, kinds: npt.NDArray[np.uint8]) -> None:
-    """Record the interpolation of keys with new rows, so that only a later change counts as an edit."""
-    places = {name: place for place, name in enumerate(written["identity"].tolist())}
-    for name, kind in zip(names.tolist(), kinds.tolist(), strict=True):
-        if name in places:
-            written["interpolation"][places[name]] = kind
 
 
 def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked_states: Sequence[TrackState]) -> None:

@@ -27,6 +27,7 @@ from ..store.own_arrays import OwnKeys
 from ..store.restored_keys import PUSHED
 from ..store.table.track_records import LEFT_PLACED, RIGHT_PLACED, Written
 from ..store.tracks import Track
+from .inserted_keys import CurvePoint
 from .mirrored_keys import written_keys
 
 _SHORTEST = 1e-3
@@ -41,10 +42,8 @@ class DraggedHandle(NamedTuple):
 
     row: int
     side: str
-    values: dict[int, float]
-    """Values of the key, by channel."""
-    slopes: dict[int, float]
-    """Derivatives per frame that the handles define, by channel."""
+    points: dict[int, CurvePoint]
+    """The key's value, and the derivative that the handle defines, by channel."""
 
 
 def find_dragged(track: Track, own: OwnChannels, all_channels: OwnChannels) -> Iterator[DraggedHandle]:
@@ -59,9 +58,10 @@ def find_dragged(track: Track, own: OwnChannels, all_channels: OwnChannels) -> I
     keys_now = {index: read(track.channels[index]) for index in own}
     for side, rows in zip(SIDES, rows_by_side, strict=True):
         for row in rows.tolist():
-            values = {index: float(keys.values[row]) for index, keys in keys_now.items()}
-            slopes = {index: _slope(keys, row, side) for index, keys in keys_now.items()}
-            yield DraggedHandle(row, side, values, slopes)
+            points = {
+                index: CurvePoint(float(keys.values[row]), _slope(keys, row, side)) for index, keys in keys_now.items()
+            }
+            yield DraggedHandle(row, side, points)
 
 
 def may_be_dragged(own: OwnKeys, joined: Joined, written: Written) -> BoolArray:

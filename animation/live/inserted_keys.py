@@ -22,17 +22,7 @@ _ON_CURVE = 1e-4
 """Tolerance relative to the range of values. Keys that Blender inserts on a curve are rounded."""
 
 
-class InsertedKey(NamedTuple):
-    """A key inserted on the curves of channels with a common spline."""
-
-    row: int
-    values: dict[int, float]
-    """Values of the curves at the key, by channel."""
-    slopes: dict[int, float]
-    """Derivatives per frame of the curves at the key, by channel."""
-
-
-class _CurvePoint(NamedTuple):
+class CurvePoint(NamedTuple):
     """A point on a curve."""
 
     value: float
@@ -40,8 +30,11 @@ class _CurvePoint(NamedTuple):
     """The derivative per frame."""
 
 
-def find_inserted(track: Track, own: OwnChannels) -> Iterator[InsertedKey]:
-    """Yield the keys inserted on the curves since these were written, for channels with a common spline."""
+def find_inserted(track: Track, own: OwnChannels) -> Iterator[tuple[int, dict[int, CurvePoint]]]:
+    """Yield the keys inserted on the curves since these were written, for channels with a common spline.
+
+    Each key is given by its row, and by the point of the curve in each channel.
+    """
     is_new = np.all([keys.identities == key_identity.NONE for keys in own.values()], axis=0)
     if not is_new.any():
         return
@@ -50,18 +43,14 @@ def find_inserted(track: Track, own: OwnChannels) -> Iterator[InsertedKey]:
     signs = (1.0, -1.0) if track.kind == "QUATERNION" and len(own) == len(track.rest) else (1.0,)
     for row in np.flatnonzero(is_new).tolist():
         values: dict[int, float] = {}
-        points: dict[int, _CurvePoint] = {}
+        points: dict[int, CurvePoint] = {}
         for index, curve in curves.items():
             frame, values[index] = own[index].keys.co[row].astype(np.float64).tolist()
             point = _point_on(curve, frame)
             if point is not None:
                 points[index] = point
         if len(points) == len(own) and any(_are_on(curves, points, values, sign) for sign in signs):
-            yield InsertedKey(
-                row,
-                {index: point.value for index, point in points.items()},
-                {index: point.slope for index, point in points.items()},
-            )
+            yield row, points
 
 
 def _curve(written: Written) -> Keyframes:
@@ -70,18 +59,18 @@ def _curve(written: Written) -> Keyframes:
     return NO_KEYS.with_(**{name: np.ascontiguousarray(written[name]) for name in names})
 
 
-def _point_on(curve: Keyframes, frame: float) -> _CurvePoint | None:
+def _point_on(curve: Keyframes, frame: float) -> CurvePoint | None:
     """Return the point of the curve at the frame, or None outside Bezier segments."""
     begin = int(np.searchsorted(curve.frames, frame)) - 1
     if not 0 <= begin < len(curve) - 1 or not is_plain(curve)[begin]:
         return None
     frames = frame + _STEP * np.array([0.0, -1.0, 1.0])
     value, before, after = evaluate_beziers(curve, np.full(3, begin), frames).tolist()
-    return _CurvePoint(value, (after - before) / (2.0 * _STEP))
+    return CurvePoint(value, (after - before) / (2.0 * _STEP))
 
 
 def _are_on(
-    curves: Mapping[int, Keyframes], points: Mapping[int, _CurvePoint], values: Mapping[int, float], sign: float
+    curves: Mapping[int, Keyframes], points: Mapping[int, CurvePoint], values: Mapping[int, float], sign: float
 ) -> bool:
     """Return whether the values, multiplied by the sign, are on the curves."""
     for index, curve in curves.items():

@@ -28,7 +28,7 @@ from ..store.table.rows import joined
 from ..store.table.track_records import OWN
 from ..store.tracks import Track
 from .dragged_handles import find_dragged, may_be_dragged
-from .inserted_keys import find_inserted
+from .inserted_keys import CurvePoint, find_inserted
 from .key_tangents import KeyTangents
 from .mirrored_keys import mirrored_rows, with_mirrored, written_keys
 
@@ -134,21 +134,18 @@ def _goals(track: Track, own: OwnChannels, all_channels: OwnChannels, can_bend: 
     """Return the goals at keys, for the channels in `own`, which have a common spline."""
     goals: _Goals = {}
     for dragged in find_dragged(track, own, all_channels):
-        goal = _goal(track, dragged.values, dragged.slopes, is_dragged=True)
-        goals.setdefault(dragged.row, {})[dragged.side] = goal
-    for inserted in find_inserted(track, own) if can_bend else ():
-        goal = _goal(track, inserted.values, inserted.slopes, is_dragged=False)
-        goals[inserted.row] = dict.fromkeys(SIDES, goal)
+        goals.setdefault(dragged.row, {})[dragged.side] = _goal(track, dragged.points, is_dragged=True)
+    for row, points in find_inserted(track, own) if can_bend else ():
+        goals[row] = dict.fromkeys(SIDES, _goal(track, points, is_dragged=False))
     return goals
 
 
-def _goal(track: Track, values: Mapping[int, float], slopes: Mapping[int, float], is_dragged: bool) -> _Goal:
+def _goal(track: Track, points: Mapping[int, CurvePoint], is_dragged: bool) -> _Goal:
     """Return a goal. Rotation channels without a curve are constant."""
-    if not track.is_rotation:
-        return _Goal(np.array(list(values.values())), np.array(list(slopes.values())), is_dragged)
-    components = range(len(track.rest))
-    values_at_key = np.array([values.get(index, track.component(index)) for index in components])
-    return _Goal(values_at_key, np.array([slopes.get(index, 0.0) for index in components]), is_dragged)
+    constant = {index: CurvePoint(track.component(index), 0.0) for index in range(len(track.rest))}
+    points = {**constant, **points} if track.is_rotation else points
+    values, slopes = np.array(list(points.values())).T
+    return _Goal(values, slopes, is_dragged)
 
 
 def _bent(

@@ -72,8 +72,7 @@ class Watch:
             self.bake_inputs = bake_inputs
         edited = []
         candidates = self.not_outside(candidates)
-        are_as_baked = are_up_to_date(candidates, [key_places[track.path] for track in candidates])
-        for track, is_as_baked in zip(candidates, are_as_baked, strict=True):
+        for track, is_as_baked in zip(candidates, are_up_to_date(candidates), strict=True):
             # If a track was renamed or moved with its slot, the table must store its new path.
             if is_as_baked and track.is_at_home:
                 self.refused.pop(track.path, None)

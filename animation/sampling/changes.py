@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress, pairwise
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ...interp.base_spline import Spline
 from ...interp.fitting.tcb_parameters import FLOAT32, SAMPLES, SplineToFit, sample_frames
 from ..bake.plans.own_motion import OwnChannels
 from ..bake.plans.track_splines import TrackSpline
-from ..fcurves.keyframes import Float64Array, IndexArray
+from ..fcurves.keyframes import Float64Array
 from ..store.tracks import Track
 from .played_splines import SplineFrames, played_at
 
@@ -58,7 +57,7 @@ class Look:
     def differences(self, played: Float64Array, values: Float64Array) -> Float64Array:
         """Return the differences at the samples, shape (m,), which are 0 where the motion is unknown."""
         if self.track.is_rotation:
-            return _angles(values, played)
+            return np.nan_to_num(rotations.angle_between(values, played))
         differences: Float64Array = np.abs(values - played).max(axis=1)
         return differences
 
@@ -163,15 +162,9 @@ def _differences(
             for spline, at in zip(compared, frames, strict=True)
         ]
     )
-    values = batch(frames)
-    is_rotation = [spline.look.track.is_rotation for spline in compared]
-    angles = _angles_of_splines(list(compress(values, is_rotation)), list(compress(played, is_rotation)))
     result = []
-    for spline, at, played_values, fitted_values in zip(compared, frames, played, values, strict=True):
-        if spline.look.track.is_rotation:
-            differences = next(angles)
-        else:
-            differences = np.abs(fitted_values - played_values).max(axis=1)
+    for spline, at, played_values, fitted_values in zip(compared, frames, played, batch(frames), strict=True):
+        differences = spline.look.differences(played_values, fitted_values)
         if len(at):
             segment = np.searchsorted(spline.keys, at, side="right") - 1
             differences[differences <= spline.rounding[segment]] = 0.0
@@ -199,50 +192,19 @@ def _frames_between(compared: _Compared) -> Float64Array:
 def _frames_around_peaks(
     compared: Sequence[_Compared], frames: Sequence[Float64Array], differences: Sequence[Float64Array]
 ) -> list[Float64Array]:
-    """Return frames around the largest local maxima of each spline's differences."""
-    if not compared:
-        return []
-    spline = np.repeat(np.arange(len(compared)), [len(at) for at in frames])
-    frame, difference = np.concatenate(frames), np.concatenate(differences)
-    order = np.lexsort((frame, spline))
-    spline, frame, difference = spline[order], frame[order], difference[order]
-    bounds = np.array([compared_spline.keys[[0, -1]] for compared_spline in compared])
-    is_same = spline[1:] == spline[:-1]
-    has_previous, has_next = np.append(False, is_same), np.append(is_same, False)
-    low = np.where(has_previous, np.roll(frame, 1), bounds[spline, 0])
-    high = np.where(has_next, np.roll(frame, -1), bounds[spline, 1])
-    is_peak = (difference >= np.where(has_previous, np.roll(difference, 1), 0.0)) & (
-        difference > np.where(has_next, np.roll(difference, -1), 0.0)
-    )
-    largest = np.array([compared_spline.look.change for compared_spline in compared])[spline]
-    peaks = np.flatnonzero(is_peak & (difference >= _LEAST_PEAK_RATIO * largest))
-    peaks = _highest_of_looks(compared, spline, difference, peaks)
-    around = low[peaks, np.newaxis] + (high - low)[peaks, np.newaxis] * _AROUND_PEAK
-    ends = np.searchsorted(spline[peaks], np.arange(len(compared) + 1)).tolist()
-    return [around[start:stop].ravel() for start, stop in pairwise(ends)]
-
-
-def _highest_of_looks(
-    compared: Sequence[_Compared], spline: IndexArray, difference: Float64Array, peaks: IndexArray
-) -> IndexArray:
-    """Return the highest peaks of each look, at most `_MAX_PEAKS`, in ascending order.
-
-    `spline` and `difference` belong to all samples, and `peaks` contains indices of samples.
-    """
-    look_numbers = {id(compared_spline.look): number for number, compared_spline in enumerate(compared)}
-    look = np.array([look_numbers[id(compared_spline.look)] for compared_spline in compared])[spline]
-    peaks = peaks[np.lexsort((-difference[peaks], look[peaks]))]
-    first_of_look = np.searchsorted(look[peaks], look[peaks])
-    return np.sort(peaks[np.arange(len(peaks)) - first_of_look < _MAX_PEAKS])
-
-
-def _angles_of_splines(values: Sequence[Float64Array], played: Sequence[Float64Array]) -> Iterator[Float64Array]:
-    """Yield the angles of each spline. One NumPy call for all splines is faster than one call for each spline."""
-    if values:
-        ends = np.cumsum([len(spline_values) for spline_values in values])[:-1]
-        yield from np.split(_angles(np.concatenate(values), np.concatenate(played)), ends)
-
-
-def _angles(values: Float64Array, played: Float64Array) -> Float64Array:
-    """Return the angles between rotations, or 0 where the motion is unknown."""
-    return np.nan_to_num(rotations.angle_between(values, played))
+    """Return frames around the highest local maxima of each look, for each spline."""
+    peaks: dict[int, list[tuple[float, int, Float64Array]]] = {}
+    for number, (spline, at, difference) in enumerate(zip(compared, frames, differences, strict=True)):
+        order = np.argsort(at, kind="stable")
+        bounds = np.concatenate((spline.keys[:1], at[order], spline.keys[-1:]))
+        heights = np.concatenate(([0.0], difference[order], [0.0]))
+        is_peak = (heights[1:-1] >= heights[:-2]) & (heights[1:-1] > heights[2:])
+        is_peak &= heights[1:-1] >= _LEAST_PEAK_RATIO * spline.look.change
+        for row in np.flatnonzero(is_peak).tolist():
+            around = bounds[row] + (bounds[row + 2] - bounds[row]) * _AROUND_PEAK
+            peaks.setdefault(id(spline.look), []).append((float(heights[row + 1]), number, around))
+    result = [[np.empty(0)] for _ in compared]
+    for peaks_of_look in peaks.values():
+        for _, number, around in sorted(peaks_of_look, key=lambda peak: -peak[0])[:_MAX_PEAKS]:
+            result[number].append(around)
+    return list(map(np.concatenate, result))

@@ -16,7 +16,7 @@ from ..fcurves.read_keys import read_joined
 from ..store.frame_functions import function_of
 from ..store.paths import bone_path
 from ..store.tracks import Track
-from .inexact_tracks import InexactTracks
+from .inexact_tracks import inexact_tracks
 from .transforms import plays
 
 Fingerprint = tuple[Hashable, ...]
@@ -41,8 +41,6 @@ class Fingerprints:
         """Fingerprints without parents, by the object's `session_uid` and the name of a bone, or ""."""
         self._curves: dict[int, dict[str, list[bpy.types.FCurve]]] = {}
         """F-curves by the object's `session_uid` and the path of their owner."""
-        self._finders: dict[int, InexactTracks | None] = {}
-        """Finders by the object's `session_uid`, or None for an object without F-curves."""
         self._inexact: dict[tuple[int, str], list[Track]] = {}
         """Tracks by the object's `session_uid` and the path of their owner."""
 
@@ -66,23 +64,13 @@ class Fingerprints:
 
     def inexact(self, item: bpy.types.Object, path: str) -> list[Track]:
         """Return the tracks of the object, or of its bone with this path, that F-curves do not play exactly."""
-        if item.session_uid not in self._finders:
-            try:
-                finder = InexactTracks(item, channels_of(item), self._curves_of(item))
-            except AnimationError:
-                finder = None
-            self._finders[item.session_uid] = finder
-        finder = self._finders[item.session_uid]
-        if finder is None:
-            return []
         if (item.session_uid, path) not in self._inexact:
-            self._inexact[item.session_uid, path] = finder.of(path)
+            self._inexact[item.session_uid, path] = inexact_tracks(item, path, self._curves_of(item))
         return self._inexact[item.session_uid, path]
 
     def release(self) -> None:
         """Release F-curves and tracks, which can become invalid when Blender continues. The fingerprints remain."""
         self._curves.clear()
-        self._finders.clear()
         self._inexact.clear()
 
     def without_parents(self, item: Any, bone: Any) -> Fingerprint:

@@ -26,12 +26,8 @@ _NO_ROTATION = 1e-5
 """Float32 quaternions shorter than this do not determine a rotation."""
 
 
-class SplinesOfTrack(NamedTuple):
-    """The splines of a track, which have at least two keys and no segments that Blender plays."""
-
-    track: Track
-    own: OwnChannels
-    splines: Sequence[TrackSpline]
+SplinesOfTrack = tuple[Track, OwnChannels, Sequence[TrackSpline]]
+"""A track, and its splines, which have at least two keys and no segments that Blender plays."""
 
 
 class SplineFrames(NamedTuple):
@@ -54,7 +50,7 @@ def played_parts(tracks: Sequence[SplinesOfTrack]) -> list[list[SplineToFit]]:
         for spline in splines
     ]
     channel_values = iter(_channel_values(samples))
-    return [_splines_to_fit(of_track, [next(channel_values) for _ in of_track.splines]) for of_track in tracks]
+    return [_splines_to_fit(of_track, [next(channel_values) for _ in of_track[2]]) for of_track in tracks]
 
 
 def played_at(samples: Sequence[SplineFrames]) -> list[Float64Array]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -61,23 +61,15 @@ def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Trac
     fcurves = [fcurve for track in tracks for fcurve in track.channels.values()]
     timing = [fcurve for track in tracks for fcurve in (track.frame_curve, track.datablock_frame_curve)]
     fcurves += [fcurve for fcurve in timing if fcurve is not None]
-    return tracks_among(datablock, channels, fcurves, {track.path: track for track in tracks})
+    return tracks_among(datablock, channels, fcurves)
 
 
-def tracks_among(
-    datablock: bpy.types.ID,
-    channels: Channels,
-    fcurves: Iterable[bpy.types.FCurve],
-    before: Mapping[str, Track] | None = None,
-) -> list[Track]:
-    """Find the tracks of the given F-curves (see `find_tracks`).
-
-    `before` contains tracks by path. The states of these tracks are reused if the table is unchanged.
-    """
+def tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
+    """Find the tracks of the given F-curves (see `find_tracks`)."""
     tracks, datablock_frame_curve = _group_fcurves(datablock, _name_in_messages(datablock, channels), fcurves)
     for track in tracks:
         track.datablock, track.datablock_frame_curve = datablock, datablock_frame_curve
-    _give_states(channels, tracks, before or {})
+    _give_states(channels, tracks)
     _mark_driven(datablock, tracks)
     baked_paths = {track.path for track in tracks if track.is_baked}
     group_locked_by_bake: dict[str, bool] = {}
@@ -101,7 +93,6 @@ def _group_fcurves(
 ) -> tuple[list[Track], bpy.types.FCurve | None]:
     """Group F-curves by property. Return the tracks, and the F-curve of the datablock's frame function."""
     tracks: dict[str, Track | None] = {}
-    owners: dict[str, Any] = {}
     frame_curves: dict[str, bpy.types.FCurve] = {}
     datablock_frame_curve = None
     for fcurve in fcurves:
@@ -116,7 +107,7 @@ def _group_fcurves(
         elif path == FRAME_FUNCTION:
             datablock_frame_curve = fcurve
         elif path not in tracks and not is_stray(path) and not is_velocity(path):
-            track = tracks[path] = property_track(datablock, name, path, owners)
+            track = tracks[path] = property_track(datablock, name, path)
             if track is not None:
                 track.channels[fcurve.array_index] = fcurve
     for path, fcurve in frame_curves.items():
@@ -126,7 +117,7 @@ def _group_fcurves(
     return [track for track in tracks.values() if track is not None], datablock_frame_curve
 
 
-def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, Track]) -> None:
+def _give_states(channels: Channels, tracks: list[Track]) -> None:
     """Find each track's entry in the action's table, either by slot and path or by the identities of its keys."""
     table = read_table(channels.action)
     for track in tracks:
@@ -134,12 +125,8 @@ def _give_states(channels: Channels, tracks: list[Track], before: Mapping[str, T
     if table.error:
         return
     for track in tracks:
-        track_before = before.get(track.path)
         try:
-            if track_before is not None and track_before.table is table and track_before.slot == track.slot:
-                track.state = track_before.state
-            else:
-                track.state = table.state(channels.slot_handle, track.path)
+            track.state = table.state(channels.slot_handle, track.path)
         except ValueError as error:
             track.table = replace(table, error=Finding("TABLE_DAMAGED", arguments=(str(error),)))
     if len(session.rows):
@@ -179,13 +166,13 @@ def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Tra
     `found` contains all tracks of the datablock with F-curves. One of the found tracks may be a lost track under a new
     path.
     """
-    table, name, owners = read_table(channels.action), name_of(datablock), dict[str, Any]()
+    table, name = read_table(channels.action), name_of(datablock)
     identities = {track.state.identity for track in found if track.state is not None}
     lost = []
     for slot, path in sorted(table.baked):
         if slot != channels.slot_handle or table.identity_of[slot, path] in identities:
             continue
-        track = property_track(datablock, name, path, owners)
+        track = property_track(datablock, name, path)
         if track is not None:
             track.datablock, track.table, track.slot = datablock, table, slot
             with suppress(ValueError):
@@ -210,7 +197,7 @@ def rotations_without_owner(channels: Channels, known: Iterable[Track] = ()) -> 
         track = tracks.setdefault(path, Track(name_of(channels.action), path, kind, in_use=False, rest=rest))
         track.channels[fcurve.array_index] = fcurve
     rotations = list(tracks.values())
-    _give_states(channels, rotations, {})
+    _give_states(channels, rotations)
     return rotations
 
 

@@ -11,18 +11,14 @@ from .paths import split
 from .tracks import EULER_ORDERS, KIND_BY_PROPERTY, Track
 
 
-def property_track(datablock: bpy.types.ID, name: str, path: str, owners: dict[str, Any] | None = None) -> Track | None:
+def property_track(datablock: bpy.types.ID, name: str, path: str) -> Track | None:
     """Create the track of a property, without F-curves. Return None if the path is not a float property.
 
-    `name` is the name of the datablock. `owners` is a cache of owners by path, to which the owner of this path is
-    added.
+    `name` is the name of the datablock.
     """
     owner_path, prop = split(path)
-    owners = {} if owners is None else owners
     try:
-        if owner_path not in owners:
-            owners[owner_path] = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
-        owner = owners[owner_path]
+        owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
         rest = _components(owner, prop)
     except (ValueError, KeyError, TypeError, AttributeError):
         # The path may not resolve to a property (for example, a path through a missing parent), or only to a number.

@@ -69,28 +69,18 @@ def is_up_to_date(track: Track) -> bool:
     return are_up_to_date([track])[0]
 
 
-def are_up_to_date(tracks: Sequence[Track], positions: Sequence[bytes] | None = None) -> list[bool]:
+def are_up_to_date(tracks: Sequence[Track]) -> list[bool]:
     """Return the results of `is_up_to_date` for several tracks, which is faster than separate calls.
 
     For baked tracks, this function checks the saved keys, and `edited_outside` checks the curves. Tracks shown by a
-    drag count as up to date. `positions` contains the frames and values of all keys on each track's F-curves, if they
-    were just read.
+    drag count as up to date.
     """
-    if positions is None:
-        positions = [_read_positions(track) for track in tracks]
     are_shown = [track.state is not None and session.is_shown(track.state.identity) for track in tracks]
     candidates = [
-        track
-        for track, positions_of_track, is_shown in zip(tracks, positions, are_shown, strict=True)
-        if not is_shown and _matches_records(track, positions_of_track)
+        track for track, is_shown in zip(tracks, are_shown, strict=True) if not is_shown and _matches_records(track)
     ]
     up_to_date = {id(track) for track, matches in zip(candidates, _match_digests(candidates), strict=True) if matches}
     return [is_shown or id(track) in up_to_date for track, is_shown in zip(tracks, are_shown, strict=True)]
-
-
-def _read_positions(track: Track) -> bytes:
-    """Read the frames and values of all keys on the track's F-curves, which are not needed for a baked track."""
-    return b"" if track.is_baked else b"".join([read_coordinates(fcurve).data for fcurve in track.channels.values()])
 
 
 def _match_digests(tracks: Sequence[Track]) -> list[bool]:
@@ -112,10 +102,10 @@ def _match_digests(tracks: Sequence[Track]) -> list[bool]:
     ]
 
 
-def _matches_records(track: Track, positions: bytes) -> bool:
+def _matches_records(track: Track) -> bool:
     """Return whether the keys and extrapolations of the track's curves match its table entry.
 
-    `positions` contains the current frames and values. For a baked track, only the extrapolations are compared.
+    For a baked track, only the extrapolations are compared.
     """
     bake = track.bake
     if bake is not None:
@@ -125,13 +115,10 @@ def _matches_records(track: Track, positions: bytes) -> bool:
         )
     if track.state is None or not track.is_played_by_handles:
         return False
-    channels, co, start = track.state.channels, np.frombuffer(positions, np.float32).reshape(-1, 2), 0
-    for index in track.channels:
-        if index not in channels or track.extrapolation(index) != channels[index].extrapolation:
-            return False
-        recorded_co = channels[index].own["co"]
-        end = start + len(recorded_co)
-        if not np.array_equal(co[start:end], recorded_co):
-            return False
-        start = end
-    return start == len(co)
+    channels = track.state.channels
+    return all(
+        index in channels
+        and fcurve.extrapolation == channels[index].extrapolation
+        and np.array_equal(read_coordinates(fcurve), channels[index].own["co"].ravel())
+        for index, fcurve in track.channels.items()
+    )
