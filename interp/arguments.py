@@ -65,9 +65,9 @@ def checked_finite(name: str, data: npt.ArrayLike) -> Float64Array:
 
 def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
     """Return frames to evaluate as float64, or raise TypeError or ValueError."""
-    # NumPy cannot convert an integer this large to float64.
-    if isinstance(frames, int) and abs(frames) > FARTHEST:
-        raise ValueError(f"{name} must be at most {FARTHEST:g} in magnitude")
+    if isinstance(frames, int):
+        # NumPy does not convert integers of more than 64 bits.
+        frames = float(frames) if abs(frames) <= FARTHEST else 2.0 * FARTHEST
     checked = checked_numbers(name, frames)
     # A comparison with NaN is false.
     if not np.abs(checked).max(initial=0.0) <= FARTHEST:
@@ -84,12 +84,12 @@ def checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
     return checked
 
 
-def checked_sample_frame(name: str, frame: float) -> float:
-    """Return one frame to evaluate, or raise TypeError or ValueError."""
+def checked_number(name: str, number: float) -> float:
+    """Return a number of at most FARTHEST in magnitude, or raise TypeError or ValueError."""
     try:
-        checked = checked_sample_frames(name, frame)
+        checked = checked_sample_frames(name, number)
     except TypeError as error:
-        raise TypeError(f"{name} must be a number, not {frame!r}") from error
+        raise TypeError(f"{name} must be a number, not {number!r}") from error
     if checked.ndim:
-        raise TypeError(f"{name} must be a number, not {frame!r}")
+        raise TypeError(f"{name} must be a number, not {number!r}")
     return float(checked)

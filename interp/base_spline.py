@@ -96,9 +96,9 @@ class BaseSpline(ABC):
         nu = checked_derivative(self, nu)
         if isinstance(frames, float | int | np.floating | np.integer):
             # A Python integer may be too large for a float.
-            frame = float(frames) if not isinstance(frames, int) or abs(frames) <= FARTHEST else math.inf
+            frame = frames if isinstance(frames, int) else float(frames)
             if abs(frame) <= FARTHEST:
-                return self.prepared.evaluate_one(frame, nu, extrapolate)
+                return self.prepared.evaluate_one(float(frame), nu, extrapolate)
         elif isinstance(frames, np.ndarray) and frames.size == 1 and frames.dtype == np.float64:
             # The vectorized method is fast for many samples but takes several times as long for a single sample.
             frame = frames.item()

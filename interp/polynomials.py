@@ -11,7 +11,7 @@ from math import factorial
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import checked_sample_frame, checked_sample_frames, checked_whole
+from .arguments import checked_number, checked_sample_frames, checked_whole
 from .cycles import wrapped_frames
 from .ease import LocalParameter
 from .key_batch import IndexArray
@@ -101,7 +101,7 @@ class PiecewisePolynomial:
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
         """Return the integral of the motion, including cycles, from frame `a` to frame `b`, shape (d,)."""
-        ends = np.array([checked_sample_frame("a", a), checked_sample_frame("b", b)])
+        ends = np.array([checked_number("a", a), checked_number("b", b)])
         one_period = PiecewisePolynomial(self.c, self.x, self._outside, self._eased).antiderivative()
         if self._period is None:
             start, end = one_period(ends, 0, extrapolate)

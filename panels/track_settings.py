@@ -44,6 +44,9 @@ class TrackSettingsPanel:
                 row.label(text="Differs between tracks")
 
 
+_ORDER = ("method", "angles", "cycle", "ends", "construction", "path")
+_OF_ALL = ("method", "cycle")
+"""Settings of all methods."""
 _ADVANCED = ("ends", "construction")
 """Settings that only old files need."""
 
@@ -53,16 +56,16 @@ def _common_settings(context: bpy.types.Context, tracks: Sequence[Track]) -> lis
 
     Advanced settings are included if the preference is on or they are in use.
     """
-    names = ["method", "angles", "cycle", "ends", "construction", "path"]
-    for track in tracks:
-        applicable = {"method", "cycle", *setting_names(track, track.settings)}
-        if track.is_rotation:
-            # The method of a rotation reports turns that it cannot keep.
-            applicable.add("path")
-        names = [name for name in names if name in applicable]
-    if preferences.shows_advanced(context):
-        return names
-    return [name for name in names if name not in _ADVANCED or _is_in_use(name, tracks)]
+    applicable = set.intersection(*({*_OF_ALL, *setting_names(track, track.settings)} for track in tracks))
+    if all(track.is_rotation for track in tracks):
+        # Methods without this setting report turns that they cannot keep.
+        applicable.add("path")
+    return [
+        name
+        for name in _ORDER
+        if name in applicable
+        and (name not in _ADVANCED or preferences.shows_advanced(context) or _is_in_use(name, tracks))
+    ]
 
 
 def _is_in_use(name: str, tracks: Sequence[Track]) -> bool:

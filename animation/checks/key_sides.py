@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import AnimationError
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import Float32Array
 from ..store.own_arrays import OwnKeys
@@ -29,7 +28,7 @@ def interpolations_beside(track: Track, own: Mapping[int, OwnKeys], frames: Floa
     first key and after the last key of a rotation, or of all value channels that have a key at the frame.
     """
     sides = np.full((len(frames), 2), SPLINE, np.uint8)
-    has_segment = np.full((len(frames), 2), _cycles(track))
+    has_segment = np.full((len(frames), 2), track.settings.cycle != "SINGLE")
     if track.is_rotation:
         # The segments of a rotation join the keys of all channels, because a bake adds the keys that a channel lacks.
         first = min(channel.keys.frames[0] for channel in own.values())
@@ -43,23 +42,15 @@ def interpolations_beside(track: Track, own: Mapping[int, OwnKeys], frames: Floa
         for side, begin in enumerate((key_before, key_at_or_before)):
             is_inside = (begin >= 0) & (begin < len(channel.keys) - 1)
             has_segment[:, side] |= is_inside
-            is_blenders = is_inside.copy()
-            is_blenders[is_inside] = channel.begins_segment[begin[is_inside]]
+            plays_blender_segment = is_inside.copy()
+            plays_blender_segment[is_inside] = channel.begins_segment[begin[is_inside]]
             if not track.is_rotation:
                 # Ignore the keys of later channels.
                 sides[has_key, side] = SPLINE
-                is_blenders &= has_key
-            sides[is_blenders, side] = channel.keys.interpolation[begin[is_blenders]]
+                plays_blender_segment &= has_key
+            sides[plays_blender_segment, side] = channel.keys.interpolation[begin[plays_blender_segment]]
     sides[~has_segment] = NOTHING
     return sides
-
-
-def _cycles(track: Track) -> bool:
-    try:
-        return track.settings.cycle != "SINGLE"
-    except AnimationError:
-        # The settings cannot be read. The panel of the track shows the reason.
-        return False
 
 
 def interpolations_in_common(sides: npt.NDArray[np.uint8]) -> Sides | None:

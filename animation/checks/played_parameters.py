@@ -16,7 +16,6 @@ import numpy as np
 
 from ..bake.plans.track_methods import bends_by_parameters
 from ..edit.track_keys import TrackKeys
-from ..errors import AnimationError
 from ..fcurves.frames import SAME_FRAME, is_among
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, Float32Array
 from ..records import record
@@ -63,12 +62,7 @@ def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
     # True for each side on which no key has a segment.
     is_at_end = np.ones(2, dtype=np.bool_)
     for keys in chosen:
-        try:
-            settings = keys.track.settings
-        except AnimationError:
-            # The panel of the track shows the reason.
-            names.update(PARAMETERS)
-            continue
+        settings = keys.track.settings
         is_bent = bends_by_parameters(keys.track, settings)
         if not is_bent:
             methods.add(settings.method)

@@ -96,9 +96,10 @@ class TCB_PT_paths(bpy.types.Panel):
         scene: Any = context.scene
         layout = layout_of(self)
         settings = scene.tcb_paths
-        row = layout.row()
-        row.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = shown_paths.TOOL
-        layout.active = shown_paths.are_turned_on(context)
+        layout.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = shown_paths.TOOL
+        are_on = shown_paths.are_turned_on(context)
+        layout = layout.column()
+        layout.active = are_on
         axis_settings = ("axis", "length") if settings.point == "AXIS" else ()
         draw_properties(layout, settings, ("point", *axis_settings, "space"))
         if settings.space == "CAMERA" and not cameras_of(scene):
@@ -112,8 +113,7 @@ class TCB_PT_paths(bpy.types.Panel):
         draw_properties(layout, settings, ("by_speed", "around"))
         if settings.around:
             draw_properties(layout.column(align=True), settings, ("before", "after"))
-        note = shown_paths.status(context) if shown_paths.are_turned_on(context) else ""
-        if note:
+        if are_on and (note := shown_paths.status(context)):
             layout.label(text=note, icon="INFO", translate=False)
 
 

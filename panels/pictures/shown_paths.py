@@ -54,13 +54,13 @@ def shown_objects(context: bpy.types.Context) -> dict[Request, tuple[Any, str]]:
 def draws_paths(context: bpy.types.Context) -> bool:
     """Return whether the viewport draws overlays, and paths are turned on or the tool that edits paths is active."""
     space: Any = context.space_data
-    return bool(space.overlay.show_overlays) and (are_turned_on(context) or is_tool_active(context))
+    return bool(space.overlay.show_overlays) and are_turned_on(context)
 
 
 def are_turned_on(context: bpy.types.Context) -> bool:
-    """Return whether paths are turned on in the tab."""
+    """Return whether paths are turned on in the tab, or the tool that edits paths is active."""
     manager: Any = context.window_manager
-    return bool(manager.tcb_show_paths)
+    return bool(manager.tcb_show_paths) or is_tool_active(context)
 
 
 def is_tool_active(context: bpy.types.Context) -> bool:

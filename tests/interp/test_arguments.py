@@ -483,3 +483,8 @@ def test_what_has_no_derivative_of_a_retimed_motion_is_named():
 def test_a_filter_has_a_finite_period(period, error):
     with pytest.raises(error, match=r"^period must be"):
         low_pass(np.zeros((10, 1)), period)
+
+
+def test_integers_of_more_than_64_bits_are_frames() -> None:
+    assert SPLINE(2**64).tolist() == SPLINE(1e19).tolist()
+    assert SPLINE.to_ppoly().integrate(0, 2**64) == SPLINE.to_ppoly().integrate(0, float(2**64))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arguments import checked_sample_frame
+from ...arguments import checked_number
 from ...ease import LocalParameter
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
@@ -192,7 +192,7 @@ def _checked_tolerance(request: Request) -> float:
     """Return the tolerance, or raise TypeError or ValueError."""
     if request.tolerance is None:
         raise TypeError("tolerance must be a number when curves are fitted, not None")
-    tolerance = checked_sample_frame("tolerance", request.tolerance)
+    tolerance = checked_number("tolerance", request.tolerance)
     if not tolerance > 0.0:
         raise ValueError(f"tolerance must be above 0, not {tolerance:g}")
     return tolerance

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ...arguments import checked_finite, checked_sample_frame
+from ...arguments import checked_finite, checked_number
 from ...keys import Float64Array
 
 _ORDER = 4
@@ -48,7 +48,7 @@ def low_pass(samples: npt.ArrayLike, period: float) -> Float64Array:
     >>> bool(np.abs(reduction.low_pass(wave + ripple, period=10) - wave).max() < 1e-4)
     True
     """
-    if not checked_sample_frame("period", period) > 2.0:
+    if not checked_number("period", period) > 2.0:
         raise ValueError("the period must be more than 2 frames")
     array = checked_finite("samples", samples)
     if array.ndim != 2:
