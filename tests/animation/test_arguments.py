@@ -19,10 +19,23 @@ NO_NUMBERS = ("1", [1.0], None, True, 1j, datetime.date(2020, 1, 1), np.datetime
 NO_TEXTS = (5, None, b"location", ["location"])
 NO_LISTS = ("location", 5, [5], [None])
 NO_FLAGS = ("yes", 1, None)
+NO_PAIRS = (5, (1,), (1, 2, 3), "12", ("1", "2"), (1, None), (1, math.nan), (1, 1e308), {1: 2})
 NO_CHOICES = ("X", 5, None, ["SAMPLES"])
 
 IDS = ("x", 5, None, ["x"], {}, "removed", "several")
 WRONG = {
+    **dict.fromkeys(
+        ["keep_look", "enable", "discard_edits", "in_world", "whole", "use_tcb", "replace", "remove", "exact"], NO_FLAGS
+    ),
+    **dict.fromkeys(["track", "name", "bone", "by"], NO_TEXTS),
+    **dict.fromkeys(["**parameters", "frame", "frame_start", "height"], (*NO_NUMBERS, *TOO_LARGE)),
+    **dict.fromkeys(
+        ["error", "angle", "step", "scale", "length", "rate", "tolerance"], (*NO_NUMBERS, *TOO_LARGE, 0, -1)
+    ),
+    **dict.fromkeys(["extend", "frame_range"], (*NO_PAIRS, (2, 1))),
+    **dict.fromkeys(["low", "high"], (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan))),
+    **dict.fromkeys(["tangents_in", "tangents_out"], ("x", [1.0], [[0, 0, 0]], [[0, 0, 0], [0, 0, math.inf]])),
+    **dict.fromkeys(["enable.path", "enable_many.path", "bake_many.path"], ("X", 5, ["SHORTEST"])),
     "datablock": IDS,
     "item": (*IDS, "camera"),
     "target": (*IDS, "camera"),
@@ -36,41 +49,21 @@ WRONG = {
     "plain": ("x", 5, None, ["x"], "object", "several", {"x": None}, "of a str", "of a number"),
     "prefixes": NO_LISTS,
     "bones": (*NO_LISTS, None),
-    "track": NO_TEXTS,
-    "name": NO_TEXTS,
-    "bone": NO_TEXTS,
-    "by": NO_TEXTS,
     "shape": ("X", *NO_TEXTS),
     "**choices": ("X", *NO_TEXTS),
-    "**parameters": (*NO_NUMBERS, *TOO_LARGE),
-    "error": (*NO_NUMBERS, *TOO_LARGE, 0, -1),
-    "angle": (*NO_NUMBERS, *TOO_LARGE, 0, -1),
     "errors": (5, "1", None, ["1"], [None], [0.0], [-1.0], [math.nan], [True]),
     "key_count": (0, -5, 2.5, "x", [], True, math.nan, math.inf),
     "still": (0, -1.0, "1", [], True, math.nan, *TOO_LARGE),
     "period": (2, 0, -1.0, "1", [], True, math.nan, *TOO_LARGE),
-    "enable.path": ("X", 5, ["SHORTEST"]),
-    "enable_many.path": ("X", 5, ["SHORTEST"]),
-    "bake_many.path": ("X", 5, ["SHORTEST"]),
     "together": ("X", 5, None, ["BONE"]),
     "turns": ("X", 5, None, ["KEEP"]),
     "method": ("X", "BEZIER", 5, None, ["TCB"]),
-    "frame": (*NO_NUMBERS, *TOO_LARGE),
     "retime.frame": ("1", [1.0], True, *TOO_LARGE),
     "velocity": ("abc", ["1"], [None], True, object(), [math.nan], *TOO_LARGE, np.ma.masked_all(3)),
-    "frame_start": (*NO_NUMBERS, *TOO_LARGE),
-    "height": (*NO_NUMBERS, *TOO_LARGE),
-    "step": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
-    "scale": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
-    "length": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
-    "rate": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
-    "tolerance": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
     "rotation_tolerance": (0, -1.0, [], *NO_NUMBERS, *TOO_LARGE),
     "value_tolerance": (0, -1.0, [], "1", True, *TOO_LARGE),
     "sample_limit": (0, -5, 2.5, "x", [], None, True, math.nan, math.inf),
-    "extend": (5, (1,), (1, 2, 3), "12", ("1", "2"), (2, 1), (1, None), (1, math.nan), (1, 1e308), {1: 2}),
-    "frame_range": (5, (1,), (1, 2, 3), "12", ("1", "2"), (2, 1), (1, None), (1, math.nan), (1, 1e308), {1: 2}),
-    "max_change": (5, (1,), (1, 2, 3), "12", ("1", "2"), (-1, 1), (1, None), (1, math.nan), (1, 1e308), {1: 2}),
+    "max_change": (*NO_PAIRS, (-1, 1)),
     "defaults": (
         "tension",
         5,
@@ -82,15 +75,7 @@ WRONG = {
         {"tension": "1"},
         {"tension": math.nan},
     ),
-    "keep_look": NO_FLAGS,
-    "enable": NO_FLAGS,
-    "discard_edits": NO_FLAGS,
-    "in_world": NO_FLAGS,
     "interpolation": ("X", 5, b"LINEAR", ["LINEAR"]),
-    "whole": NO_FLAGS,
-    "use_tcb": NO_FLAGS,
-    "replace": NO_FLAGS,
-    "remove": NO_FLAGS,
     "output": NO_CHOICES,
     "progress": (5, "print", [print]),
     "options": ("x", None, {}, {"step": 1.0}),
@@ -101,16 +86,11 @@ WRONG = {
     "point": (5, "123", (1, 2), (1, 2, 3, 4), (1, 2, "3"), (1, 2, math.nan), None),
     "frames": ("x", None, [], [[1, 20]], [1, math.nan], [20, 1], [1, 1e308]),
     "values": ("x", None, [1.0], [[1, 2], [3, 4]], [[0, 0, 0], [0, 0, math.nan]], [[0, 0, 0], [0, 0, 1e300]]),
-    "tangents_in": ("x", [1.0], [[0, 0, 0]], [[0, 0, 0], [0, 0, math.inf]]),
-    "tangents_out": ("x", [1.0], [[0, 0, 0]], [[0, 0, 0], [0, 0, math.inf]]),
     **{f"set_keys.{name}": ("x", None, [0.0] * 3, math.nan) for name in PARAMETERS},
     "set_keys.interpolation": ("X", "BOUNCE", 5, None, ["LINEAR"] * 3, [5, 5]),
     "dialect": NO_CHOICES,
     "path": (5, None, b"walk.fbx", ["walk.fbx"]),
     "objects": ("x", 5, None, ["x"], [None], "object", ["removed"]),
-    "exact": NO_FLAGS,
-    "low": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
-    "high": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
 }
 """Invalid values by argument name. Names include the function if values differ, and the asterisks of `**`."""
 STARS: dict[object, str] = {inspect.Parameter.VAR_KEYWORD: "**"}

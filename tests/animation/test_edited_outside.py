@@ -51,21 +51,12 @@ def raise_sample(item: bpy.types.Object) -> None:
     points(item)[3].co.y += 0.5
 
 
-def raise_own_key(item: bpy.types.Object) -> None:
-    own = next(point for point in points(item, 1) if point.co.x == 10)
-    own.co.y += 0.5
-
-
 def move_a_little(item: bpy.types.Object) -> None:
     points(item, 2)[1].co.x += 0.01
 
 
 def insert_key(item: bpy.types.Object) -> None:
     points(item).insert(12.5, 3.0)
-
-
-def replace_key(item: bpy.types.Object) -> None:
-    points(item).insert(10, 3.0)
 
 
 def delete_key(item: bpy.types.Object) -> None:
@@ -170,10 +161,8 @@ def clear_keyframes(item: bpy.types.Object) -> None:
 
 WAYS: dict[str, Edit] = {
     "a script writes the value of a sample": raise_sample,
-    "a script writes the value of an own key": raise_own_key,
     "a script writes a frame": move_a_little,
     "a script adds a key": insert_key,
-    "a script replaces a key": replace_key,
     "a script deletes a key": delete_key,
     "a script deletes all keys of a channel": clear_keys,
     "a script sets an interpolation": hold_value,

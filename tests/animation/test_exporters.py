@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files for other programs: output of Blender's exporters, and .blend files in a Blender without this extension."""
+"""Files for other programs, written by Blender's exporters."""
 
 from __future__ import annotations
 

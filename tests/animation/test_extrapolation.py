@@ -136,6 +136,18 @@ def test_what_a_script_chooses_for_a_baked_curve_ends_with_the_bake(
     assert snapshot(thing, identities=False) == own
 
 
+def test_a_track_with_another_extrapolation_than_it_was_baked_with_is_not_up_to_date(animation) -> None:
+    thing = plain()
+    animation.enable(thing, keep_look=False)
+    animation.bake(thing, output="HANDLES")
+    action = thing.animation_data.action
+    looks = [animation.live.update.refresh({}, action, by_handles(animation))]
+    curve(thing, "location", 1).extrapolation = "LINEAR"
+    looks += [animation.live.update.refresh({}, action, by_handles(animation)) for _ in range(2)]
+    assert [look.tracks for look in looks] == [0, 1, 0]
+    assert curve(thing, "location", 1).extrapolation == "LINEAR"
+
+
 def test_a_handle_dragged_at_an_end_turns_the_line_and_bends_nothing(animation) -> None:
     thing = plain(extrapolation="LINEAR")
     animation.enable(thing, keep_look=False)
@@ -155,27 +167,6 @@ def test_a_handle_dragged_at_an_end_turns_the_line_and_bends_nothing(animation) 
     animation.restore(thing)
     assert fcurve.keyframe_points[-1].handle_right_type == "FREE"
     assert fcurve.evaluate(46.0) == pytest.approx(fcurve.evaluate(36.0) + 20.0, abs=1e-4)
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_a_mirror_in_time_swaps_the_handles_at_the_ends(animation, output: str) -> None:
-    """Keys are mirrored about frame 0, as in the Dope Sheet. Handles and their types swap sides, too."""
-    things = plain(extrapolation="LINEAR"), plain("Twin", "LINEAR")
-    animation.enable(things[0], keep_look=False)
-    animation.bake(things[0], output="HANDLES")
-    for thing in things:
-        for fcurve in fcurves(thing):
-            for point in fcurve.keyframe_points:
-                co, left, right = (tuple(each) for each in (point.co, point.handle_left, point.handle_right))
-                point.co, point.handle_left, point.handle_right = ((-x, y) for x, y in (co, right, left))
-            fcurve.keyframe_points.sort()
-            fcurve.update()
-    animation.bake(things[0], output=output)
-    animation.restore(things[0])
-    for index in range(3):
-        ours, theirs = (curve(each, "location", index) for each in things)
-        frames = (-66.0, -40.0, -33.0, -20.0, -3.0, 3.0, 20.0)
-        assert [ours.evaluate(f) for f in frames] == pytest.approx([theirs.evaluate(f) for f in frames], abs=1e-4)
 
 
 @pytest.mark.parametrize("undone", ["restore", "remove"])

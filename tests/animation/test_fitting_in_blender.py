@@ -125,19 +125,6 @@ def test_blender_plays_vectors_within_the_tolerance(scale, eased, first):
     assert fit.reached or first == 1_000_000
 
 
-@pytest.mark.parametrize(("first", "relative"), [(1, 6e-7), (1000, 2e-6), (10_000, 1.5e-5), (100_000, 1.2e-4)])
-def test_vectors_without_ease_are_exact_but_for_the_frames_of_handles(first, relative):
-    generator = np.random.default_rng(22)
-    values = generator.normal(size=(8, 1))
-    frames = first + np.cumsum(generator.integers(10, 30, 8))
-    spline = tcb.VectorSpline(Keys(frames, values))
-    (fit,) = fit_many([Request(spline, tolerance=1e-3 * np.ptp(values))])
-    assert len(fit.knots[0].frames) == 0
-    places = sampled(*spline.keys.frames[[0, -1]])
-    found = np.abs(played_curves(values, spline.keys.frames, fit, places) - spline(places)).max()
-    assert found <= relative * np.ptp(values)
-
-
 # Handles of the keys themselves
 
 

@@ -539,6 +539,7 @@ def test_a_bake_takes_the_turns_and_the_limits_of_enable(animation, keep_look) -
     report = animation.bake_many([thing], keep_look=keep_look, path="SHORTEST", max_change=(10.0, 1.0))
     assert animation.find_track(thing, "rotation").settings.path == "SHORTEST"
     assert report.looks_changed == 0
+    assert bool(parameters(animation, thing, "rotation")) == keep_look
 
 
 def test_only_enable_makes_plain_tracks_beside_tcb_tracks_tcb(animation) -> None:

@@ -356,18 +356,6 @@ def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thin
     assert is_as_baked(animation, thing)
 
 
-def test_what_two_scenes_have_is_played_with_the_defaults_of_the_current_one(animation, thing) -> None:
-    here = bpy.context.scene
-    there = bpy.data.scenes.new("There")
-    item = new_object("Both")
-    there.collection.objects.link(item)
-    key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2))])
-    here.tcb.defaults.tension, there.tcb.defaults.tension = 0.5, 0.25
-    item.animation_data.action.tcb_live = True
-    bpy.ops.tcb.sync()
-    assert animation.find_track(item, "location").settings.options.defaults == {"tension": 0.5}
-
-
 def test_a_library_override_is_live_once_it_has_an_action_of_its_own(animation, thing, tmp_path) -> None:
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
