@@ -171,10 +171,6 @@ def set_selected(point: bpy.types.Keyframe, selected: bool) -> None:
     point.select_control_point = point.select_left_handle = point.select_right_handle = selected
 
 
-def is_frame_function(fcurve: bpy.types.FCurve) -> bool:
-    return 'tcb_tracks["' in fcurve.data_path
-
-
 def bits(fcurve: bpy.types.FCurve, identities: bool = True) -> dict[str, Any]:
     """Return all data of an F-curve, with floats as bytes.
 

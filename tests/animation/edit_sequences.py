@@ -43,7 +43,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from tests.animation.curves import PARAMETERS, channels, co, key, new_object, rotation_path
+from tests.animation.curves import PARAMETERS, bits, channels, co, key, new_object, rotation_path
 from tests.animation.live import notes_of
 from tests.animation.random_edits import EDITS, FRAMES, UNNUMBERED, Edits, Floats, Name, Pair
 
@@ -113,16 +113,11 @@ def read(fcurve: Any) -> Keys:
     return Keys(co(fcurve), kinds.T, back)
 
 
-def content(fcurve: Any, names: Sequence[str] = ()) -> dict[str, bytes]:
-    """Return the data of an F-curve's keys as bytes, without identities and selection, or only `names`."""
-    points = fcurve.keyframe_points
-    result = {}
-    for name in names or (*_PAIRS, *_KINDS, "handle_left_type", "handle_right_type"):
-        is_kind = name.endswith("type") or name in _KINDS
-        array = np.empty(len(points) * (2 if name in _PAIRS else 1), dtype=np.uint8 if is_kind else np.float32)
-        points.foreach_get(name, array)
-        result[name] = array.tobytes()
-    return {**result, "extrapolation": fcurve.extrapolation.encode()}
+def content(fcurve: Any, with_handles: bool = True) -> dict[str, Any]:
+    """Return the data of an F-curve, without identities and selection, and with or without handles."""
+    names = (*_PAIRS, "handle_left_type", "handle_right_type") if with_handles else ("co",)
+    data = bits(fcurve)
+    return {name: data[name] for name in (*names, *_KINDS, "extrapolation")}
 
 
 def handles(fcurve: Any) -> Floats:
@@ -146,7 +141,7 @@ def turned_by_an_update(fcurve: Any) -> Floats:
     return np.abs(after - before)[:, 1] if len(after) == len(before) else np.zeros(len(before), dtype=np.float32)
 
 
-def unlike(one: dict[str, bytes], other: dict[str, bytes]) -> str:
+def unlike(one: dict[str, Any], other: dict[str, Any]) -> str:
     """Return the names of the attributes that differ."""
     return ", ".join(name for name in one if one[name] != other[name])
 
@@ -246,7 +241,7 @@ class EditSequence(Edits):
         """Numbers and frames of a channel's keys when their parameters were last known."""
         self.reversed: dict[tuple[str, str, int], set[int]] = {}
         """Numbers of a channel's keys that may have been mirrored since their parameters were last known."""
-        self.saved: dict[tuple[str, str], tuple[bool, dict[Name, dict[str, bytes]]]] = {}
+        self.saved: dict[tuple[str, str], tuple[bool, dict[Name, dict[str, Any]]]] = {}
         """For each baked track, True if handles played it before the bake, and its bits at that time."""
         self.pushes = 0
         self.result = Result(self.case)
@@ -316,9 +311,9 @@ class EditSequence(Edits):
         about = "" if self.pair == FIRST else f"{self.pair.live}: "
         self.result.story.append(f"{about}{said or name + ': nothing'}")
         if name in dict(EDITS) or name in ("thin_out", "come_back"):
-            for place, bits in self._locked_content().items():
-                if place in before and before[place] != bits:
-                    what = unlike(before[place], bits)
+            for place, after in self._locked_content().items():
+                if place in before and before[place] != after:
+                    what = unlike(before[place], after)
                     self._add("changed", f'"{place[0]}", {place[1]}[{place[2]}]: baked, but the edit changed {what}')
         self.check()
 
@@ -518,9 +513,9 @@ class EditSequence(Edits):
             return "free"
         for path in paths:
             was_played, kept = self.saved.pop((self.pair.live, path), (False, {}))
-            for name, bits in kept.items() if self._track(path).is_played == was_played else ():
+            for name, before in kept.items() if self._track(path).is_played == was_played else ():
                 fcurve = channels(self.live).get(name)
-                what = "all" if fcurve is None else unlike(bits, content(fcurve))
+                what = "all" if fcurve is None else unlike(before, content(fcurve))
                 if what:
                     text = f'"{self.pair.live}", {name[0]}[{name[1]}]: freed, but not as before its bake: {what}'
                     self._add("changed", text)
@@ -613,10 +608,10 @@ class EditSequence(Edits):
             self.seen.add(difference)
             self.result.differences.append(difference)
 
-    def _locked_content(self) -> dict[tuple[str, str, int], dict[str, bytes]]:
+    def _locked_content(self) -> dict[tuple[str, str, int], dict[str, Any]]:
         """Return the content of locked curves. The twin's curves may have handles that Blender has not placed yet."""
         return {
-            (name, *place): content(fcurve, () if name == pair.live else ("co", *_KINDS))
+            (name, *place): content(fcurve, with_handles=name == pair.live)
             for pair in self.pairs
             for name in pair
             for place, fcurve in channels(bpy.data.objects[name]).items()

@@ -16,10 +16,6 @@ from tests.animation.editors import editor
 Edit = Callable[[], object]
 
 
-def dope_sheet():
-    return editor("DOPESHEET")
-
-
 def select(things, *frames: float) -> None:
     """Select keys as by clicking the summary's diamonds at these frames. Default: all keys."""
     for thing in things:
@@ -30,7 +26,7 @@ def select(things, *frames: float) -> None:
 
 
 def do(edit: Edit) -> None:
-    with dope_sheet():
+    with editor("DOPESHEET"):
         assert edit() == {"FINISHED"}
 
 

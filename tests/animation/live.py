@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -33,6 +34,11 @@ def updates_of(animation) -> Any:
 
 def results_of(animation) -> Any:
     return importlib.import_module(animation.__name__.replace(".animation", ".ui.operator_results"))
+
+
+def by_handles(animation) -> Callable[[Any], Any]:
+    """Return the function with which Live chooses the options of tracks that nothing plays yet."""
+    return lambda _users: animation.Options(output="HANDLES")
 
 
 def notes_of(animation, item: bpy.types.Object) -> list[Any]:

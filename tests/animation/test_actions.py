@@ -93,22 +93,16 @@ def test_the_objects_own_slot_is_used_not_the_first(animation) -> None:
 
 
 @with_slots
-def test_no_slot_is_refused(animation) -> None:
-    item = grouped()
+def test_no_slot_and_an_empty_slot_are_refused(animation) -> None:
+    item, other = grouped(), new_object("Other")
+    share(item.animation_data.action, other, item.animation_data.action.slots.new("OBJECT", "Other"))
+    with pytest.raises(animation.AnimationError, match=r'"Other": .*has no F-curves'):
+        animation.bake(other)
     item.animation_data.action_slot = None
     before = action_bits(item.animation_data.action)
     with pytest.raises(animation.AnimationError, match=r'"Ball": action "BallAction" has no slot for this datablock'):
         animation.bake(item)
     assert action_bits(item.animation_data.action) == before
-
-
-@with_slots
-def test_an_empty_slot_is_refused(animation) -> None:
-    item, other = grouped(), new_object("Other")
-    action = item.animation_data.action
-    share(action, other, action.slots.new("OBJECT", "Other"))
-    with pytest.raises(animation.AnimationError, match=r'"Other": .*has no F-curves'):
-        animation.bake(other)
 
 
 @with_slots

@@ -16,6 +16,7 @@ import pytest
 
 from tests.all_pairs import each_once
 from tests.animation.curves import (
+    KEYS,
     bag_of,
     channels,
     choose_alone,
@@ -30,8 +31,8 @@ from tests.animation.curves import (
     states,
 )
 from tests.animation.editors import editor
+from tests.animation.live import by_handles
 
-KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 TURNS = [(0, (1, 0, 0, 0)), (10, (0, 1, 0, 0)), (25, (0.5, 0.5, 0.5, 0.5)), (40, (0.6, 0, 0, 0.8))]
 BONE = 'pose.bones["Arm"].'
 LOCATION, ROTATION, GRIP = BONE + "location", BONE + "rotation_quaternion", '["grip"]'
@@ -439,16 +440,12 @@ def test_deltas_take_a_bake_along(animation) -> None:
 # Live
 
 
-def live_options(animation) -> Callable[[Any], Any]:
-    return lambda _users: animation.Options(output="HANDLES")
-
-
 @every_way
 def test_live_leaves_it_alone_and_says_so(animation, item, bakes, way: str) -> None:
     animation.bake(item)
     action, update = item.animation_data.action, animation.live.update
     watches: dict[Any, Any] = {}
-    options = live_options(animation)
+    options = by_handles(animation)
     update.refresh_all(watches, action, options)
     assert update.standing_of(watches, action) == []
     edit(item, way)
@@ -468,7 +465,7 @@ def test_live_says_so_of_a_file_that_it_sees_first(animation, item, bakes) -> No
     hold_value(item)
     watches: dict[Any, Any] = {}
     action = item.animation_data.action
-    animation.live.update.refresh_all(watches, action, live_options(animation))
+    animation.live.update.refresh_all(watches, action, by_handles(animation))
     (note,) = animation.live.update.standing_of(watches, action)
     assert (note.track, note.code) == (LOCATION, "EDITED_OUTSIDE")
     assert bakes == []

@@ -238,13 +238,6 @@ def test_a_dragged_handle_has_the_motion_that_its_parameters_give(animation, exa
     assert np.abs(before - played(item)).max() < NEAR
 
 
-def own_curves_of(animation, exact, item):
-    """Assert that the sampler returns the motion of the F-curves."""
-    sampler = animation.sampling.transforms.TransformSampler(FRAMES)
-    assert (exact(item) == sampler.matrices(item)).all()
-    assert np.abs(exact(item) - played(item)).max() < NEAR
-
-
 def restored(animation):
     item = approximated(animation, "XYZ")
     animation.restore(item)
@@ -281,4 +274,7 @@ def without_motion(animation):
 
 @pytest.mark.parametrize("made", [restored, freed_after_restore, with_modifiers, with_a_muted_channel, without_motion])
 def test_other_tracks_that_are_off_have_the_motion_of_their_curves(animation, exact, made):
-    own_curves_of(animation, exact, made(animation))
+    item = made(animation)
+    sampler = animation.sampling.transforms.TransformSampler(FRAMES)
+    assert (exact(item) == sampler.matrices(item)).all()
+    assert np.abs(exact(item) - played(item)).max() < NEAR

@@ -12,6 +12,7 @@ import pytest
 
 from tests.all_pairs import all_pairs, each_once
 from tests.animation.curves import MODES, curve, fcurves, key, new_object, snapshot
+from tests.animation.live import by_handles
 from tests.animation.locations import VALUES
 from tests.animation.rotations import ALL_PARAMETERS, keyed, rotations_near_each_other, values_of
 
@@ -37,11 +38,6 @@ def extrapolate(thing: bpy.types.Object, extrapolation: Any) -> None:
 
 def outside(fcurve: bpy.types.FCurve) -> list[float]:
     return [fcurve.evaluate(frame) for frame in (-20.0, -3.0, 3.0, 33.0, 40.0, 66.0)]
-
-
-def by_handles(animation) -> Any:
-    """Return the options with which Live plays tracks that nothing plays yet."""
-    return lambda _users: animation.Options(output="HANDLES")
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -9,7 +9,7 @@ import json
 import math
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -175,30 +175,24 @@ def test_a_text_is_singular_for_one(animation, frames, words: str) -> None:
     assert words in animation.Finding("FLIP", "Thing", "rotation_quaternion", arguments=(frames,)).message
 
 
-def _constants() -> set[str]:
-    """Return the strings in the sources that could be codes."""
-    files = [file for floor in FLOORS for file in (ROOT / floor).rglob("*.py") if file.name != "messages.py"]
-    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
-    return {str(node.value) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-
-
-def _codes_given() -> set[str]:
-    """Return the codes with which the sources create findings."""
-    given: set[str] = set()
+def _nodes() -> Iterator[tuple[str, ast.AST]]:
+    """Yield the names of source files, with the nodes of their syntax trees."""
     for file in (file for floor in FLOORS for file in (ROOT / floor).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
-            if name in ("Finding", "finding", "error", "add_note", "note_track", "unusable", "UnknownMotionError"):
-                first = node.args[0] if isinstance(node, ast.Call) and node.args else None
-                if isinstance(first, ast.Constant) and re.fullmatch(r"[A-Z][A-Z_0-9]+", str(first.value)):
-                    given.add(str(first.value))
-    return given
+        yield from ((file.name, node) for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
 
 
 def test_every_code_has_a_text_and_every_text_a_use(animation) -> None:
     messages = animation.messages
-    assert _codes_given() <= messages.MESSAGES.keys()
-    used = _constants()
+    used, given = set(), set()
+    for file, node in _nodes():
+        if isinstance(node, ast.Constant) and file != "messages.py":
+            used.add(node.value)
+        name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+        if name in ("Finding", "finding", "error", "add_note", "note_track", "unusable", "UnknownMotionError"):
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and re.fullmatch(r"[A-Z][A-Z_0-9]+", str(first.value)):
+                given.add(first.value)
+    assert given <= messages.MESSAGES.keys()
     assert [code for code in messages.MESSAGES if code not in used and not MADE.fullmatch(code)] == []
     assert messages.MESSAGES.keys() >= messages.NOTHING_TO_DO | messages.STANDING | messages.ASK_TO_FREE
 

@@ -28,6 +28,7 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
+from tests.animation.live import by_handles
 from tests.animation.locations import VALUES, expected_at
 from tests.animation.locations import keyed as keyed_location
 from tests.animation.rotations import (
@@ -484,10 +485,7 @@ def test_an_extrapolation_that_is_chosen_while_handles_play_stays(animation, the
     chosen.extrapolation = "LINEAR" if then == "CONSTANT" else "CONSTANT"
     animation.bake(thing, output="HANDLES")
     watches: dict[tuple[int, int], Any] = {}
-    update, action = animation.live.update, thing.animation_data.action
-
-    def options(_users) -> Any:
-        return animation.Options(output="HANDLES")
+    update, action, options = animation.live.update, thing.animation_data.action, by_handles(animation)
 
     update.refresh_all(watches, action, options)
     chosen.extrapolation = then

@@ -324,11 +324,8 @@ def test_a_visible_change_is_not_called_preserved(animation) -> None:
     assert report.counts == "2 tracks, motion of 2 tracks fitted within 178.0°"
     report.value_change = 0.25
     assert report.counts == "2 tracks, motion of 2 tracks fitted within 0.25 and 178.0°"
-
-
-def test_what_is_only_rounding_is_not_said(animation) -> None:
-    report = animation.Report(tracks=2, looks_kept=2, value_change=3e-8, rotation_change=9e-16)
-    assert report.counts == "2 tracks, motion of 2 tracks preserved"
+    rounded = animation.Report(tracks=2, looks_kept=2, value_change=3e-8, rotation_change=9e-16)
+    assert rounded.counts == "2 tracks, motion of 2 tracks preserved"
 
 
 def test_what_changes_visibly_is_named_with_its_track(animation) -> None:

@@ -88,19 +88,6 @@ def test_restored_keys_are_inserted_on_the_curves(animation, mode: str) -> None:
     assert np.abs(orientations(thing, SEEN) - before).max() < 1e-5
 
 
-def test_a_channel_without_keys_gets_them(animation) -> None:
-    thing = new_object()
-    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0)), (20, (0.5, 1, 0))], channels=[0, 1])
-    animation.enable(thing, keep_look=False)
-    animation.bake(thing)
-    before = orientations(thing, SEEN)
-    animation.key_whole(thing)
-    assert np.abs(orientations(thing, SEEN) - before).max() < 3e-6
-    animation.bake(thing, output="HANDLES")
-    assert frames(thing) == {(0, 10, 20)}
-    assert len(fcurves(thing)) == 3
-
-
 def test_whole_rotations_and_locked_ones_are_left_alone(animation) -> None:
     thing = new_object()
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0))])

@@ -9,12 +9,11 @@ import bpy
 import pytest
 
 from tests.all_pairs import each_once
-from tests.animation.curves import HAS_SLOTS, action_bits, curve, key, new_object
+from tests.animation.curves import HAS_SLOTS, KEYS, action_bits, curve, key, new_object
 from tests.animation.layered import give_layer, give_strip
 from tests.animation.live import notes_of
 
 pytestmark = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no layers")
-KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 SAID = ('"Ball"', 'action "BallAction"', "layers", "strips", "Bake Action")
 
 

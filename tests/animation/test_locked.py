@@ -18,6 +18,7 @@ import pytest
 
 from tests.all_pairs import each_once
 from tests.animation.curves import (
+    KEYS,
     bag_of,
     bits,
     choose_alone,
@@ -32,8 +33,8 @@ from tests.animation.curves import (
     states,
 )
 from tests.animation.editors import editor
+from tests.animation.live import by_handles
 
-PLACES = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 TURNS = [(0, (1, 0, 0, 0)), (10, (0, 1, 0, 0)), (25, (0.5, 0.5, 0.5, 0.5)), (40, (0.6, 0, 0, 0.8))]
 SIZES = [(0, (0, 0.03, 2)), (10.4, (5, 1, 3)), (16, (5, 1.5, 3)), (20, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 FRAME = 13
@@ -212,7 +213,7 @@ def baked_ball(animation, output: str, segments: bool = False) -> bpy.types.Obje
     With `segments`, Blender plays some segments of the baked tracks, and parameters were changed after the bake.
     """
     item = new_object("Ball", "QUATERNION")
-    key(item, "location", PLACES, group="Baked")
+    key(item, "location", KEYS, group="Baked")
     key(item, "rotation_quaternion", TURNS, group="Baked")
     key(item, "scale", SIZES, group="Plain")
     if segments:
@@ -278,9 +279,9 @@ def locks(item: bpy.types.ID) -> dict[str, bool]:
 def two_groups() -> bpy.types.Object:
     """Make an object with delta transforms in groups, to which Insert Keyframe adds no channel."""
     item = new_object("Ball")
-    key(item, "delta_location", PLACES, group="Places")
-    key(item, "delta_rotation_euler", PLACES, group="Mixed")
-    key(item, "delta_scale", PLACES, group="Mixed")
+    key(item, "delta_location", KEYS, group="Places")
+    key(item, "delta_rotation_euler", KEYS, group="Mixed")
+    key(item, "delta_scale", KEYS, group="Mixed")
     return item
 
 
@@ -346,9 +347,9 @@ def test_a_group_that_the_animator_locked_refuses_what_ends_a_bake(animation, wa
 
 def test_a_locked_channel_that_joined_a_baked_track_refuses_to_free_it(animation) -> None:
     item = new_object("Ball")
-    key(item, "location", PLACES, channels=[0, 1])
+    key(item, "location", KEYS, channels=[0, 1])
     animation.bake(item, keep_look=False)
-    key(item, "location", PLACES, channels=[2])
+    key(item, "location", KEYS, channels=[2])
     curve(item, "location", 2).lock = True
     before = contents(item, "location")
     with pytest.raises(animation.AnimationError, match=r"the channels are locked\. Unlock them first"):
@@ -356,7 +357,7 @@ def test_a_locked_channel_that_joined_a_baked_track_refuses_to_free_it(animation
     assert contents(item, "location") == before
     curve(item, "location", 2).lock = False
     assert animation.free(item).tracks == 1
-    assert co(curve(item, "location")).tolist() == [[frame, place[0]] for frame, place in PLACES]
+    assert co(curve(item, "location")).tolist() == [[frame, place[0]] for frame, place in KEYS]
 
 
 # Channels that join a locked group
@@ -375,7 +376,7 @@ def insert_all(rig: bpy.types.Object) -> None:
 
 def baked_bone(animation) -> bpy.types.Object:
     rig = new_rig("Bone")
-    key(rig, 'pose.bones["Bone"].location', PLACES, group="Bone")
+    key(rig, 'pose.bones["Bone"].location', KEYS, group="Bone")
     key(rig, 'pose.bones["Bone"].rotation_quaternion', TURNS, group="Bone")
     key(rig, 'pose.bones["Bone"].scale', SIZES, group="Bone")
     rig.pose.bones["Bone"]["twist"] = 0.0
@@ -396,7 +397,7 @@ def key_twist(rig: bpy.types.Object) -> None:
 def test_insert_keyframe_adds_the_transforms_that_are_not_baked(animation, baked: str) -> None:
     rig = new_rig("Bone")
     track = f'pose.bones["Bone"].{baked}'
-    key(rig, track, TURNS if "rotation" in baked else PLACES, group="Bone")
+    key(rig, track, TURNS if "rotation" in baked else KEYS, group="Bone")
     animation.bake(rig, keep_look=False)
     assert locks(rig) == {"Bone": False}
     before = contents(rig, track)
@@ -463,7 +464,7 @@ def test_what_was_unlocked_by_hand_is_locked_again_with_one_message(animation, u
     item = two_groups()
     animation.bake(item, keep_look=False)
     action, update = item.animation_data.action, animation.live.update
-    options = (lambda _users: animation.Options(output="HANDLES")) if is_live else None
+    options = by_handles(animation) if is_live else None
     watches: dict[Any, Any] = {}
     assert update.refresh(watches, action, options).notes == []
     before = contents(item, "")
