@@ -86,8 +86,8 @@ class _Pool:
         self.files_begun_here = 0
         self.is_over = threading.Event()
         self._startup_seconds = time.process_time()
-        self._announced: set[str] = set()
-        self._announcing = threading.Lock()
+        self.failures: dict[str, _Worker] = {}
+        """The announced reasons why workers failed to start, and the first worker of each."""
 
     def take(self) -> File | None:
         """Return the next file, or None if another process has taken the last one."""
@@ -118,13 +118,6 @@ class _Pool:
         startup_seconds = self._startup_seconds * (len(self.workers) + 1)
         return startup_seconds <= _SHARE * seconds_per_file * len(self.waiting)
 
-    def announce_once(self, failure: str) -> None:
-        """Announce why a worker failed to start, unless another worker failed in the same way."""
-        with self._announcing:
-            if failure not in self._announced:
-                self._announced.add(failure)
-                announce(failure)
-
 
 class _Worker(threading.Thread):
     """A process that handles one file after another until no file is left or the process dies. Raises OSError."""
@@ -152,7 +145,9 @@ class _Worker(threading.Thread):
                     "a worker process ended with status {:d} during startup: {:s}. Use --blender PATH to set the "
                     "program that starts Blender"
                 )
-                self.pool.announce_once(rpt_(text, self.process.wait(), self.command_line))
+                failure = rpt_(text, self.process.wait(), self.command_line)
+                if self.pool.failures.setdefault(failure, self) is self:
+                    announce(failure)
             return
         self.is_ready = True
         while (file := self.pool.take()) is not None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare Reduce with Blender's Decimate on motion captures: keys, stored numbers, errors on the body, and time.
+"""Compare Reduce with Blender's Decimate on motion captures: keys, errors on the body, and time.
 
-    python tools/reduce.py FILE.bvh… [--height 170] [--error 0.5 1 2] [--skip 1] [--still 0.1] [--method TCB]
+    python tools/reduce.py FILE.bvh… [--height 170] [--error 0.5 1 2] [--skip 1] [--method HERMITE TCB]
 
 Times are processor times of one run each, in turns. Both methods get the same file, without its first frames. Rotations
 are quaternions for Reduce and Euler angles for Decimate, as created by Blender's importer. Decimate's margin is
@@ -37,8 +37,8 @@ _LEAST_ERROR = 0.9
 """A margin is accepted if the largest error is between this fraction of the limit and the limit."""
 _BELOW_LIMIT = 0.97
 """The search for the margin aims at this fraction of the limit."""
-_NUMBERS_PER_BEZIER_KEY = 6
-"""The frame and value of a Bezier key and of both handles."""
+_TRIES = 8
+"""The number of margins to try for each error."""
 
 
 def main() -> None:
@@ -48,10 +48,6 @@ def main() -> None:
     parser.add_argument("--height", type=float, default=170.0, help="height of the body in the first frame, in cm")
     parser.add_argument("--error", type=float, nargs="+", default=[0.5, 1.0, 2.0], help="centimeters")
     parser.add_argument("--skip", type=int, default=1, help="frames to skip at the beginning")
-    parser.add_argument("--tries", type=int, default=8, help="margins of Decimate to try for each error")
-    parser.add_argument("--only", choices=("reduce", "decimate"))
-    parser.add_argument("--still", type=float, help="Reduce's error of points at rest, in centimeters")
-    parser.add_argument("--period", type=float, help="longest period, in frames, of the noise that Reduce filters")
     parser.add_argument(
         "--method", choices=("HERMITE", "TCB"), nargs="+", default=["HERMITE"], help="method of Reduce's keys"
     )
@@ -60,13 +56,11 @@ def main() -> None:
         load = partial(load_capture, file, options.height, options.skip)
         for error in options.error:
             ways: dict[str, Callable[[], dict[str, Any]]] = {
-                f"reduce {method}": partial(reduce, load, error, method, options.still, options.period)
-                for method in options.method
+                f"reduce {method}": partial(reduce, load, error, method) for method in options.method
             }
-            ways["decimate"] = partial(decimate, load, error, options.tries)
+            ways["decimate"] = partial(decimate, load, error)
             for way, measure in ways.items():
-                if options.only is None or way.startswith(options.only):
-                    print(json.dumps({"file": file.stem, "way": way, "asked": error, **measure()}), flush=True)
+                print(json.dumps({"file": file.stem, "way": way, "asked": error, **measure()}), flush=True)
 
 
 class Capture(NamedTuple):
@@ -106,41 +100,19 @@ def load_capture(file: Path, height: float, skip: int, rotate_mode: Any) -> Capt
     return Capture(rig, frames, float(np.ptp(first_positions[:, 2])) / height)
 
 
-def reduce(load: Load, error: float, method: Any, still: float | None, period: float | None) -> dict[str, Any]:
+def reduce(load: Load, error: float, method: Any) -> dict[str, Any]:
     """Return the results of Reduce. Errors are in centimeters."""
     rig, frames, unit = load("QUATERNION")
     start = time.process_time()
-    result = animation.reduce(
-        rig, error=error * unit, still=None if still is None else still * unit, period=period, method=method
-    )
+    result = animation.reduce(rig, error=error * unit, method=method)
     seconds = time.process_time() - start
-    keys, scalar_keys = count_keys(rig)
-    # A key stores its frame once, and a value and a velocity, or parameters, for each track.
-    numbers = keys
-    for fcurve in fcurves(rig):
-        count, is_rotation = len(fcurve.keyframe_points), "rotation" in fcurve.data_path
-        numbers_per_track = {"HERMITE": 3 if is_rotation else 0, "TCB": 3}[method]
-        numbers += count * (1 if is_rotation or method != "HERMITE" else 2)
-        numbers += numbers_per_track * count if fcurve.array_index == 0 else 0
-    return {
-        "diamonds": keys,
-        "share": round(100.0 * keys / (len(rig.pose.bones) * len(frames)), 2),
-        "scalar_keys": scalar_keys,
-        "numbers": numbers,
-        "numbers_in_handles": scalar_keys * _NUMBERS_PER_BEZIER_KEY,
-        "largest": result.error / unit,
-        "mean": result.mean / unit,
-        "still": result.still / unit,
-        "noise": result.noise / unit,
-        "seconds": round(seconds, 2),
-        "notes": len(result.notes),
-    }
+    return row_of(rig, frames, result.error / unit, seconds)
 
 
-def decimate(load: Load, error: float, tries: int) -> dict[str, Any]:
+def decimate(load: Load, error: float) -> dict[str, Any]:
     """Return the results of Decimate with the margin whose largest error is closest to the limit, in centimeters."""
     margin = error / _PER_MARGIN
-    for _ in range(tries):
+    for _ in range(_TRIES):
         rig, frames, unit = load("NATIVE")
         original_positions = joints.point_positions(rig, frames)
         start = time.process_time()
@@ -151,17 +123,18 @@ def decimate(load: Load, error: float, tries: int) -> dict[str, Any]:
         if _LEAST_ERROR * error <= largest <= error:
             break
         margin *= _BELOW_LIMIT * error / largest
-    keys, scalar_keys = count_keys(rig)
-    return {
-        "margin": margin,
-        "diamonds": keys,
-        "share": round(100.0 * keys / (len(rig.pose.bones) * len(frames)), 2),
-        "scalar_keys": scalar_keys,
-        "numbers": scalar_keys * _NUMBERS_PER_BEZIER_KEY,
-        "largest": largest,
-        "mean": float(errors.mean()),
-        "seconds": round(seconds, 2),
+    return row_of(rig, frames, largest, seconds)
+
+
+def row_of(rig: Any, frames: npt.NDArray[np.float64], largest: float, seconds: float) -> dict[str, Any]:
+    """Return the figures of a row. Keys of a bone at one frame count once."""
+    keys = {
+        (fcurve.data_path.rpartition(".")[0], point.co[0])
+        for fcurve in fcurves(rig)
+        for point in fcurve.keyframe_points
     }
+    row = {"frames": len(frames), "joints": len(rig.pose.bones), "keys": len(keys)}
+    return row | {"largest": largest, "seconds": round(seconds, 2)}
 
 
 def _run_decimate(margin: float) -> None:
@@ -177,17 +150,6 @@ def _run_decimate(margin: float) -> None:
         bpy.ops.graph.select_all(action="SELECT")
         bpy.ops.graph.decimate(mode="ERROR", remove_error_margin=margin)
     bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def count_keys(rig: Any) -> tuple[int, int]:
-    """Return the number of the bones' keys, counted once per frame, and the number of keys of all channels."""
-    keys: set[tuple[str, float]] = set()
-    scalar_keys = 0
-    for fcurve in fcurves(rig):
-        frames = [point.co[0] for point in fcurve.keyframe_points]
-        scalar_keys += len(frames)
-        keys |= {(fcurve.data_path.rpartition(".")[0], frame) for frame in frames}
-    return len(keys), scalar_keys
 
 
 if __name__ == "__main__":

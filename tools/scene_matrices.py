@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import bpy
 import numpy as np
 import numpy.typing as npt
+
+from tools.benchmarks.checkout import module
+
+kept_evaluated = module("exchange.exporting.world_matrices").kept_evaluated
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -24,26 +26,12 @@ def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
     """
     items = [item for item in scene.objects if item.type != "LIGHT" or item.data.type == "SPOT"]
     matrices_by_name: dict[str, list[Any]] = {item.name: [] for item in items}
-    with _depending_on(items, scene):
+    with kept_evaluated(items, scene):
         for frame in frames:
             scene.frame_set(int(frame))
             for item in items:
                 matrices_by_name[item.name].append(np.array(item.matrix_world))
     return {name: np.array(matrices_at_frames) for name, matrices_at_frames in matrices_by_name.items()}
-
-
-@contextlib.contextmanager
-def _depending_on(items: Sequence[Any], scene: Any) -> Iterator[None]:
-    """Make a visible object depend on the given objects, because Blender evaluates hidden objects only if needed."""
-    probe = bpy.data.objects.new("Probe", None)
-    scene.collection.objects.link(probe)
-    for item in items:
-        constraint: Any = probe.constraints.new("COPY_TRANSFORMS")
-        constraint.target = item
-    try:
-        yield
-    finally:
-        bpy.data.objects.remove(probe)
 
 
 def deviations(pairs: Sequence[tuple[Float64Array, Float64Array]]) -> tuple[float, float]:

@@ -24,20 +24,18 @@ def milliseconds_of(work: Callable[[], object]) -> float:
 
 
 @contextmanager
-def watched(stages: dict[str, list[tuple[Any, str]]], clock: Clock = time.thread_time) -> Iterator[dict[str, float]]:
+def watched(stages: dict[str, list[tuple[Any, str]]]) -> Iterator[dict[str, float]]:
     """Yield the seconds spent in functions in this context, by stage.
 
-    `stages` lists the functions of each stage by owner and attribute. "before" is the time until the first call, and
-    "all" the total time. Both are available after the context ends.
+    `stages` lists the functions of each stage by owner and attribute. "all" is the total time, which is available after
+    the context ends.
     """
-    seconds = dict.fromkeys(stages, 0.0)
-    firsts: list[float] = []
+    clock, seconds = time.thread_time, dict.fromkeys(stages, 0.0)
     kept = [(owner, name, stage, getattr(owner, name)) for stage, names in stages.items() for owner, name in names]
 
     def timed(function: Callable[..., Any], stage: str) -> Callable[..., Any]:
         def run(*arguments: Any, **named: Any) -> Any:
             start = clock()
-            firsts.append(start)
             try:
                 return function(*arguments, **named)
             finally:
@@ -51,7 +49,6 @@ def watched(stages: dict[str, list[tuple[Any, str]]], clock: Clock = time.thread
     try:
         yield seconds
     finally:
-        end = clock()
+        seconds["all"] = clock() - start
         for owner, name, _, function in kept:
             setattr(owner, name, function)
-        seconds["before"], seconds["all"] = firsts[0] - start if firsts else end - start, end - start
