@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 import numpy.typing as npt
@@ -157,15 +158,8 @@ def check_count(count: int, name: str) -> None:
 
 def find_cycle(parents: Sequence[int]) -> int | None:
     """Return a node that is its own ancestor, or None. The parent of a root is -1."""
-    leads_to_root = [False] * len(parents)
-    for start in range(len(parents)):
-        path: set[int] = set()
-        node = start
-        while node >= 0 and not leads_to_root[node]:
-            if node in path:
-                return node
-            path.add(node)
-            node = parents[node]
-        for ancestor in path:
-            leads_to_root[ancestor] = True
+    try:
+        TopologicalSorter({node: [parent] for node, parent in enumerate(parents) if parent >= 0}).prepare()
+    except CycleError as error:
+        return int(error.args[1][0])
     return None
