@@ -11,7 +11,6 @@ Plain tracks become TCB at the first step, and plain again if the drag is cancel
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -134,14 +133,10 @@ class ParameterDrag:
     def _prepare(self) -> None:
         """Decide which tracks are previewed and which are written at each step, and create the previews."""
         tracks, kinds = current_tracks(self.chosen), list(map(_kind, self._given))
-        actions = [_action_of(keys).session_uid for keys in self.chosen]
-        places = [(action, track.slot, track.path) for action, track in zip(actions, tracks, strict=True)]
-        # Tracks of datablocks that share an action appear twice.
-        counts = Counter(places)
         groups: dict[tuple[int, int], list[int]] = {}
-        for number, (place, keys) in enumerate(zip(places, self.chosen, strict=True)):
-            if kinds[number] == "PARAMETERS" and counts[place] == 1 and _is_editable(keys):
-                groups.setdefault(place[:2], []).append(number)
+        for number, keys in enumerate(self.chosen):
+            if kinds[number] == "PARAMETERS" and _is_editable(keys):
+                groups.setdefault((_action_of(keys).session_uid, tracks[number].slot), []).append(number)
         previewed: set[int] = set()
         for numbers in groups.values():
             channels = channels_of(self.chosen[numbers[0]].datablock)

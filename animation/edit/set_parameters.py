@@ -12,7 +12,7 @@ import numpy as np
 from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..errors import AnimationError
-from ..fcurves.channels import Channels, channels_of, users_of_channels
+from ..fcurves.channels import Channels, users_of_channels
 from ..fcurves.frames import matching_rows
 from ..fcurves.keyframes import INTERPOLATION
 from ..fcurves.linked_data import check_editable
@@ -54,7 +54,7 @@ def set_parameters_of_each(
     interpolation: str | None = None,
     is_drag_step: bool = False,
 ) -> list[AnimationError]:
-    """Set parameters of keys on several tracks (see `set_parameters`). The keys must just have been read.
+    """Set parameters of keys on different tracks (see `set_parameters`). The keys must just have been read.
 
     If `is_drag_step` is true, live tracks are updated immediately. Otherwise, the action is not evaluated.
     """
@@ -62,23 +62,17 @@ def set_parameters_of_each(
         known = ", ".join(INTERPOLATION)
         raise ValueError(rpt_("interpolation {!r} is not one of {:s}", interpolation, known))
     errors = []
-    changes: dict[int, dict[tuple[int, str], Change]] = {}
+    changes: dict[int, list[Change]] = {}
     for keys, given in keys_and_values:
         if not len(keys):
             continue
         try:
-            pending = changes.setdefault(channels_of(keys.datablock).action.session_uid, {})
-            place = (keys.track.slot, keys.track.path)
-            if place in pending:
-                # Tracks of datablocks that share an action appear twice.
-                write_numbers(list(pending.values()), interpolation, is_drag_step)
-                pending.clear()
-                (keys,) = read_again([keys])
-            pending[place] = _change(keys, given, defaults)
+            change = _change(keys, given, defaults)
+            changes.setdefault(change.channels.action.session_uid, []).append(change)
         except AnimationError as error:
             errors.append(error)
-    for pending in filter(None, changes.values()):
-        write_numbers(list(pending.values()), interpolation, is_drag_step)
+    for changes_of_action in changes.values():
+        write_numbers(changes_of_action, interpolation, is_drag_step)
     return errors
 
 

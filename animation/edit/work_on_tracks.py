@@ -170,7 +170,8 @@ def _work_in(original: Channels, datablock: bpy.types.ID, report: Report, task: 
     states = [track.state for track, _ in changed if track.state is not None and track.path in had_entry]
     if task.removes_entries:
         entries = [state.identity for state in states]
-        entries += [track.table.identity_of[track.slot, track.path] for track, _ in changed if _is_damaged(track)]
+        damaged = [track for track, _ in changed if track.table.error and track.is_at_home]
+        entries += [track.table.identity_of[track.slot, track.path] for track in damaged]
         if entries:
             remove_entries(action, entries)
     elif states:
@@ -234,8 +235,3 @@ def _process(
     others = [track for track in tracks if track.path not in results]
     results |= zip((track.path for track in others), task.work(channels, datablock, others), strict=True)
     return [results[track.path] for track in tracks]
-
-
-def _is_damaged(track: Track) -> bool:
-    """Return whether the track's table entry is damaged."""
-    return bool(track.table.error) and track.is_at_home

@@ -15,7 +15,7 @@ from ..store.frame_function_paths import remove_strays
 from ..store.table.custom_property import table_stamp
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED
-from .track_states import KeyReader, Points, points_of
+from .track_states import KeyReader
 
 
 @dataclass
@@ -37,16 +37,13 @@ class SlotTracks:
     new_notes: list[Finding] = field(default_factory=list)
     """Notes in `mode_notes` that have not been reported yet."""
     _pointers: list[int] = field(default_factory=list)
-    """Pointers of all F-curves. As long as the pointers are unchanged, `tracks` is valid."""
-    _points: dict[str, Points] = field(default_factory=dict)
-    """The keys of each track's channels as Blender collections. Getting a collection takes longer than reading it."""
+    """Pointers of all F-curves. As long as the pointers are unchanged, `tracks` and `_reader` are valid."""
     _reader: KeyReader | None = None
-    """The reader returned last by `reused_reader`."""
 
     def forget(self) -> None:
         """Discard all data that becomes invalid when an edit is undone or a file is loaded."""
         self.users, self.tracks, self.lost, self.table = [], {}, [], 0
-        self._pointers, self._points, self._reader = [], {}, None
+        self._pointers, self._reader = [], None
 
     def find(self, channels: Channels, anew: bool) -> bool:
         """Find the tracks again if `anew` is true, or if F-curves have been added or removed.
@@ -66,9 +63,7 @@ class SlotTracks:
             tracks = find_tracks(self.users[0], channels)
             self.tracks = {track.path: track for track in tracks if track.enabled}
             self.lost = lost_tracks(self.users[0], channels, tracks)
-            self.has_new_curves = True
-            self._points = {path: points_of(track) for path, track in self.tracks.items()}
-            self._reader = None
+            self.has_new_curves, self._reader = True, None
             self._note_modes()
         return True
 
@@ -88,9 +83,7 @@ class SlotTracks:
     def update(self, channels: Channels, tracks: Iterable[Track]) -> None:
         """Replace tracks after a bake, which may have changed their states, the table and F-curves."""
         self.table = table_stamp(channels.action)
-        for track in tracks:
-            self.tracks[track.path] = track
-            self._points[track.path] = points_of(track)
+        self.tracks |= {track.path: track for track in tracks}
 
     @property
     def played(self) -> list[Track]:
@@ -103,18 +96,10 @@ class SlotTracks:
         waiting = [track for track in self.tracks.values() if not track.is_played and track.settings.digest != RESTORED]
         return [track for track in waiting if track.in_use]
 
-    def points(self, track: Track) -> Points:
-        """Return the keys of the track's channels."""
-        return self._points[track.path]
-
     def reader(self, tracks: Sequence[Track]) -> KeyReader:
-        """Return a new reader of the keys of these tracks."""
-        return KeyReader([track.path for track in tracks], [self._points[track.path] for track in tracks])
-
-    def reused_reader(self, tracks: Sequence[Track]) -> KeyReader:
         """Return a reader of the keys of these tracks, which is reused because creating it takes as long as reading."""
-        if self._reader is None or not self._reader.is_of([track.path for track in tracks]):
-            self._reader = self.reader(tracks)
+        if self._reader is None or not self._reader.is_of(tracks):
+            self._reader = KeyReader(tracks)
         return self._reader
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import bpy
@@ -20,28 +20,21 @@ from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
 from ..store.up_to_date import shape_of
 
-Points = list[bpy.types.FCurveKeyframePoints]
-"""The keys of each channel in a track, as Blender collections."""
-
-
-def points_of(track: Track) -> Points:
-    """Return the keys of the track's channels."""
-    return [fcurve.keyframe_points for fcurve in track.channels.values()]
-
 
 class KeyReader:
-    """A reader of the keys on tracks, given the path and the channels' keys of each track."""
+    """A reader of the keys on tracks."""
 
-    def __init__(self, paths: Sequence[str], tracks: Sequence[Points]) -> None:
-        self._paths = paths
-        self._block = KeyBlock(list(chain.from_iterable(tracks)))
+    def __init__(self, tracks: Sequence[Track]) -> None:
+        self._paths = [track.path for track in tracks]
+        self._block = KeyBlock([fcurve.keyframe_points for track in tracks for fcurve in track.channels.values()])
         starts = [0, *accumulate(self._block.counts)]
-        self._bounds = [starts[number] for number in accumulate(map(len, tracks), initial=0)]
+        self._bounds = [starts[number] for number in accumulate([len(track.channels) for track in tracks], initial=0)]
         """Index of each track's first key, and the total number of keys."""
 
-    def is_of(self, paths: Sequence[str]) -> bool:
+    def is_of(self, tracks: Sequence[Track]) -> bool:
         """Return whether the reader was created for exactly these tracks, with the same numbers of keys."""
-        return paths == self._paths and list(map(len, self._block.every)) == self._block.counts
+        is_same = [track.path for track in tracks] == self._paths
+        return is_same and list(map(len, self._block.every)) == self._block.counts
 
     def read(self, names: Sequence[str]) -> list[bytes]:
         """Return, for each track, the bytes of these attributes of all keys, in the order of the keys."""
@@ -61,12 +54,12 @@ def read_bake_inputs(tracks: Sequence[Track], reader: KeyReader) -> list[tuple[o
     return result
 
 
-def bake_checksum(track: Track, points: Points) -> int:
+def bake_checksum(track: Track) -> int:
     """Return a checksum of the key frames and values, the settings, and data that can prevent a bake of the track."""
     function = function_of(track)
     checksum = function.checksum if function is not None else 0
     conditions = (track.settings, track.order, checksum, blocking_reason(track))
-    return zlib.crc32(KeyReader([track.path], [points]).read(("co",))[0], zlib.crc32(repr(conditions).encode()))
+    return zlib.crc32(KeyReader([track]).read(("co",))[0], zlib.crc32(repr(conditions).encode()))
 
 
 class OtherState(NamedTuple):

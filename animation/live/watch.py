@@ -17,7 +17,14 @@ from ..store.edited_outside import edited_outside
 from ..store.tracks import Track
 from ..store.up_to_date import are_up_to_date
 from .slot_tracks import SlotTracks
-from .track_states import OtherState, are_handles_as_written, bake_checksum, read_bake_inputs, read_other_states
+from .track_states import (
+    KeyReader,
+    OtherState,
+    are_handles_as_written,
+    bake_checksum,
+    read_bake_inputs,
+    read_other_states,
+)
 
 
 class Refusal(NamedTuple):
@@ -61,7 +68,7 @@ class Watch:
         If no tracks have such changes, return the tracks whose key identities, settings or timing have changed.
         """
         tracks, played = self.slot.tracks, self.slot.played
-        reader = self.slot.reused_reader(played)
+        reader = self.slot.reader(played)
         paths = [track.path for track in played]
         key_places = dict(zip(paths, reader.read(("co",)), strict=True))
         candidates = [tracks[path] for path in _differing(key_places, self.key_places)]
@@ -88,7 +95,7 @@ class Watch:
             track = self.slot.tracks.get(self.unsure.pop())
             if track is None or not track.is_played:
                 continue
-            (state,) = read_other_states([track], self.slot.reader([track]))
+            (state,) = read_other_states([track], KeyReader([track]))
             before = self.other_state.get(track.path)
             if not (before.is_like(state) if before is not None else are_handles_as_written(track, state)):
                 edited.append(track)
@@ -107,7 +114,7 @@ class Watch:
         result = []
         for track in tracks:
             refusal = self.refused.get(track.path)
-            if refusal is not None and refusal.checksum == bake_checksum(track, self.slot.points(track)):
+            if refusal is not None and refusal.checksum == bake_checksum(track):
                 continue
             self.refused.pop(track.path, None)
             result.append(track)
@@ -126,7 +133,7 @@ class Watch:
         """Store the current state of the tracks that were updated, and the report's notes and errors."""
         self.slot.update(channels, tracks)
         paths = [track.path for track in tracks]
-        reader = self.slot.reader(tracks)
+        reader = KeyReader(tracks)
         self.key_places |= zip(paths, reader.read(("co",)), strict=True)
         self.bake_inputs |= zip(paths, read_bake_inputs(tracks, reader), strict=True)
         self.other_state |= zip(paths, read_other_states(tracks, reader), strict=True)
@@ -139,7 +146,7 @@ class Watch:
         for error in report.errors:
             track = self.slot.tracks.get(error.track)
             if track is not None:
-                self.refused[track.path] = Refusal(bake_checksum(track, self.slot.points(track)), error)
+                self.refused[track.path] = Refusal(bake_checksum(track), error)
 
     def findings(self) -> Iterator[Finding]:
         """Yield the notes on the tracks in their current state, such as reasons why a bake failed."""

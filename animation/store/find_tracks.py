@@ -49,11 +49,8 @@ def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") ->
     All other F-curves are skipped, because the sidebar lists these tracks on every redraw.
     """
     if bone:
-        starts = (bone, FRAME_FUNCTION)
-        fcurves = [fcurve for fcurve in channels if fcurve.data_path.startswith(starts)]
-    else:
-        fcurves = [fcurve for fcurve in channels if not fcurve.data_path.startswith(BONES)]
-    return tracks_among(datablock, channels, fcurves)
+        return find_tracks(datablock, channels, [bone])
+    return tracks_among(datablock, channels, [fcurve for fcurve in channels if not fcurve.data_path.startswith(BONES)])
 
 
 def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> list[Track]:
@@ -181,7 +178,7 @@ def lost_tracks(datablock: bpy.types.ID, channels: Channels, found: Sequence[Tra
     return lost
 
 
-def rotations_without_owner(channels: Channels, known: Iterable[Track] = ()) -> list[Track]:
+def rotations_without_owner(channels: Channels, known: Iterable[Track]) -> list[Track]:
     """Return the rotations among the F-curves' paths, except known tracks, as tracks that are not in use.
 
     No datablock animated by the F-curves has these rotations, so the Euler order is unknown.

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 import bpy
 import numpy as np
@@ -27,25 +28,15 @@ def follow_keys(tracks: Sequence[Track]) -> None:
     The original track was renamed or moved with its slot. If several tracks have keys from the original track, the
     track with the most of these keys gets the state.
     """
-    claims: dict[tuple[int, int, str], list[tuple[Track, _Origin]]] = {}
+    claims: dict[tuple[int, int, str], list[tuple[int, Track, TrackState]]] = {}
     for track, identities in _identities_of_origins(tracks):
         origin = _main_origin(track, identities)
         if origin is not None:
-            place = origin.action, origin.state.slot, origin.state.path
-            claims.setdefault(place, []).append((track, origin))
+            key_count, action, state = origin
+            claims.setdefault((action, state.slot, state.path), []).append((key_count, track, state))
     for claimed in claims.values():
-        track, origin = max(claimed, key=lambda claim: claim[1].key_count)
-        track.state = replace(origin.state, slot=track.slot, path=track.path)
-
-
-class _Origin(NamedTuple):
-    """The original track of some keys."""
-
-    key_count: int
-    """Number of the keys."""
-    action: int
-    """`session_uid` of the action."""
-    state: TrackState
+        _, track, state = max(claimed, key=itemgetter(0))
+        track.state = replace(state, slot=track.slot, path=track.path)
 
 
 def _identities_of_origins(tracks: Sequence[Track]) -> Iterator[tuple[Track, Identities]]:
@@ -67,8 +58,8 @@ def _identities_of_origins(tracks: Sequence[Track]) -> Iterator[tuple[Track, Ide
         yield tracks[number], identities[track_numbers == number]
 
 
-def _main_origin(track: Track, identities: Identities) -> _Origin | None:
-    """Return the track from which most keys originate, or None.
+def _main_origin(track: Track, identities: Identities) -> tuple[int, int, TrackState] | None:
+    """Return the number of keys from the track of most keys, and the action and state of that track, or None.
 
     Keys from tracks that still have F-curves are ignored, because they were pasted.
     """
@@ -82,7 +73,7 @@ def _main_origin(track: Track, identities: Identities) -> _Origin | None:
     identity = max(lost, key=lambda identity: lost[identity])
     place = places[identity]
     has_majority = 2 * lost[identity] > sum(lost.values())
-    return _Origin(lost[identity], *place) if place is not None and has_majority else None
+    return (lost[identity], *place) if place is not None and has_majority else None
 
 
 def _place_of(track: Track, identity: int) -> tuple[int, TrackState] | None:

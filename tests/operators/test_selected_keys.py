@@ -17,7 +17,6 @@ from tests.animation.curves import (
     new_object,
     set_selected,
     snapshot,
-    track_keys,
 )
 
 EDITORS = ["DOPESHEET", "FCURVES", "ACTION", "TIMELINE"]
@@ -577,26 +576,6 @@ def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
         selected.ease_to_of_50 = 50.0
     assert numbers(cube, "location", "tension") == {1.0: 0.5, 11.0: 0.5}
     assert numbers(cube, "location", "ease_to") == {1.0: 1.0, 11.0: 1.0}
-
-
-@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
-def test_a_track_that_two_objects_share_is_set_twice_in_turn(keyed, tcb_animation, output):
-    thing, other = keyed("Thing"), new_object("Other")
-    other.animation_data_create().action = thing.animation_data.action
-    if hasattr(other.animation_data, "action_slot"):
-        other.animation_data.action_slot = thing.animation_data.action_slot
-    animation = tcb_animation.animation
-    animation.enable(thing, ["location"], keep_look=False)
-    animation.bake(thing, output=output)
-    both = [track_keys(animation, item, "location") for item in (thing, other)]
-    given = [{"tension": 0.5}, {"bias": 0.25}]
-    assert animation.edit.set_parameters.set_parameters_of_each(zip(both, given, strict=True)) == []
-    track = animation.find_track(other, "location")
-    own = animation.store.own_keys.read_own_keys(track)
-    for index, channel in track.state.channels.items():
-        assert channel.own["identity"].tolist() == own[index].identities.tolist()
-    numbers = track_keys(animation, other, "location").parameters({})
-    assert (set(numbers["tension"]), set(numbers["bias"])) == ({0.5}, {0.25})
 
 
 @pytest.fixture
