@@ -18,7 +18,8 @@ from ..records import record
 from ..store.find_tracks import find_tracks, tracks_among
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import read_all_own_keys, read_own_keys
-from ..store.parameters import Numbers, read_parameters, read_velocities
+from ..store.parameters import Numbers, parameter_rows, read_velocities
+from ..store.table.rows import PARAMETERS
 from ..store.tracks import Track
 from .find_track import find_track
 
@@ -47,7 +48,7 @@ class TrackKeys:
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
         """Return each parameter, with one value per key. `defaults` replaces unset values. Raises AnimationError."""
-        return read_parameters(self.track, self.own, self.frames, defaults)
+        return dict(zip(PARAMETERS, parameter_rows(self.track, self.own, self.frames, defaults), strict=True))
 
     def velocities(self) -> Numbers:
         """Return the velocities, with one row per key and one column per component.

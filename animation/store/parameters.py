@@ -35,20 +35,13 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Ar
     return numbers
 
 
-def read_parameters(
-    track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, defaults: Mapping[str, float]
-) -> dict[str, Numbers]:
-    """Read each parameter, with one value per key. Keys without a value get the default.
-
-    Raises an AnimationError that names the key if a value is out of range.
-    """
-    return dict(zip(PARAMETERS, parameter_rows(track, own, frames, defaults), strict=True))
-
-
 def parameter_rows(
     track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, defaults: Mapping[str, float]
 ) -> Numbers:
-    """Read the values in the same way as `read_parameters`, but as an array of shape (5, n)."""
+    """Read the parameters of the keys at these frames, shape (5, n). Keys without a value get the default.
+
+    Raises an AnimationError that names the key if a value is out of range.
+    """
     if not own:
         return np.zeros((len(PARAMETERS), len(frames)))
     given = given_numbers(own, frames)[:, : len(PARAMETERS)].T.astype(np.float64)
