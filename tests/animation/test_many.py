@@ -119,16 +119,25 @@ def test_a_bake_of_plain_tracks_whose_progress_raises_is_done(animation) -> None
     assert not animation.find_track(faulty, "location").enabled
 
 
-def test_a_reduction_whose_progress_raises_leaves_all_as_it_was(animation) -> None:
-    item = new_object("Ball")
-    key(item, "location", [(frame, (frame, frame**2, 0)) for frame in range(40)])
-    before = action_bits(item.animation_data.action)
+@pytest.mark.parametrize("verb", ["reduce", "relax"])
+def test_work_in_steps_whose_progress_raises_leaves_all_as_it_was(animation, verb: str) -> None:
+    item = new_object("Foot")
+    key(item, "location", [(frame, (frame, 0, (frame - 20) ** 2 / 99 - 1)) for frame in range(40)])
 
     def progress(_done: int, _total: int) -> None:
         raise StopError
 
+    if verb == "relax":
+        animation.bake(item, keep_look=False)
+    before = action_bits(item.animation_data.action)
+    keys = {item: {"location": [*range(40)]}}
+    floor, options = animation.StaysAbove(), {"frame_range": (1, 39), "progress": progress}
+    work = {
+        "reduce": lambda: animation.reduce_many([item], **options),
+        "relax": lambda: animation.relax(item, floor, keys, **options),
+    }
     with pytest.raises(StopError):
-        animation.reduce_many([item], progress=progress)
+        work[verb]()
     assert action_bits(item.animation_data.action) == before
     assert len(bpy.data.actions) == 1
 
@@ -148,19 +157,3 @@ def test_an_imported_table_whose_progress_raises_is_done(animation) -> None:
     found, wanted = ([each["co"] for each in action_bits(each.animation_data.action)] for each in (item, twin))
     assert found == wanted
     assert animation.find_track(item, "scale").enabled
-
-
-def test_a_relaxation_whose_progress_raises_leaves_all_as_it_was(animation) -> None:
-    item = new_object("Foot")
-    key(item, "location", [(1, (0, 0, 3)), (20, (2, 0, 0)), (30, (4, 0, 0)), (60, (6, 0, 3))])
-    animation.enable(item, keep_look=False)
-    animation.bake(item)
-    before = action_bits(item.animation_data.action)
-
-    def progress(_done: int, _total: int) -> None:
-        raise StopError
-
-    keys = {item: {"location": [20, 30]}}
-    with pytest.raises(StopError):
-        animation.relax(item, animation.StaysAbove(), keys, frame_range=(1, 60), progress=progress)
-    assert action_bits(item.animation_data.action) == before

@@ -195,22 +195,6 @@ def test_a_step_changes_handles_and_nothing_else(animation):
     drag.take_back()
 
 
-def test_keys_that_are_read_during_a_drag_have_its_parameters(animation):
-    rig = rig_of(animation, "QUATERNION")
-    chosen = keys_of(animation, rig)
-
-    def tensions() -> set[float]:
-        return {float(each.parameters({})["tension"][0]) for each in keys_of(animation, rig)}
-
-    drag = drag_of(animation, chosen)
-    drag.to(given(chosen, tension=0.75))
-    assert tensions() == {0.75}
-    drag.to(given(chosen, tension=-0.5))
-    assert tensions() == {-0.5}
-    drag.take_back()
-    assert tensions() == {0.0}
-
-
 def test_live_leaves_a_drag_alone_and_saving_ends_it(animation):
     rig = rig_of(animation, "XYZ")
     updates = updates_of(animation)

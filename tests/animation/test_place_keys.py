@@ -212,29 +212,31 @@ def test_what_was_deleted_meanwhile_is_put_back_too(animation, canceled_changes,
 
 
 @pytest.mark.parametrize("output", ["", "HANDLES", "SAMPLES"])
-def test_a_canceled_edit_removes_the_channels_that_it_added(animation, canceled_changes, thing, output):
+def test_a_canceled_edit_removes_added_channels_and_restores_the_extrapolation(
+    animation, canceled_changes, thing, output
+):
     bag_of(thing).fcurves.remove(curve(thing, PATH, 2))
-    if output:
-        animation.enable(thing, keep_look=False)
-        animation.bake(thing, output=output)
-    before = snapshot(thing)
-    recorded = canceled_changes.record_tracks([(thing, animation.find_track(thing, PATH))])
-    bag_of(thing).fcurves.new(PATH, index=2).keyframe_points.insert(11, 4.0)
-    canceled_changes.revert_tracks(recorded)
-    assert [*differences(before, snapshot(thing))] == []
-
-
-@pytest.mark.parametrize("output", ["", "HANDLES", "SAMPLES"])
-def test_a_canceled_edit_restores_the_extrapolation(animation, canceled_changes, thing, output):
     curve(thing, PATH, 0).extrapolation = "LINEAR"
     if output:
         animation.enable(thing, keep_look=False)
         animation.bake(thing, output=output)
     before = snapshot(thing)
     recorded = canceled_changes.record_tracks([(thing, animation.find_track(thing, PATH))])
+    bag_of(thing).fcurves.new(PATH, index=2).keyframe_points.insert(11, 4.0)
     curve(thing, PATH, 0).extrapolation, curve(thing, PATH, 1).extrapolation = "CONSTANT", "LINEAR"
     canceled_changes.revert_tracks(recorded)
     assert [*differences(before, snapshot(thing))] == []
+
+
+def test_values_that_are_put_back_show_at_once(animation, places, canceled_changes, thing):
+    bpy.context.scene.frame_set(11)
+    kept = canceled_changes.record_tracks([(thing, animation.find_track(thing, PATH))])
+    places.set_value(chosen(animation, thing, 11), 0, 7.0)
+    bpy.context.view_layer.update()
+    assert tuple(thing.matrix_world.translation) == (7.0, -1.0, 2.0)
+    canceled_changes.revert_tracks(kept)
+    bpy.context.view_layer.update()
+    assert tuple(thing.matrix_world.translation) == (5.0, -1.0, 2.0)
 
 
 def test_of_a_quaternion_that_handles_play_negated_the_keys_own_number_is_set(animation, places):

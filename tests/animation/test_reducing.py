@@ -461,22 +461,6 @@ def test_noise_of_bones_is_told_by_their_heads_and_tails(animation, scene, rig):
     assert result.unfiltered == pytest.approx(off, abs=1e-5)
 
 
-def test_what_was_made_from_few_keys_is_not_filtered(animation, scene):
-    obj = new_object("Baked")
-    for frame, value in ((1, 0.0), (20, 3.0), (41, -1.0), (70, 2.0)):
-        obj.location = (value, 2.0 * value, 0.0)
-        obj.keyframe_insert("location", frame=frame)
-    for curve in channels(obj).values():
-        for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
-    values = np.array([[channels(obj)["location", i].evaluate(frame) for i in range(3)] for frame in range(1, 71)])
-    obj.animation_data_clear()
-    key_densely(obj, "location", values)
-    result = animation.reduce(obj, period=12.0)
-    assert result.noise == 0.0
-    assert [key.co[0] for key in channels(obj)["location", 0].keyframe_points] == [1.0, 20.0, 41.0, 70.0]
-
-
 @pytest.mark.parametrize("period", [2.0, 0.0, -1.0, math.nan])
 def test_a_period_of_two_frames_or_less_is_refused(animation, ball, period):
     with pytest.raises(ValueError, match="period"):

@@ -278,15 +278,6 @@ def test_a_generated_key_takes_no_parameters(animation, thing) -> None:
         animation.key_set(thing, "location", 11, tension=0.5)
 
 
-def test_a_locked_track_is_not_restored(animation, thing) -> None:
-    animation.bake(thing, output="HANDLES", keep_look=False)
-    curve(thing, "location", 2).lock = True
-    before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match='"Ball", Location: the channels are locked'):
-        animation.restore(thing, ["location"])
-    assert snapshot(thing) == before
-
-
 @pytest.mark.parametrize("verb", ["bake", "restore", "apply", "remove"])
 def test_where_every_track_is_refused_the_error_has_one_of_each(animation, verb: str) -> None:
     item = new_object("Ball")

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from tests.animation.curves import action_bits, fcurves, new_object
+from tests.animation.curves import Bone, action_bits, fcurves, new_object, new_rig
 from tests.animation.imported import Values, imported, played
 from tests.formats.fbx_layout import CONSTANT, CUBIC, NEXT, TCB, USER, KeyCurve, Model, scene_bytes
 
@@ -55,23 +55,6 @@ def animate(owner: Any, rng: np.random.Generator) -> None:
         key(owner, "rotation_quaternion", index, frames, q[:, index], slopes[:, :, index])
 
 
-def new_rig(bones: int, rng: np.random.Generator) -> bpy.types.Object:
-    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    parent = None
-    for number in range(bones):
-        bone: Any = rig.data.edit_bones.new(f"Bone{number}")
-        bone.head = parent.tail if parent else (0.0, 0.0, 0.0)
-        bone.tail = np.array(bone.head) + [0.0, 0.0, 1.0] + rng.normal(size=3) * 0.3
-        bone.roll = float(rng.random()) * 0.3
-        bone.parent = parent
-        parent = bone
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return rig
-
-
 def largest(before: Values, after: Values) -> float:
     """Return the largest deviation, as a fraction of a property's range."""
     return max(
@@ -96,7 +79,9 @@ def test_twenty_objects_and_a_rig_come_back_from_gltf(scene: Any, animation: Any
     for number, each in enumerate(made):
         each.parent = made[number - 1] if number % 4 == 3 else None
         animate(each, rng)
-    rig = new_rig(5, rng)
+    joints = np.cumsum([0.0, 0.0, 1.0] + 0.3 * rng.normal(size=(6, 3)), axis=0)
+    names = ["", *(f"Bone{number}" for number in range(5))]
+    rig = new_rig(*map(Bone, names[1:], joints, joints[1:], names))
     for bone in rig.pose.bones:
         animate(bone, rng)
     before = {each.name: played(each) for each in (*made, rig)}

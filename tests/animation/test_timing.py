@@ -295,16 +295,3 @@ def test_a_scene_whose_action_has_no_curves_takes_a_frame_function(animation, sc
     scene.frame_start, scene.frame_end = 1, 41
     assert animation.retime(scene, "REVERSE").curve.evaluate(11) == pytest.approx(31)
     assert [action.name for action in bpy.data.actions] == ["Empty"]
-
-
-@pytest.mark.parametrize("interpolation", ["BACK", "ELASTIC"])
-def test_keys_set_to_back_or_elastic_later_play_as_keys_that_blender_inserts(animation, interpolation):
-    item, other = keyed(), new_object("Other")
-    made = animation.retime(item, "AS_IT_IS").curve
-    key(other, "location", [(1, (1, 1, 1)), (41, (41, 41, 41))])
-    for fcurve in (made, curve(other, "location")):
-        for point in fcurve.keyframe_points:
-            point.interpolation = interpolation
-    frames = range(1, 42)
-    expected = [curve(other, "location").evaluate(frame) for frame in frames]
-    assert [made.evaluate(frame) for frame in frames] == pytest.approx(expected, abs=1e-4)

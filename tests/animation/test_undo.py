@@ -13,7 +13,6 @@ import pytest
 from tests.animation.action_users import load, push_down, share, tweak, with_slots
 from tests.animation.clipboard import copied, paste
 from tests.animation.curves import (
-    KEYS,
     action_bits,
     bag_of,
     choose_alone,
@@ -22,8 +21,6 @@ from tests.animation.curves import (
     key,
     keyed,
     new_object,
-    new_rig,
-    set_selected,
 )
 from tests.animation.editors import editor
 from tests.animation.properties import RENAMES, keys_of
@@ -243,33 +240,6 @@ def test_a_renamed_custom_property_is_undone_and_redone(animation, bake_first: b
             fcurve.data_path = '["height"]'
 
     check(animation, rename, bake_all, remove_all)
-
-
-@pytest.mark.parametrize("bake_first", [False, True])
-def test_keys_that_are_pasted_onto_a_plain_bone_are_undone_and_redone(animation, bake_first: bool) -> None:
-    left, right = (f'pose.bones["Arm.{side}"].location' for side in "LR")
-    item = new_rig("Arm.L", "Arm.R")
-    key(item, left, KEYS)
-    key(item, right, KEYS[:1])
-    animation.key_set(item, left, 10, tension=0.5)
-    if bake_first:
-        animation.bake(item)
-
-    def paste_flipped(_animation) -> None:
-        choose_alone(obj("Rig"))
-        bpy.ops.object.mode_set(mode="POSE")
-        for bone in obj("Rig").pose.bones:
-            (bone if hasattr(bone, "select") else bone.bone).select = True
-        for fcurve in fcurves(obj("Rig")):
-            fcurve.select = False
-            for point in fcurve.keyframe_points:
-                set_selected(point, fcurve.data_path == left and point.co.x in (10, 25))
-        with editor("DOPESHEET"):
-            bpy.ops.action.copy()
-            bpy.context.scene.frame_set(60)
-            assert bpy.ops.action.paste(flipped=True) == {"FINISHED"}
-
-    check(animation, paste_flipped, bake_all, remove_all)
 
 
 @with_slots

@@ -229,20 +229,6 @@ def told(item, name):
     return co(curves[0])[:, 0], np.stack([co(each)[:, 1] for each in curves], axis=1)
 
 
-def test_a_motion_that_is_played_backwards_has_its_velocities_backwards(moving, write, animation):
-    write(moving)
-    names = ("tcb_location_velocity", "tcb_location_acceleration")
-    frames, velocity = told(moving, names[0])
-    acceleration = told(moving, names[1])[1]
-    animation.retime(moving, "REVERSE")
-    write(moving)
-    # If the velocity jumps at a key, the value from the other side is written.
-    between = ~np.isin(frames[::-1], FRAMES)
-    assert np.array_equal(told(moving, names[0])[0], frames)
-    assert told(moving, names[0])[1][between] == pytest.approx(-velocity[::-1][between], abs=1e-4)
-    assert told(moving, names[1])[1][between] == pytest.approx(acceleration[::-1][between], abs=1e-3)
-
-
 def test_an_ease_of_a_frame_function_is_in_the_velocities(write, animation):
     """The motion is a line of (4, -2, 1) in 40 frames, with F(t) = 1 + 40 (3 s s - 2 s s s) and s = (t - 1) / 40."""
     item = new_object()

@@ -32,6 +32,7 @@ for n, bone in enumerate(rig.pose.bones):
         for path in ('location', 'rotation_quaternion', 'scale'):
             bone.keyframe_insert(path, frame=frame, group=bone.name)
 bpy.ops.pose.select_all(action='SELECT')
+data.bones.active = data.bones[0]
 bpy.ops.tcb.enable(live=True)
 bpy.context.scene.frame_end = 60
 """

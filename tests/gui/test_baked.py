@@ -16,7 +16,6 @@ from bl_ext.user_default.tcb_animation import animation
 bones = [f'pose.bones["Bone {n}"]' for n in range(2)]
 animation.bake(rig, prefixes=bones)
 rig.animation_data.action.tcb_live = True
-data.bones.active = data.bones['Bone 0']
 bpy.ops.ed.undo_push(message='baked')
 """
 """Bones 0 and 1 are baked, handles play bone 2."""
@@ -255,25 +254,6 @@ a = area('DOPESHEET_EDITOR')
 r = region(a, 'CHANNELS')
 result = (r.x + r.width - 9, win().height - (r.y + r.height) + 30, r.x + 80)
 """
-
-
-@pytest.mark.parametrize("live", [True, False], ids=["live", "not_live"])
-def test_tab_over_the_channels_unlocks_nothing_and_says_so_once(character: Any, live: bool) -> None:
-    character.run(f"bpy.data.objects['Rig'].animation_data.action.tcb_live = {live}")
-    open_editor(character, DOPE_SHEET)
-    baked = bits(character, 0, 1)
-    _, y, x = character.run(ROW)
-    choose(character, 0, 1)
-    typed(character, (x, y), "a", "Tab")
-    settle(character)
-    character.shot(PICTURES / "baked_tab.png")
-    assert character.run(LOCKS) == [LOCKED, LOCKED, FREE]
-    assert messages(character) == ["6 baked tracks were locked again. Free Bake unlocks them for editing"]
-    assert bits(character, 0, 1) == baked
-    # The second time, there is nothing to unlock, so the locked channels are locked again.
-    character.run(FORGET)
-    settle(character)
-    assert messages(character) == []
 
 
 def test_clicks_on_padlocks_unlock_nothing(character: Any) -> None:

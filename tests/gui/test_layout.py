@@ -9,29 +9,8 @@ from .conftest import PICTURES, settle
 from .cube import CURVES
 from .editors import open_editor
 from .graphical import place
+from .rig import make_rig
 
-BONE = """
-data = bpy.data.armatures.new('Rig')
-rig = bpy.data.objects.new('Rig', data)
-bpy.context.collection.objects.link(rig)
-for each in bpy.context.selected_objects:
-    each.select_set(False)
-win().view_layer.objects.active = rig
-rig.select_set(True)
-a = area('VIEW_3D')
-with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
-    bpy.ops.object.mode_set(mode='EDIT')
-    for name in ('Bone', 'Other'):
-        data.edit_bones.new(name).tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode='POSE')
-    for bone in rig.pose.bones:
-        for n, frame in enumerate((1, 20, 50)):
-            bone.location, bone.rotation_quaternion = (n, 0, n % 2), (1, 0.5 * n, 0, 0.2 * n)
-            for path in ('location', 'rotation_quaternion', 'scale'):
-                bone.keyframe_insert(path, frame=frame)
-    bpy.ops.pose.select_all(action='SELECT')
-data.bones.active = data.bones['Bone']
-"""
 SLIDERS = ("tcb.tension", "tcb.ease_from", "tcb.key_copy")
 
 
@@ -90,8 +69,7 @@ def resize(window: Any, width: int) -> None:
 def test_all_of_the_tab_is_in_sight_in_the_default_layout(own_window: Any) -> None:
     """Test three sidebar widths and two interface sizes with a TCB bone, because bones have the most rows."""
     window = own_window
-    window.run(BONE)
-    window.run("bpy.ops.tcb.enable(live=True)")
+    window.run(make_rig(bones=1))
     for scale in (1.0, 1.25):
         window.run(f"bpy.context.preferences.view.ui_scale = {scale}")
         settle(window)

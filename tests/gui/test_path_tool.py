@@ -68,19 +68,10 @@ r = region(area('VIEW_3D'), 'WINDOW')
 result = r.x + r.width // 2, win().height - r.y - r.height // 2
 """
 
-EVERYTHING = """
-import json, zlib
-def everything():
-    action = bpy.data.objects[{name!r}].animation_data.action
-    bag = action.layers[0].strips[0].channelbags[0] if hasattr(action, 'layers') and action.layers else action
-    found = []
-    for fcurve in bag.fcurves:
-        for point in fcurve.keyframe_points:
-            found.append((fcurve.data_path, fcurve.array_index, *point.co, *point.handle_left, *point.handle_right,
-                          point.back, point.amplitude, point.period, point.interpolation))
-    table = json.dumps(action['tcb_animation'].to_dict(), sort_keys=True)
-    return [zlib.crc32(repr(found).encode()), zlib.crc32(table.encode())]
-result = everything()
+EVERYTHING = f"""{CURVES}
+import json
+action = bpy.data.objects['Cube'].animation_data.action
+result = everything(), json.dumps(action['tcb_animation'].to_dict(), sort_keys=True)
 """
 
 
@@ -100,9 +91,9 @@ def keys(window: Any) -> list[tuple[float, float]]:
     return found
 
 
-def everything(window: Any, name: str = "Cube") -> Any:
-    """Return checksums of all keys, including identities, and of the table."""
-    return window.run(EVERYTHING.replace("{name!r}", repr(name)))
+def everything(window: Any) -> Any:
+    """Return all keys, including identities, and the table."""
+    return window.run(EVERYTHING)
 
 
 def cube(window: Any, frame: int = 20) -> tuple[float, float]:

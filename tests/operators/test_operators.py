@@ -134,39 +134,6 @@ def test_a_parameter_that_is_not_given_stays(keyed, numbers):
     assert numbers(cube, "location", "bias") == {11.0: 0.25}
 
 
-@pytest.mark.parametrize("output", [None, "SAMPLES", "CURVES", "HANDLES"])
-def test_key_set_chooses_an_interpolation_in_one_undo_step(keyed, curve, output):
-    def kinds():
-        return [point.interpolation for point in curve(bpy.data.objects["Cube"], "location").keyframe_points]
-
-    cube = keyed("Cube")
-    bpy.ops.tcb.enable()
-    if output is not None:
-        bpy.ops.tcb.bake(output=output)
-    bpy.ops.ed.undo_push(message="set up")
-    before = snapshot(cube)
-    call = bpy.ops.tcb.key_set("EXEC_DEFAULT", True, track="location", frame=11, interpolation="LINEAR")
-    assert call == {"FINISHED"}
-    after = snapshot(bpy.data.objects["Cube"])
-    assert differences(before, after) != []
-    bpy.ops.ed.undo()
-    assert differences(before, snapshot(bpy.data.objects["Cube"])) == []
-    bpy.ops.ed.redo()
-    assert differences(after, snapshot(bpy.data.objects["Cube"])) == []
-    bpy.ops.tcb.bake(output="HANDLES")
-    assert curve(bpy.data.objects["Cube"], "location").evaluate(16) == pytest.approx(5.0 - 3.0 / 4, abs=1e-6)
-    bpy.ops.tcb.restore()
-    assert kinds() == ["BEZIER", "LINEAR", "BEZIER"]
-
-
-def test_key_set_refuses_an_interpolation_that_blender_has_not(keyed):
-    cube = keyed("Cube")
-    before = snapshot(cube)
-    with pytest.raises(TypeError, match='enum "SMOOTH" not found'):
-        bpy.ops.tcb.key_set(track="location", frame=11, interpolation="SMOOTH")
-    assert snapshot(cube) == before
-
-
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
@@ -242,42 +209,12 @@ def test_choosing_for_a_plain_track_preserves_its_motion_with_the_default_parame
     assert after == pytest.approx(before, abs=1e-3)
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-def test_free_bake_gives_the_own_keys_back_unlocked(keyed, output):
-    cube = keyed("Cube")
-    bpy.ops.tcb.enable()
-    bpy.ops.tcb.bake(output="HANDLES")
-    before = snapshot(cube)
-    bpy.ops.tcb.bake(output=output)
-    assert all(fcurve.lock for fcurve in fcurves(cube))
-    assert bpy.ops.tcb.free() == {"FINISHED"}
-    assert differences(before, snapshot(cube)) == []
-    assert not any(fcurve.lock for fcurve in fcurves(cube))
-
-
 def test_free_bake_works_on_what_is_selected(keyed, curve):
     first, second = keyed("First"), keyed("Second")
     bpy.ops.tcb.bake()
     second.select_set(False)
     assert bpy.ops.tcb.free() == {"FINISHED"}
     assert [len(curve(item, "location").keyframe_points) for item in (first, second)] == [3, 31]
-
-
-def test_free_bake_loses_edits_from_outside_only_where_they_are_discarded(keyed, curve):
-    cube = keyed("Cube")
-    before = snapshot(cube, identities=False)
-    bpy.ops.tcb.bake()
-    curve(cube, "location").keyframe_points[4].co.y = 9.0
-    edited = snapshot(cube, identities=False)
-    with pytest.raises(RuntimeError, match='"Cube", Location: edited outside'):
-        bpy.ops.tcb.free()
-    location, edited_location = (
-        [state for state in states if state["path"][0] == "location"]
-        for states in (snapshot(cube, identities=False), edited)
-    )
-    assert location == edited_location
-    assert bpy.ops.tcb.free(discard_edits=True) == {"FINISHED"}
-    assert differences(before, snapshot(cube, identities=False)) == []
 
 
 def test_remove_works_on_a_bake_whose_table_is_gone(keyed, curve):
@@ -351,5 +288,7 @@ def test_the_action_of_a_strip_is_baked_in_action_time_and_freed(keyed):
     strip.scale = 2.0
     assert bpy.ops.tcb.bake() == {"FINISHED"}
     assert [point.co.x for point in in_strip.keyframe_points] == list(range(1, 32))
+    assert in_strip.lock
     assert bpy.ops.tcb.free() == {"FINISHED"}
+    assert not in_strip.lock
     assert [point.co.x for point in in_strip.keyframe_points] == [1, 11, 31]

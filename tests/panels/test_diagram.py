@@ -354,9 +354,3 @@ def test_tangents_end_where_the_paper_says(diagram, tension, continuity, bias):
         assert (inside < 158).all()
         away, seen = end - at, diagram.shown_at(end) - at
         assert abs(away[0] * seen[1] - away[1] * seen[0]) < 1e-12
-
-
-def test_few_pictures_are_kept(icons, cache):
-    for step in range(-140, 140):
-        icons(parameters(bias=step / 140))
-    assert len(cache._icon_names) == len(cache._previews) == 256

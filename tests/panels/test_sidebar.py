@@ -227,18 +227,20 @@ def test_reduce_relax_and_export_replace_the_last_operators_notes_by_their_own(s
     assert "TURNS_KEPT" not in [note.code for note in notes.result_notes()]
 
 
-def test_a_visible_change_comes_before_other_notes_and_has_size_and_frame(scene, tcb_animation):
+@pytest.mark.parametrize(
+    ("other", "size", "shown"),
+    [
+        (("NOT_BEZIER", "Rig", "location"), 8.2, "Hand changes by 8.2° at frame 12 (+1)"),
+        # A flip causes the change.
+        (("FLIP_NOT_KEPT", "Rig", 'pose.bones["Hand"].rotation_euler', 20.0), 180.0, "Hand flips at frame 20 (+1)"),
+    ],
+)
+def test_a_visible_change_comes_before_other_notes_but_after_a_flip(scene, tcb_animation, other, size, shown):
     finding = tcb_animation.animation.Finding
-    changed = finding("LOOK_CHANGED", "Rig", 'pose.bones["Hand"].rotation_euler', 12.5, ((8.2, "°"),))
-    tcb_animation.ui.operator_results.keep_result_notes([finding("NOT_BEZIER", "Rig", "location"), changed])
-    assert "Hand changes by 8.2° at frame 12 (+1)" in drawn("TCB_PT_tracks")
-
-
-def test_a_flip_comes_before_the_change_that_it_causes(scene, tcb_animation):
-    finding, path = tcb_animation.animation.Finding, 'pose.bones["Hand"].rotation_quaternion'
-    changed = finding("LOOK_CHANGED", "Rig", path, 12.5, ((180.0, "°"),))
-    tcb_animation.ui.operator_results.keep_result_notes([changed, finding("FLIP_NOT_KEPT", "Rig", path, 20.0)])
-    assert "Hand flips at frame 20 (+1)" in drawn("TCB_PT_tracks")
+    changed = finding("LOOK_CHANGED", "Rig", 'pose.bones["Hand"].rotation_euler', 12.5, ((size, "°"),))
+    for notes in ([changed, finding(*other)], [finding(*other), changed]):
+        tcb_animation.ui.operator_results.keep_result_notes(notes)
+        assert shown in drawn("TCB_PT_tracks")
 
 
 def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
