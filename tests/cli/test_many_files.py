@@ -227,6 +227,7 @@ def test_memory_stays_flat_over_a_hundred_files(walk, tmp_path):
     mesh = bpy.data.meshes.new("Some")
     mesh.vertices.add(30_000)
     mesh.use_fake_user = True
+    bpy.data.objects["Hips"].keyframe_insert("location", frame=9_000)  # Keys of earlier files could remain, too.
     files = copies(save(walk), 100)
     assert files[0].stat().st_size > 300_000
 
@@ -235,17 +236,6 @@ def test_memory_stays_flat_over_a_hundred_files(walk, tmp_path):
     peaks = [int(peak) for peak in ran.stdout.splitlines()[-1].split()]
     assert len(peaks) == 100
     assert peaks[-1] < 1.05 * peaks[9]
-
-
-def test_memory_does_not_grow_with_the_keys_of_files_before(walk, tmp_path):
-    load(walk)
-    bpy.data.objects["Hips"].keyframe_insert("location", frame=30_000)
-    files = copies(save(walk), 30)
-    command = [sys.executable, "-c", PEAKS.format(tool=TOOL[1]), "--", "bake", *map(str, files)]
-    ran = subprocess.run([*command, "--output", f"{tmp_path}/baked/"], capture_output=True, text=True, check=True)
-    peaks = [int(peak) for peak in ran.stdout.splitlines()[-1].split()]
-    assert len(peaks) == 30
-    assert peaks[-1] < 1.05 * peaks[4]
 
 
 # Input and output paths

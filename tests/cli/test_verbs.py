@@ -20,15 +20,6 @@ def bits_in(path: Path, name: str) -> list[dict]:
     return [bits(fcurve) for fcurve in fcurves(bpy.data.objects[name])]
 
 
-def test_bake_writes_a_sample_every_frame_into_the_output_and_leaves_the_file_alone(tcb, walk, tmp_path):
-    before = walk.read_bytes()
-    ran = tcb("bake", walk, "--output", tmp_path / "baked.blend")
-    assert (ran.status, ran.errors) == (0, [])
-    assert walk.read_bytes() == before
-    load(tmp_path / "baked.blend")
-    assert key_count("Hips") == key_count("Head", "rotation_quaternion") == 40
-
-
 def test_remove_gives_the_curves_back_to_the_bit(tcb, plain_walk):
     walk = plain_walk
     before = bits_in(walk, "Hips")
@@ -344,7 +335,8 @@ def test_objects_without_keys_are_passed_over(tcb, walk, tmp_path, pattern):
     assert (ran.status, ran.errors, ran.notes) == (0, [], [])
 
 
-def test_json_counts_what_was_done(tcb, walk, tmp_path):
+def test_bake_writes_a_sample_every_frame_into_the_output_and_json_counts_them(tcb, walk, tmp_path):
+    before = walk.read_bytes()
     (line,) = tcb("bake", walk, "--output", tmp_path / "baked.blend", "--json").lines
     assert {name: line[name] for name in ("command", "file", "status", "errors", "notes", "output")} == {
         "command": "bake",
@@ -357,6 +349,9 @@ def test_json_counts_what_was_done(tcb, walk, tmp_path):
     counts = {name: line[name] for name in ("datablocks", "tracks", "keys", "samples")}
     assert counts == {"datablocks": 2, "tracks": 2, "keys": 8, "samples": 3 * 36 + 4 * 36}
     assert line["seconds"] > 0
+    assert walk.read_bytes() == before
+    load(tmp_path / "baked.blend")
+    assert key_count("Hips") == key_count("Head", "rotation_quaternion") == 40
 
 
 def test_curves_are_made_on_request_and_told_with_their_errors(tcb, walk, tmp_path):
@@ -398,14 +393,11 @@ def test_the_line_on_handles_says_near_which_frame_they_are_farthest_off(tcb, wa
     assert re.search(r"rotations within \S+° \(frame [\d.]+\)", ran.out)
 
 
-def test_without_json_a_line_tells_what_was_done(tcb, walk, tmp_path):
-    ran = tcb("bake", walk, "--output", tmp_path / "baked.blend")
-    (line,) = ran.out.splitlines()
-    assert line.startswith(f"{walk}: Baked 2 objects, 2 tracks, 8 keys, 252 samples -> {tmp_path / 'baked.blend'}")
-
-
-def test_progress_is_told_on_standard_error(tcb, walk, tmp_path):
+def test_without_json_a_line_tells_what_was_done_and_progress_is_on_standard_error(tcb, walk, tmp_path):
     ran = tcb("bake", walk, tmp_path / "gone.blend", "--output", tmp_path / "baked")
+    (line,) = ran.out.splitlines()
+    result = tmp_path / "baked" / "walk.blend"
+    assert line.startswith(f"{walk}: Baked 2 objects, 2 tracks, 8 keys, 252 samples -> {result}")
     assert f"tcb: {walk}: bake\n" in ran.err
     assert f"tcb: {tmp_path / 'gone.blend'}: bake\n" in ran.err
 
@@ -473,14 +465,8 @@ def test_reduce_takes_a_number_of_keys_a_bound_for_what_stands_still_and_a_filte
     assert reduced["noise_at"].startswith("location, frame ")
     done = tcb("reduce", file, "--method", "TCB", "--error", "0.02", "--output", tmp_path / "tcb.blend", "--json")
     assert done.lines[0]["reduced"][0]["error"] <= 0.02
-    for option, value, said in (
-        ("--period", "2", "period 2 is not greater than 2"),
-        ("--method", "BEZIER", "invalid choice: 'BEZIER'"),
-        ("--keys", "2.5", "2.5 is not a whole number"),
-    ):
-        refused = tcb("reduce", file, option, value, "--in-place")
-        assert refused.status == 2
-        assert said in refused.err
+    refused = tcb("reduce", file, "--period", "2", "--in-place")
+    assert (refused.status, "period 2 is not greater than 2" in refused.err) == (2, True)
 
 
 def test_reduce_leaves_what_is_outside_a_range_and_prints_the_error_reached(tcb, dense, tmp_path):

@@ -3,28 +3,14 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 
 from formats import table, three_ds
-from interp.messages import Text, n_
 
 
 def made_again(what):
     """Return the sentence composed from its text and values, with sentences among the values also composed again."""
     return what.text.format(*(made_again(value) if hasattr(value, "text") else value for value in what.values))
-
-
-def test_a_text_reads_as_the_sentence_and_is_copied_with_its_parts():
-    said = n_("{:s}: {:d} bytes", n_("node {!r}", "A{0}"), 3)
-    assert said == "node 'A{0}': 3 bytes"
-    copied = copy.deepcopy(said)
-    assert (copied, copied.text, copied.values) == (said, said.text, said.values)
-
-
-def test_a_text_without_values_is_kept_as_it_is_for_values_that_come_later():
-    assert Text(n_("node {!r}"), "Ball") == "node 'Ball'"
 
 
 @pytest.mark.parametrize("content", [b"", b"frame,x,y,z\n1,2,3\n", b"frame,x,y,z\n1,2,3,{4}\n", b"frame,x,x\n1,2,3\n"])

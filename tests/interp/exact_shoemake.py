@@ -20,17 +20,11 @@ class ExactShoemake(exact.Track):
         twice = 2 * exact.dot(p, q)
         return [twice * b - a for a, b in zip(p, q, strict=True)]
 
-    def bisected(self, p, q):
-        total = [a + b for a, b in zip(p, q, strict=True)]
-        return [x / exact.length(total) for x in total]
-
     def towards(self, key):
         """Return the control a[key] and its distance in frames."""
         before, after = self.quaternion_neighbours(key)
         d1, d2 = self.spacing(key)
         near = min(d1, d2)
-        if d1 == d2:
-            return self.bisected(self.mirrored(before, self.p[key]), after), near
         near_before, near_after = self.slerp(self.p[key], before, near / d1), self.slerp(self.p[key], after, near / d2)
         return self.slerp(self.mirrored(near_before, self.p[key]), near_after, d1 / (d1 + d2)), near
 

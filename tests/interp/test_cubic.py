@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from interp import Keys, KeysError
+from interp import Keys
 from interp.splines import cubic
 from tests.interp.random_keys import random_frames
 
@@ -114,16 +114,3 @@ def test_a_thousand_keys_are_as_exact_as_ten():
     values = generator.normal(size=(1000, 3))
     spline = cubic.NaturalVectorSpline(Keys(frames, values))
     assert_agrees(spline, CubicSpline(frames, values, bc_type="natural"), frames)
-
-
-@pytest.mark.parametrize(
-    ("velocities", "words"),
-    [
-        ([[0.0], [np.nan], [1.0]], r"key 1 at frame 5: component 0 of the velocity is nan"),
-        ([[0.0], [1.0]], r"velocities must have the shape \(3, 1\), one row per key, not \(2, 1\)"),
-        (["a", "b", "c"], "velocities are not an array of numbers"),
-    ],
-)
-def test_bad_velocities_are_named(velocities, words):
-    with pytest.raises(KeysError, match=words):
-        cubic.ClampedVectorSpline(Keys([0, 5, 9], [0.0, 1.0, 2.0]), velocities=velocities)

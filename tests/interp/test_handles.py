@@ -81,12 +81,6 @@ def requests_of(splines):
 
 # Median, 90th percentile and maximum in degrees, from a rough search with one grid of frames for all four channels.
 ROUGH = [
-    (15, 0.0, 0.0005, 0.0012, 0.003),
-    (30, 0.0, 0.005, 0.011, 0.025),
-    (60, 0.0, 0.033, 0.071, 0.17),
-    (90, 0.0, 0.12, 0.26, 0.63),
-    (120, 0.0, 0.28, 0.64, 1.3),
-    (170, 0.0, 0.72, 1.7, 3.3),
     (30, 0.5, 0.38, 0.68, 1.1),
     (60, 0.5, 0.80, 1.5, 1.8),
     (90, 0.5, 1.3, 2.1, 2.9),

@@ -42,7 +42,7 @@ def test_without_velocities_it_comes_to_rest_at_each_key():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", [1e-6, 0.5, 1.5, 3.0])
+@pytest.mark.parametrize("step", [1e-6, 0.01, 0.5, 1.5, 3.0])
 def test_rotations_agree_with_the_formulas_at_50_digits(step):
     generator = np.random.default_rng(7)
     q, velocities = random_rotations(generator, 4, step), generator.normal(size=(4, 3))
@@ -91,5 +91,7 @@ def test_velocities_that_are_none_are_refused():
         hermite.VectorSpline(values, velocities=np.zeros((2, 3)))
     with pytest.raises(KeysError, match=r"velocities must have the shape \(2, 3\), one row per key, not \(2, 4\)"):
         hermite.RotationSpline(turns, velocities=np.zeros((2, 4)))
+    with pytest.raises(KeysError, match="velocities are not an array of numbers"):
+        hermite.VectorSpline(values, velocities=["a", "b"])
     with pytest.raises(KeysError, match="key 1 at frame 5: component 2 of the velocity is nan"):
         hermite.RotationSpline(turns, velocities=[[0, 0, 0], [0, 0, np.nan]])

@@ -9,7 +9,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, rotations
 from interp.continuity import continuity, jumps
-from interp.splines import linear, tcb
+from interp.splines import tcb
 from tests.interp.rotation_tracks import AXIS
 
 FRAMES = np.array([0.0, 4.0, 5.0, 12.0, 20.0])
@@ -41,15 +41,6 @@ def test_continuity_makes_a_corner_as_large_as_the_tangents_differ():
     assert continuity(found) == "C0"
     assert found[1].size == pytest.approx(abs((1 + c) - 2 * (1 - c) - ((1 - c) - 2 * (1 + c))) / 2 / 10, rel=1e-12)
     assert found[1].frame == 10.0
-
-
-def test_straight_lines_are_c0_and_jump_by_the_difference_of_slopes():
-    found = jumps(linear.VectorSpline(Keys(FRAMES, VALUES)), False)
-    slopes = np.diff(VALUES, axis=0) / np.diff(FRAMES)[:, np.newaxis]
-    size, frame = largest(slopes[:-1], slopes[1:])
-    assert found[1].size == pytest.approx(size, rel=1e-12)
-    assert found[1].frame == frame
-    assert continuity(found) == "C0"
 
 
 @pytest.mark.parametrize("construction", ["DE_CASTELJAU", "SQUAD"])

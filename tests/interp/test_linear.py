@@ -39,12 +39,6 @@ def test_values_are_numpy_s_linear_interpolation(lengths, values):
         np.testing.assert_allclose(found[:, component], np.interp(at, frames, p[:, component]), rtol=0, atol=1e-12)
 
 
-def test_the_derivative_of_values_is_the_slope_of_the_segment():
-    spline = linear.VectorSpline(Keys([0, 4, 6], [[0.0], [2.0], [-6.0]]))
-    assert spline([-1.0, 0.0, 3.9, 4.0, 6.0, 7.0], 1).ravel().tolist() == pytest.approx([0.0, 0.5, 0.5, -4.0, -4.0, 0])
-    assert (spline(np.linspace(0.0, 6.0, 31), 2) == 0.0).all()
-
-
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.floats(0.0, 3.0))
 def test_rotations_by_the_shortest_path_are_scipy_s_slerp(seed, step):

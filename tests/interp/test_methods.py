@@ -38,11 +38,6 @@ WINDING = [each for each in ROTATIONS if hasattr(each.values[0], "from_turns")]
 # If keys turn back and forth by three turns, a B-spline through them may not exist, because it would turn farther.
 # Euler angles also fail. At three turns, some angles change by half a turn in a hundredth of a frame.
 UP_TO_THREE = [each for each in WINDING if each.values[0] is not METHODS["B_SPLINE_THROUGH"].rotations]
-FAST = [
-    pytest.param(made.values[0], turns, held, id=f"{made.id}-{turns}-{held}")
-    for those, most in ((UP_TO_THREE, 3), ([each for each in WINDING if each not in UP_TO_THREE], 2))
-    for made, turns, held in all_pairs(those, [0.9, 1.25, 3.0][:most], ["QUATERNION", "AXIS_ANGLE"])
-]
 
 
 def keys_of(generator, kind, count, closed=False, step=0.7, frames=None, **parameters):
@@ -315,19 +310,6 @@ def test_rotations_as_curves_are_within_the_tolerance(made, held, step):
     assert fit.reached
     found = largest_difference(spline, numbers, fit, held)
     assert (found <= fit.errors[:-1, 0] * 1.01).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("cls", "turns", "held"), FAST)
-def test_fast_turns_as_curves_are_within_the_tolerance(cls, turns, held):
-    generator = np.random.default_rng(14)
-    axes = generator.normal(size=(5, 3)) * 0.2 + AXIS
-    angles = 2.0 * np.pi * turns * np.array([0.1, 1.0, -1.0, 0.3, 1.0])
-    spline = cls.from_turns(np.arange(5) * 24.0, angles, axes)
-    numbers = numbers_of(spline, held)
-    (fit,) = fit_many([Request(spline, held, numbers, tolerance=ROTATION_TOLERANCE)])
-    assert fit.reached
-    assert (largest_difference(spline, numbers, fit, held) <= fit.errors[:-1, 0] * 1.01).all()
 
 
 @pytest.mark.parametrize(("cls", "kind"), WINDING)

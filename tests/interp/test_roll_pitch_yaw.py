@@ -55,20 +55,6 @@ def test_angular_velocities_and_accelerations_are_those_of_the_orientations(orde
     np.testing.assert_allclose(spline(at, 2), expected, rtol=0, atol=1e-6)
 
 
-def test_turning_about_one_of_the_axes_is_the_spline_of_the_angle_to_the_last_digits():
-    angles = np.array([[0.0, 0.3, -0.5, 1.0, 1.4], [0.0] * 5, [0.0] * 5]).T
-    frames = np.array([0.0, 3.0, 10.0, 14.0, 30.0])
-    spline = roll_pitch_yaw.RotationSpline(Keys(frames, rotations.from_euler(angles)), angles=catmull_rom.METHOD)
-    reference = CubicHermiteSpline(frames, angles[:, 0], np.gradient(angles[:, 0], frames, edge_order=2))
-    at = np.linspace(0.0, 30.0, 61)[:-1]
-    assert (
-        rotations.angle_between(spline(at), rotations.from_rotation_vector(np.outer(reference(at), [1, 0, 0]))).max()
-        < 1e-14
-    )
-    for nu in (1, 2):
-        np.testing.assert_allclose(spline(at, nu), np.outer(reference(at, nu), [1, 0, 0]), rtol=0, atol=1e-14)
-
-
 def test_angles_follow_each_other_without_a_jump():
     angles = np.radians([[0, 0, 170], [10, 20, 190], [20, 100, 200], [30, 120, 370], [40, 100, 530]])
     spline = roll_pitch_yaw.RotationSpline(
