@@ -4,43 +4,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Generic, NamedTuple, TypeVar
 
 import bpy
 
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..live.meaning_of_edits import may_imply, with_implied
-from ..report import Report
+from ..records import record
 from ..store.frame_functions import functions_of
 from ..store.own_keys import read_all_own_keys
-from ..store.table.rows import NO_ROWS, Rows
 from ..store.table.track_records import Options
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from .missing_rotation_keys import completed
-from .plans.own_motion import OwnChannels
+from .plans.own_motion import ChosenTrack, OwnChannels, TrackInput
 from .sample_limit import count_samples, too_many
-from .track_bake import TrackBake
+
+TrackT = TypeVar("TrackT")
+OtherT = TypeVar("OtherT")
 
 
-@dataclass
-class BakeJob:
-    """The bake of one set of F-curves. All data are read and checked before anything is written."""
+class Refusal(NamedTuple):
+    """A track that a stage can't process."""
 
-    datablocks: list[bpy.types.ID]
+    track: Track
+    error: AnimationError
+
+
+@record(eq=False)
+class BakeJob(Generic[TrackT]):
+    """The bake of one set of F-curves after a stage. All data are read and checked before anything is written."""
+
+    datablocks: Sequence[bpy.types.ID]
     """The datablocks that share the F-curves. The first datablock defines the rotation modes."""
     channels: Channels
-    tracks: list[TrackBake]
-    """The tracks to bake. Once they are planned, only the tracks that could be planned."""
-    notes: list[Finding]
-    completed: list[Track] = field(default_factory=list)
-    """Rotations to which missing keys are added."""
-    unplayable: list[Track] = field(default_factory=list)
-    """Tracks that handles can't play."""
-    rows: Rows = field(default_factory=lambda: NO_ROWS)
-    """New rows for the table."""
+    tracks: Sequence[TrackT]
+    """The records of the tracks that the stage has processed."""
+    notes: Sequence[Finding]
+    refused: Sequence[Refusal] = ()
+    """The tracks that the stage has refused."""
+
+    def after(self, results: Sequence[OtherT | Refusal]) -> BakeJob[OtherT]:
+        """Return the job after the next stage, which has these results."""
+        tracks = [result for result in results if not isinstance(result, Refusal)]
+        refused = [result for result in results if isinstance(result, Refusal)]
+        return BakeJob(self.datablocks, self.channels, tracks, self.notes, refused)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """Return the errors of the refused tracks."""
+        return [finding for refusal in self.refused for finding in refusal.error.findings]
+
+
+def jobs_after(
+    stage: Callable[[Sequence[TrackT]], Sequence[OtherT | Refusal]], jobs: Sequence[BakeJob[TrackT]]
+) -> list[BakeJob[OtherT]]:
+    """Return the jobs after a stage, which processes the tracks of all jobs together."""
+    results = iter(stage([track for job in jobs for track in job.tracks]))
+    return [job.after([next(results) for _ in job.tracks]) for job in jobs]
 
 
 def job_of_edited(
@@ -48,75 +71,54 @@ def job_of_edited(
     channels: Channels,
     tracks: Sequence[Track],
     options: Options,
-    report: Report,
     keep_options: bool = True,
     complete: bool = True,
-) -> BakeJob:
+) -> BakeJob[TrackInput]:
     """Return one job for the edited tracks (see `pipeline.rebake`).
 
-    A track that can't be baked, or that would need more samples than `options` allow, is reported and skipped.
+    A track that can't be baked, or that would need more samples than `options` allow, is refused.
     """
-    job, options_to_keep = BakeJob(list(datablocks), channels, [], []), options.as_kept()
-    (candidates,) = read_candidates([tracks])
-    left_out = add_tracks(
-        job, candidates, lambda track: (track.settings.options if keep_options else None) or options_to_keep, complete
-    )
-    report.errors += [finding for _, error in left_out for finding in error.findings]
-    reasons = [too_many(count_samples(bake), options.sample_limit) for bake in job.tracks]
-    limited = list(zip(job.tracks, reasons, strict=True))
-    report.errors += [reason.on(bake.track.name, bake.track.path) for bake, reason in limited if reason]
-    job.tracks = [bake for bake, reason in limited if not reason]
-    return job
-
-
-class Candidate(NamedTuple):
-    """A track to bake."""
-
-    track: Track
-    reason: Finding | None
-    """The reason why the track can't be baked, or None."""
-    own: OwnChannels
-    """The animator's keys. Empty if the track can't be baked."""
-
-
-def read_candidates(tracks_of_jobs: Sequence[Sequence[Track]]) -> list[list[Candidate]]:
-    """Read the tracks of each job. Reading the keys of all jobs together is faster than one job at a time."""
-    reasons_of_jobs = [blocking_reasons(tracks) for tracks in tracks_of_jobs]
-    jobs = list(zip(tracks_of_jobs, reasons_of_jobs, strict=True))
-    to_read = [track for tracks, reasons in jobs for track, reason in zip(tracks, reasons, strict=True) if not reason]
-    own_keys = iter(read_all_own_keys(to_read))
-    return [
-        [
-            Candidate(track, reason, {} if reason else next(own_keys))
-            for track, reason in zip(tracks, reasons, strict=True)
-        ]
-        for tracks, reasons in jobs
+    options_to_keep = options.as_kept()
+    chosen = [
+        ChosenTrack(track, channels, (track.settings.options if keep_options else None) or options_to_keep)
+        for track in tracks
     ]
+    job = BakeJob(datablocks, channels, chosen, []).after(read_inputs(chosen, complete))
+    notes = [note for inputs in job.tracks for note in inputs.notes_on_edits]
+    within_limit = [_within_limit(inputs, options.sample_limit) for inputs in job.tracks]
+    return replace(job, notes=notes).after([*job.refused, *within_limit])
 
 
-def add_tracks(
-    job: BakeJob, candidates: Sequence[Candidate], options_of: Callable[[Track], Options], complete: bool = True
-) -> list[tuple[Track, AnimationError]]:
-    """Add the tracks that have keys to the job, with parameters implied by edits.
+def _within_limit(inputs: TrackInput, limit: int) -> TrackInput | Refusal:
+    """Return the track, or its refusal if the bake would need too many samples."""
+    reason = too_many(count_samples(inputs), limit)
+    track = inputs.track
+    return Refusal(track, AnimationError(reason.on(track.name, track.path))) if reason else inputs
 
-    Return the remaining tracks, each with its error. If `complete` is true, missing keys are added to rotations played
-    by handles.
+
+def read_inputs(chosen: Sequence[ChosenTrack], complete: bool = True) -> list[TrackInput | Refusal]:
+    """Read the animator's keys, and find the parameters implied by edits. Tracks that can't be baked are refused.
+
+    If `complete` is true, missing keys are added to rotations played by handles. Reading the keys of all tracks
+    together is faster than one track at a time.
     """
-    left_out = []
-    tracks = [candidate.track for candidate in candidates]
-    implied = may_imply(tracks, [candidate.own for candidate in candidates])
-    for (track, reason, own), function, implies in zip(candidates, functions_of(tracks), implied, strict=True):
+    tracks = [each.track for each in chosen]
+    reasons = blocking_reasons(tracks)
+    own_keys = iter(read_all_own_keys([track for track, reason in zip(tracks, reasons, strict=True) if not reason]))
+    own_of_tracks: list[OwnChannels] = [{} if reason else next(own_keys) for reason in reasons]
+    found = zip(chosen, reasons, own_of_tracks, functions_of(tracks), may_imply(tracks, own_of_tracks), strict=True)
+    results: list[TrackInput | Refusal] = []
+    for each, reason, own, function, implies in found:
+        track, options, settings = each.track, each.options, each.track.settings
         try:
             if not own:
                 raise AnimationError(reason or track.finding("NO_KEYS"))
-            options = options_of(track)
+            if settings.options is not options:
+                settings = replace(settings, options=options)
             whole = completed(track, own) if complete and options.output == "HANDLES" else own
-            if whole is not own:
-                job.completed.append(track)
-            if implies or whole is not own:
-                whole, notes = with_implied(track, whole, options.defaults)
-                job.notes += notes
-            job.tracks.append(TrackBake(track, job.channels, whole, options, function))
+            is_completed = whole is not own
+            whole, notes = with_implied(track, whole, options.defaults) if implies or is_completed else (whole, [])
+            results.append(TrackInput(track, each.channels, options, whole, settings, function, is_completed, notes))
         except AnimationError as error:
-            left_out.append((track, error))
-    return left_out
+            results.append(Refusal(track, error))
+    return results

@@ -20,27 +20,29 @@ _PRECISION = 4.0 * float(np.finfo(np.float32).eps)
 """Error due to float32 rounding, relative to the largest value of a track, or in radians for a rotation."""
 
 
-def count_track(report: Report, bake: TrackBake) -> None:
-    """Add a track's figures to the report, and the notes that stay valid until the track changes."""
-    track = bake.track
-    report.tracks += 1
-    report.keys += len(bake.key_frames)
-    if bake.baked.is_by_handles:
-        report.handles.append(_handle_error(bake))
-    else:
-        report.samples += bake.baked.samples
-        report.curve_keys += bake.baked.curve_keys
-    is_exact = not bake.baked.error or bake.baked.error <= _PRECISION * (1.0 if track.is_rotation else _largest(bake))
-    if track.is_rotation:
-        report.rotation_error = max(report.rotation_error, bake.baked.error)
-        report.rotations_exact &= is_exact
-    else:
-        report.value_error = max(report.value_error, bake.baked.error)
-        report.values_exact &= is_exact
-    report.notes += [*bake.baked.notes, *_modifier_notes(track)]
+def count_tracks(report: Report, job: BakeJob[TrackBake]) -> None:
+    """Add the written tracks to the report, with the notes that stay valid until the tracks change, and the errors."""
+    report.errors += job.errors
+    for bake in job.tracks:
+        track, baked = bake.track, bake.baked
+        report.tracks += 1
+        report.keys += len(bake.key_frames)
+        if baked.is_by_handles:
+            report.handles.append(_handle_error(bake))
+        else:
+            report.samples += baked.samples
+            report.curve_keys += baked.curve_keys
+        is_exact = not baked.error or baked.error <= _PRECISION * (1.0 if track.is_rotation else _largest(bake))
+        if track.is_rotation:
+            report.rotation_error = max(report.rotation_error, baked.error)
+            report.rotations_exact &= is_exact
+        else:
+            report.value_error = max(report.value_error, baked.error)
+            report.values_exact &= is_exact
+        report.notes += [*baked.notes, *_modifier_notes(track)]
 
 
-def add_notes_of_manual_bake(report: Report, job: BakeJob) -> None:
+def add_notes_of_manual_bake(report: Report, job: BakeJob[TrackBake]) -> None:
     """Add notes that only a manual bake reports.
 
     The Live option updates keys continually. While Live is on, the track list shows the error of the handles instead of
@@ -131,7 +133,7 @@ def _has_other_slope_outside(bake: TrackBake, linear: Set[int]) -> bool:
     )
 
 
-def _has_useless_extension(job: BakeJob) -> bool:
+def _has_useless_extension(job: BakeJob[TrackBake]) -> bool:
     """Return whether the bake should extend beyond the keys, but no track moves there."""
     was_requested = False
     for bake in job.tracks:

@@ -16,13 +16,11 @@ import numpy as np
 from ...interp.fitting import Request
 from ...interp.fitting.handle_drafts import Draft, HandleDrafts
 from ...interp.keys import PARAMETERS
-from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, evaluate_if, played_now
 from ..fcurves.frames import matching_rows
 from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, IndexArray
 from ..fcurves.read_keys import KeyBlock, sliced
 from ..records import record
-from ..report import Report
 from ..steps import collector_paused
 from ..store.find_tracks import refreshed
 from ..store.live_switch import is_live
@@ -36,7 +34,7 @@ from .bake_job import job_of_edited
 from .plan_tracks import plan_tracks
 from .plans.handle_plan import HandlePlan
 from .plans.track_methods import setting_names
-from .track_bake import TrackBake
+from .track_bake import PlannedTrack
 
 
 class HandlePreview:
@@ -62,12 +60,12 @@ class HandlePreview:
         for track, frames in chosen:
             dragged[track.path] = _DraggedKeys(frames, start)
             start += len(frames)
-        bakes = [bake for bake in _planned(users, channels, [track for track, _ in chosen]) if _can_show(bake)]
-        self.paths = {bake.track.path for bake in bakes}
+        planned_tracks = _planned(users, channels, [track for track, _ in chosen])
+        self.paths = {planned.track.path for planned in planned_tracks}
         """Paths of the previewed tracks, which are live and played by handles."""
-        self._curves, bounds, members_of_groups = _requests(bakes, dragged)
+        self._curves, bounds, members_of_groups = _requests(planned_tracks, dragged)
         self._groups = [_Group(members) for members in members_of_groups]
-        self._parameters = _DraggedParameters(bakes, dragged)
+        self._parameters = _DraggedParameters(planned_tracks, dragged)
         block = KeyBlock([curve.keyframe_points for curve in self._curves])
         self._handles_before = {side: block.read(side).reshape(-1, 2) for side in SIDES}
         self._handles = {side: handles.copy() for side, handles in self._handles_before.items()}
@@ -114,24 +112,21 @@ class _DraggedKeys(NamedTuple):
     """Index of the first of these keys among the dragged keys of all tracks."""
 
 
-def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> list[TrackBake]:
-    """Return the planned bakes of the live tracks played by handles."""
+def _planned(users: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track]) -> list[PlannedTrack]:
+    """Return the plans of the live tracks that can be previewed."""
     played = [track for track in refreshed(users[0], channels, tracks) if track.in_use and track.is_played_by_handles]
     if not played or not is_live(channels.action):
         return []
-    report = Report()
-    job = job_of_edited(users, channels, played, Options(), report)
-    with scratch_curves.shared_action():
-        plan_tracks([job], report)
-    return job.tracks
+    results = plan_tracks(job_of_edited(users, channels, played, Options()).tracks)
+    return [result for result in results if isinstance(result, PlannedTrack) and _can_show(result)]
 
 
-def _can_show(bake: TrackBake) -> bool:
+def _can_show(planned: PlannedTrack) -> bool:
     """Return whether a bake can be previewed, that is, whether handles play it and each key has a row in the table."""
-    is_recorded = all(own.are_named for own in bake.own.values())
+    is_recorded = all(own.are_named for own in planned.own.values())
     # Splines of angles contain additional keys, which drafts do not change.
-    is_by_angles = "angles" in setting_names(bake.track, bake.settings)
-    return is_recorded and not is_by_angles and all(isinstance(plan, HandlePlan) for plan in bake.plans)
+    is_by_angles = "angles" in setting_names(planned.track, planned.settings)
+    return is_recorded and not is_by_angles and all(isinstance(plan, HandlePlan) for plan in planned.plans)
 
 
 @record(eq=False)
@@ -149,23 +144,23 @@ class _Member:
 
 
 def _requests(
-    bakes: Iterable[TrackBake], dragged: Mapping[str, _DraggedKeys]
+    planned_tracks: Iterable[PlannedTrack], dragged: Mapping[str, _DraggedKeys]
 ) -> tuple[list[bpy.types.FCurve], list[int], list[list[_Member]]]:
     """Return the F-curves, the bounds of their keys in arrays of all keys, and the fit requests grouped in batches."""
     curves: list[bpy.types.FCurve] = []
     bounds = [0]
     groups: dict[Hashable, list[_Member]] = {}
-    for bake in bakes:
-        for plan in bake.plans:
+    for planned in planned_tracks:
+        for plan in planned.plans:
             assert isinstance(plan, HandlePlan)
-            own_keys = [bake.own.get(component) for component in plan.spline.components]
+            own_keys = [planned.own.get(component) for component in plan.spline.components]
             bases = []
             for component, own in zip(plan.spline.components, own_keys, strict=True):
                 bases.append(-1 if own is None else bounds[-1])
                 if own is not None:
-                    curves.append(bake.track.channels[component])
+                    curves.append(planned.track.channels[component])
                     bounds.append(bounds[-1] + own.count)
-            keys = dragged[bake.track.path]
+            keys = dragged[planned.track.path]
             for offset, request in plan.requests_around(keys.frames):
                 group = groups.setdefault((request.spline.batch, request.representation), [])
                 group.append(_Member(request, offset, bases, own_keys, keys))
@@ -244,14 +239,14 @@ class _Group:
 class _DraggedParameters:
     """The parameters of the chosen keys during the preview, which replace those in the table."""
 
-    def __init__(self, bakes: Iterable[TrackBake], dragged: Mapping[str, _DraggedKeys]) -> None:
+    def __init__(self, planned_tracks: Iterable[PlannedTrack], dragged: Mapping[str, _DraggedKeys]) -> None:
         identities, numbers = [np.empty(0, dtype=np.uint32)], [np.empty((0, NUMBERS), dtype=np.float32)]
         sources, tracks = [np.empty(0, dtype=np.intp)], []
-        for bake in bakes:
-            frames, start = dragged[bake.track.path]
-            if bake.track.state is not None:
-                tracks.append(bake.track.state.identity)
-            for own in bake.own.values():
+        for planned in planned_tracks:
+            frames, start = dragged[planned.track.path]
+            if planned.track.state is not None:
+                tracks.append(planned.track.state.identity)
+            for own in planned.own.values():
                 rows, dragged_keys = matching_rows(own.frames, frames)
                 identities.append(own.identities[rows])
                 numbers.append(own.numbers[rows])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import bpy
@@ -13,20 +13,21 @@ from ...interp import KeysError, evaluate_many
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
 from ..datablocks import name_of
-from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, evaluate_if, played_now
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.table.track_records import Options
 from ..store.tracks import Track
-from .bake_job import BakeJob, job_of_edited
+from .bake_job import BakeJob, Refusal, TrackT, job_of_edited, jobs_after
+from .bake_report import count_tracks
 from .plan_tracks import plan_tracks
+from .plans.composed_keys import ComposedKeys
 from .plans.protocol import Results
 from .plans.rotation_channels import unwrapped_together
-from .record_keys import add_rows
+from .record_keys import add_rows, on_local_copy, with_fitted_handles
 from .restore_tracks import turn_off_unplayable
 from .sample_limit import count_samples, too_many, too_near_keys
-from .track_bake import TrackBake
+from .track_bake import EvaluatedTrack, PlannedTrack, TrackBake
 from .tracks_to_bake import collected_jobs
 from .write import write_jobs, write_tracks
 
@@ -63,31 +64,32 @@ def bake_steps(
     """
     reason = too_near_keys(options.step)
     options = options if reason else options.as_kept()
-    report = Report()
-    jobs = collected_jobs(datablocks, options, prefixes or {}, report)
-    samples = sum(count_samples(bake) for job in jobs for bake in job.tracks)
+    jobs, errors = collected_jobs(datablocks, options, prefixes or {})
+    report = Report(errors=errors)
+    samples = sum(count_samples(inputs) for job in jobs for inputs in job.tracks)
     reason = reason or too_many(samples, options.sample_limit)
     if reason:
         report.errors += [reason.on(name_of(job.datablocks[0])) for job in jobs]
         return report
-    with scratch_curves.shared_action():
-        planned = plan_tracks(jobs, report)
-    for job in jobs:
-        turn_off_unplayable(job)
-    jobs = planned
-    total, done = sum(len(job.tracks) for job in jobs), 0
-    count = max(1, at_once or len(jobs))
+    # All tracks are planned first, because only then the number of tracks to bake is known.
+    planned = jobs_after(plan_tracks, jobs)
+    turn_off_unplayable(planned)
+    report.notes += [note for job in planned if not job.tracks for note in job.notes]
+    playable = _without_refused(planned, report)
+    total, done = sum(len(job.tracks) for job in playable), 0
+    count = max(1, at_once or len(playable))
     # The actions of several NLA strips can animate one datablock, which counts once.
     baked_datablocks: dict[bpy.types.ID, None] = {}
-    for first in range(0, len(jobs), count):
-        evaluated = _evaluated(jobs[first : first + count], report)
-        if keeps_handles:
-            for bake in [bake for job in evaluated for bake in job.tracks]:
-                bake.keep_handles()
-        add_rows(evaluated)
-        baked_datablocks |= dict.fromkeys(datablock for job in evaluated for datablock in job.datablocks)
-        for start, end in _written_together(evaluated):
-            for job, report_of_job in zip(evaluated[start:end], write_jobs(evaluated[start:end]), strict=True):
+    for first in range(0, len(playable), count):
+        evaluated = _without_refused(jobs_after(_evaluated, playable[first : first + count]), report)
+        # Evaluation can refuse all tracks of a linked action, which then needs no copy, so copies come after it.
+        local = [on_local_copy(job) for job in evaluated]
+        # Rows record the handles of the animator's keys, so these keys get the fitted handles first.
+        fitted = jobs_after(lambda tracks: [*map(with_fitted_handles, tracks)], local) if keeps_handles else local
+        recorded = jobs_after(add_rows, fitted)
+        baked_datablocks |= dict.fromkeys(datablock for job in recorded for datablock in job.datablocks)
+        for together in _written_together(recorded):
+            for job, report_of_job in zip(together, write_jobs(together), strict=True):
                 report.add(report_of_job)
                 done += len(job.tracks)
                 yield done, total
@@ -95,14 +97,21 @@ def bake_steps(
     return report
 
 
-def _written_together(jobs: Sequence[BakeJob]) -> Iterator[tuple[int, int]]:
-    """Yield the start and end indices of each range of jobs to write together.
+def _without_refused(jobs: Sequence[BakeJob[TrackT]], report: Report) -> list[BakeJob[TrackT]]:
+    """Report the errors of the tracks that a stage has refused, and return the jobs that still have tracks."""
+    report.errors += [error for job in jobs for error in job.errors]
+    return [job for job in jobs if job.tracks]
+
+
+def _written_together(jobs: Sequence[BakeJob[TrackBake]]) -> Iterator[Sequence[BakeJob[TrackBake]]]:
+    """Yield the jobs to write together.
 
     A job with a bake in world space is written separately, because its motion depends on earlier writes.
     """
     alone = [any(bake.options.in_world for bake in job.tracks) for job in jobs]
     ends = [number for number in range(1, len(jobs)) if alone[number - 1] or alone[number]]
-    yield from pairwise([0, *ends, len(jobs)])
+    for start, end in pairwise([0, *ends, len(jobs)]):
+        yield jobs[start:end]
 
 
 @collector_paused()
@@ -122,64 +131,61 @@ def rebake(
     `datablocks` are the datablocks that the channels animate. A track that can't be baked does not prevent other tracks
     from being baked.
     """
-    report = Report()
-    job = job_of_edited(datablocks, channels, tracks, options, report, keep_options, complete)
-    with scratch_curves.shared_action():
-        is_planned = bool(plan_tracks([job], report))
-    turn_off_unplayable(job)
-    if not is_planned:
-        return report
-    report.notes += job.notes
-    evaluated = _evaluated([job], report, _LIVE_FITS)
-    add_rows(evaluated)
-    for evaluated_job in evaluated:
-        before = _played_now(evaluated_job)
-        write_tracks([evaluated_job], [report])
-        evaluate_if(_played_now(evaluated_job) != before, channels.action)
+    job = job_of_edited(datablocks, channels, tracks, options, keep_options, complete)
+    report = Report(errors=job.errors, notes=[*job.notes])
+    planned = jobs_after(plan_tracks, [job])
+    turn_off_unplayable(planned)
+    evaluated = jobs_after(partial(_evaluated, known=_LIVE_FITS), _without_refused(planned, report))
+    for recorded in jobs_after(add_rows, _without_refused(evaluated, report)):
+        before = _played_now(recorded)
+        (written,) = write_tracks([recorded])
+        count_tracks(report, written)
+        # Evaluate only if the motion changed, because an evaluation discards poses that are not keyed.
+        evaluate_if(_played_now(recorded) != before, channels.action)
     return report
 
 
-def _played_now(job: BakeJob) -> list[float]:
+def _played_now(job: BakeJob[TrackBake]) -> list[float]:
     """Return the values of the job's F-curves at the current frame of each scene."""
     return played_now(job.datablocks, [fcurve for bake in job.tracks for fcurve in bake.track.channels.values()])
 
 
-def _evaluated(jobs: Sequence[BakeJob], report: Report, known: KnownFits | None = None) -> list[BakeJob]:
-    """Evaluate and fit the splines of all jobs together. Return the jobs with results. Known handles are reused.
+def _evaluated(tracks: Sequence[PlannedTrack], known: KnownFits | None = None) -> Sequence[EvaluatedTrack | Refusal]:
+    """Evaluate and fit the splines of all tracks together. Known handles are reused.
 
-    For some methods, only evaluation shows that a track's keys do not define a motion. Tracks that have no motion are
-    reported and skipped.
+    For some methods, only evaluation shows that a track's keys do not define a motion. Such tracks are refused.
     """
     try:
-        _evaluate_together(jobs, known)
-        return list(jobs)
-    except KeysError:
-        for job in jobs:
-            job.tracks = [bake for bake in job.tracks if _is_soluble(job, bake, report)]
-        soluble = [job for job in jobs if job.tracks]
-        _evaluate_together(soluble, known)
-        return soluble
-
-
-def _is_soluble(job: BakeJob, bake: TrackBake, report: Report) -> bool:
-    """Return whether the track can be evaluated, and report any failure."""
-    try:
-        _evaluate_together([replace(job, tracks=[bake])])
+        return _evaluate_together(tracks, known)
     except KeysError as error:
-        report.errors.append(bake.track.finding("SPLINE", error.message, frame=error.frame))
-        return False
-    return True
+        if len(tracks) == 1:
+            track = tracks[0].track
+            return [Refusal(track, track.error("SPLINE", error.message, frame=error.frame))]
+        # The error does not name the track.
+        return [result for planned in tracks for result in _evaluated([planned], known)]
 
 
-def _evaluate_together(jobs: Sequence[BakeJob], known: KnownFits | None = None) -> None:
-    """Evaluate and fit the splines of all jobs. Raises a KeysError that does not name the track."""
-    bakes = [bake for job in jobs for bake in job.tracks]
-    plans = [plan for bake in bakes for plan in bake.plans]
+def _evaluate_together(tracks: Sequence[PlannedTrack], known: KnownFits | None = None) -> list[EvaluatedTrack]:
+    """Evaluate and fit the splines of all tracks. Raises a KeysError that does not name the track."""
+    plans = [plan for planned in tracks for plan in planned.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     samples = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])
     values = unwrapped_together([each.unwrapping for each in evaluations], samples)
     curve_fits = fit_many([request for plan in plans for request in plan.curve_requests])
     handle_fits = fit_handles([request for plan in plans for request in plan.handle_requests], known)
     results = Results(iter(values), iter(curve_fits), iter(handle_fits))
-    for bake in bakes:
-        bake.compose(results)
+    return [EvaluatedTrack(**vars(planned), baked=_composed(planned, results)) for planned in tracks]
+
+
+def _composed(planned: PlannedTrack, results: Results) -> ComposedKeys:
+    """Compose the keys of all plans, and find the largest error."""
+    baked_by_plan = [plan.compose(results) for plan in planned.plans]
+    worst = max(baked_by_plan, key=lambda baked: baked.error)
+    return ComposedKeys(
+        [keys for baked in baked_by_plan for keys in baked.channel_keys],
+        [keys for baked in baked_by_plan for keys in baked.handle_keys],
+        [*planned.notes, *(note for baked in baked_by_plan for note in baked.notes)],
+        worst.error,
+        worst.error_frame,
+        any(baked.is_approximate for baked in baked_by_plan),
+    )

@@ -10,25 +10,26 @@ import numpy as np
 from ...interp import KeysError
 from ...interp.base_spline import Cycle
 from ..errors import AnimationError, Finding
+from ..fcurves import scratch_curves
 from ..fcurves.cycles_modifier import repeats
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
-from ..report import Report
 from ..store.own_arrays import OwnKeys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.table.track_records import Options, Settings
 from ..store.tracks import Track
-from .bake_job import BakeJob
+from .bake_job import Refusal
 from .plans.continuous_rotations import with_values_of_motion
 from .plans.curve_plan import plan_curves
 from .plans.handle_plan import plan_handles
+from .plans.own_motion import TrackInput
 from .plans.protocol import Plan, Scope
 from .plans.retimed_plan import plan_retimed
 from .plans.sample_frames import APART, sampling_of
 from .plans.sample_plan import plan_samples
-from .plans.track_splines import SplineInput, TrackSpline, splines_together, track_splines
-from .track_bake import TrackBake
+from .plans.track_splines import TrackSpline, splines_together, track_splines
+from .track_bake import PlannedTrack
 
 _LOOP_GAP = 1e-4
 """Smallest reported gap between the first and last pose of a loop, in the track's units or radians."""
@@ -39,37 +40,21 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 }
 
 
-def plan_tracks(jobs: Sequence[BakeJob], report: Report) -> list[BakeJob]:
-    """Plan the splines of all jobs, and return the jobs with planned tracks. Report tracks that can't be planned."""
-    bakes = [bake for job in jobs for bake in job.tracks]
-    inputs = [SplineInput(bake.track, bake.settings, bake.own, bake.options.defaults) for bake in bakes]
-    splines = iter(splines_together(inputs))
-    for job in jobs:
-        job.tracks = [
-            bake
-            for bake, splines_of_track in zip(job.tracks, splines, strict=False)
-            if _is_planned(job, bake, splines_of_track, report)
-        ]
-        if not job.tracks:
-            report.notes += job.notes
-    return [job for job in jobs if job.tracks]
+@scratch_curves.shared_action()
+def plan_tracks(tracks: Sequence[TrackInput]) -> list[PlannedTrack | Refusal]:
+    """Plan the splines of all tracks. Tracks that can't be planned are refused."""
+    results: list[PlannedTrack | Refusal] = []
+    for inputs, splines_of_track in zip(tracks, splines_together(tracks), strict=True):
+        try:
+            results.append(_plan_track(inputs, splines_of_track))
+        except KeysError as error:
+            results.append(Refusal(inputs.track, inputs.track.error("SPLINE", error.message, frame=error.frame)))
+        except AnimationError as error:
+            results.append(Refusal(inputs.track, error))
+    return results
 
 
-def _is_planned(job: BakeJob, bake: TrackBake, splines: list[TrackSpline] | None, report: Report) -> bool:
-    """Plan a track, and return whether it could be planned. Report any error."""
-    try:
-        _plan_track(bake, splines)
-        return True
-    except KeysError as error:
-        report.errors.append(bake.track.finding("SPLINE", error.message, frame=error.frame))
-    except AnimationError as refusal:
-        report.errors += refusal.findings
-        if refusal.has("HANDLES_TIMED") or refusal.has("HANDLES_LEAVE_KEYS"):
-            job.unplayable.append(bake.track)
-    return False
-
-
-def _plan_track(bake: TrackBake, splines: list[TrackSpline] | None) -> None:
+def _plan_track(inputs: TrackInput, splines: list[TrackSpline] | None) -> PlannedTrack:
     """Plan the bake of a track, retimed by the track's frame function if there is one.
 
     `splines` are the track's splines, or None if they have not been created yet.
@@ -77,14 +62,14 @@ def _plan_track(bake: TrackBake, splines: list[TrackSpline] | None) -> None:
     Raises AnimationError if the keys or their parameters do not define a spline. Raises KeysError, which does not name
     the track, if the fault is found only during evaluation.
     """
-    track, own, options, settings, function = bake.track, bake.own, bake.options, bake.settings, bake.function
+    track, options, settings, function = inputs.track, inputs.options, inputs.settings, inputs.function
     if options.output == "HANDLES" and function is not None:
         raise track.error("HANDLES_TIMED")
-    splines = splines or track_splines(track, settings, own, options.defaults)
+    splines = splines or track_splines(track, settings, inputs.own, options.defaults)
     frames = splines[0].frames if len(splines) == 1 else union([spline.frames for spline in splines])
     scope = Scope(
         track=track,
-        own=own,
+        own=inputs.own,
         options=options,
         sampling=sampling_of(frames, options.step, options.extend),
         cycle=_cycle_outside_keys(track, settings, splines, options),
@@ -98,7 +83,7 @@ def _plan_track(bake: TrackBake, splines: list[TrackSpline] | None) -> None:
     else:
         notes += _notes_of_keys(scope, settings, splines)
         plans = _OUTPUTS[options.output](scope, [with_values_of_motion(track, spline) for spline in splines])
-    bake.key_frames, bake.plans, bake.notes = frames, plans, notes
+    return PlannedTrack(**vars(inputs), key_frames=frames, plans=plans, notes=notes)
 
 
 def _cycle_outside_keys(track: Track, settings: Settings, splines: Sequence[TrackSpline], options: Options) -> Cycle:

@@ -4,58 +4,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from ..fcurves.channels import assign
+from ..fcurves.keyframes import HANDLE, SIDES
 from ..fcurves.linked_data import editable_channels
 from ..store.enable_tracks import new_state
 from ..store.find_tracks import find_tracks
 from ..store.record_rows import OwnChannel, record_rows
-from ..store.table.rows import ROW, joined
-from ..store.table.track_records import TrackState
 from .bake_job import BakeJob
-from .track_bake import TrackBake
+from .track_bake import EvaluatedTrack, TrackBake
 
 
-def add_rows(jobs: Sequence[BakeJob]) -> None:
-    """Create rows and identities for the keys of all jobs. First, the channels are made editable."""
-    for job in jobs:
-        if job.channels.action.library is not None:
-            _move_to_local_copy(job)
-        for bake in job.tracks:
-            bake.state = _state_of(bake)
+def on_local_copy(job: BakeJob[EvaluatedTrack]) -> BakeJob[EvaluatedTrack]:
+    """Return the job on editable channels. If its action is linked, these are in the override's local copy."""
+    if job.channels.action.library is None:
+        return job
+    notes = [*job.notes]
+    channels = editable_channels(job.datablocks[0], notes)
+    for user in job.datablocks[1:]:
+        assign(user, channels.action, channels.slot_handle)
+    tracks = {track.path: track for track in find_tracks(job.datablocks[0], channels)}
+    evaluated = [replace(each, track=tracks[each.track.path], channels=channels) for each in job.tracks]
+    return BakeJob(job.datablocks, channels, evaluated, notes)
+
+
+def with_fitted_handles(evaluated: EvaluatedTrack) -> EvaluatedTrack:
+    """Make the fitted handles the animator's own, so that Restore and Remove keep them.
+
+    Handles of keys with other values on the curves do not fit the animator's values.
+    """
+    own_keys = dict(evaluated.own)
+    for handle_keys in [keys for keys in evaluated.baked.handle_keys if keys.values_on_curves is None]:
+        for index, *handles in zip(handle_keys.components, handle_keys.left, handle_keys.right, strict=True):
+            keys = own_keys[index].keys.copy()
+            for side, places in zip(SIDES, handles, strict=True):
+                is_fitted = ~np.isnan(places).any(axis=1)
+                getattr(keys, side)[is_fitted] = places[is_fitted]
+                getattr(keys, f"{side}_type")[is_fitted] = HANDLE["FREE"]
+            own_keys[index] = own_keys[index].with_(keys=keys)
+    return replace(evaluated, own=own_keys)
+
+
+def add_rows(tracks: Sequence[EvaluatedTrack]) -> list[TrackBake]:
+    """Create rows and identities for the keys of all tracks, whose channels must be editable."""
+    states = [each.track.state or new_state(each.channels, each.track, each.track.settings) for each in tracks]
     recorded_keys, rows = record_rows(
         [
-            OwnChannel(bake.state.identity, index, own, index in bake.state.channels)
-            for job in jobs
-            for bake in job.tracks
-            for index, own in bake.own.items()
+            OwnChannel(state.identity, index, own, index in state.channels)
+            for evaluated, state in zip(tracks, states, strict=True)
+            for index, own in evaluated.own.items()
         ]
     )
     next_keys, next_rows = iter(recorded_keys), iter(rows)
-    for job in jobs:
-        rows_of_job = []
-        for bake in job.tracks:
-            as_read, bake.own = bake.own, {index: next(next_keys) for index in bake.own}
-            bake.keeps_identities = all(
-                own.identities.tobytes() == as_read[index].identities.tobytes() for index, own in bake.own.items()
-            )
-            rows_of_job += [next(next_rows) for _ in bake.own]
-        job.rows = joined(rows_of_job, ROW)
-
-
-def _move_to_local_copy(job: BakeJob) -> None:
-    """Move the job to the override's local copy of its linked action."""
-    job.channels = editable_channels(job.datablocks[0], job.notes)
-    for user in job.datablocks[1:]:
-        assign(user, job.channels.action, job.channels.slot_handle)
-    tracks = {track.path: track for track in find_tracks(job.datablocks[0], job.channels)}
-    for bake in job.tracks:
-        bake.track, bake.channels = tracks[bake.track.path], job.channels
-
-
-def _state_of(bake: TrackBake) -> TrackState:
-    """Return the track's entry in the table, or a new entry."""
-    track, channels = bake.track, bake.channels
-    if track.state is not None:
-        return track.state
-    return new_state(channels.action, track.table, channels.slot_handle, track.path, track.settings)
+    bakes = []
+    for evaluated, state in zip(tracks, states, strict=True):
+        own = {index: next(next_keys) for index in evaluated.own}
+        keeps_identities = all(
+            keys.identities.tobytes() == evaluated.own[index].identities.tobytes() for index, keys in own.items()
+        )
+        fields = {**vars(evaluated), "own": own, "rows": [next(next_rows) for _ in own]}
+        bakes.append(TrackBake(**fields, state=state, keeps_identities=keeps_identities))
+    return bakes

@@ -29,6 +29,10 @@ from ..store.written_keys import recorded_keys
 from .bake_job import BakeJob
 from .locks import unlock
 from .recreated_channels import place_automatic, recreate_channels, remove_made
+from .track_bake import PlannedTrack
+
+_UNPLAYABLE = ("HANDLES_TIMED", "HANDLES_LEAVE_KEYS")
+"""Codes of the reasons why handles can't play a track."""
 
 
 def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
@@ -58,18 +62,20 @@ def restore_tracks(channels: Channels, tracks: Sequence[Track]) -> list[dict[int
     return own_keys
 
 
-def turn_off_unplayable(job: BakeJob) -> None:
-    """Restore the animator's curves of each track that handles can no longer play."""
-    tracks = [track for track in job.unplayable if track.is_played_by_handles and track.channels]
-    if not tracks:
-        return
-    restore_tracks(job.channels, tracks)
-    for track in tracks:
-        assert track.state is not None
-        # Live tries again after the track changes.
-        track.state = replace(track.state, settings=replace(track.settings, digest=0))
-    update(job.channels.action, states=[track.state for track in tracks if track.state is not None])
-    evaluate_anew(job.channels.action)
+def turn_off_unplayable(jobs: Sequence[BakeJob[PlannedTrack]]) -> None:
+    """Restore the animator's curves of each refused track that handles can no longer play."""
+    for job in jobs:
+        unplayable = [track for track, error in job.refused if any(map(error.has, _UNPLAYABLE))]
+        tracks = [track for track in unplayable if track.is_played_by_handles and track.channels]
+        if not tracks:
+            continue
+        restore_tracks(job.channels, tracks)
+        for track in tracks:
+            assert track.state is not None
+            # Live tries again after the track changes.
+            track.state = replace(track.state, settings=replace(track.settings, digest=0))
+        update(job.channels.action, states=[track.state for track in tracks if track.state is not None])
+        evaluate_anew(job.channels.action)
 
 
 @record()

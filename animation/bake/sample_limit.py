@@ -10,9 +10,9 @@ from ..errors import Finding
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
 from ..store.table.track_records import Output
+from .plans.own_motion import TrackInput
 from .plans.retimed_plan import sample_count
 from .plans.sample_frames import APART, Sampling, sampling_of
-from .track_bake import TrackBake
 
 
 def too_many(count: float, limit: int) -> Finding | None:
@@ -25,15 +25,15 @@ def too_near_keys(step: float) -> Finding | None:
     return None if step >= APART else Finding("STEP_TOO_SMALL", arguments=(step, APART))
 
 
-def count_samples(bake: TrackBake) -> float:
+def count_samples(inputs: TrackInput) -> float:
     """Return the approximate number of samples that the bake of a track needs."""
-    own, options = bake.own, bake.options
+    own, options = inputs.own, inputs.options
     if options.output == "HANDLES":
         return 0.0
-    if bake.function is not None:
-        return sample_count(own, options, bake.function)
+    if inputs.function is not None:
+        return sample_count(own, options, inputs.function)
     timings = tuple([channel.frame_bytes for channel in own.values()])
-    return _count_at(timings, bake.settings.cycle, options.output, options.step, options.extend)
+    return _count_at(timings, inputs.settings.cycle, options.output, options.step, options.extend)
 
 
 @memoized

@@ -14,7 +14,6 @@ from ..chosen_paths import path_filter
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
-from ..report import Report
 from ..store.action_and_strips import editable_sets, played_range, plays
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
 from ..store.own_keys import read_all_own_keys
@@ -22,7 +21,8 @@ from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options
 from ..store.track_refusals import blocking_reasons, error_of_numbers
 from ..store.tracks import Track
-from .bake_job import BakeJob, Candidate, add_tracks, read_candidates
+from .bake_job import BakeJob, jobs_after, read_inputs
+from .plans.own_motion import ChosenTrack, TrackInput
 
 _Prefixes = Iterable[str] | None
 
@@ -31,64 +31,68 @@ def collected_jobs(
     datablocks: Iterable[bpy.types.ID],
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]],
-    report: Report,
-) -> list[BakeJob]:
-    """Return one job per set of shared F-curves, with the tracks to bake on the datablocks that share the set."""
-    jobs: list[BakeJob] = []
-    tracks_of_jobs, tracks_to_bake = [], []
-    for channels, users in _by_channels(datablocks, report):
+) -> tuple[list[BakeJob[TrackInput]], list[Finding]]:
+    """Return one job per set of F-curves, with the tracks to bake on the datablocks that share the set, and errors."""
+    sets, errors = _by_channels(datablocks)
+    jobs: list[BakeJob[ChosenTrack]] = []
+    tracks_of_jobs = []
+    for channels, users in sets:
         takes_all = any(user not in prefixes for user in users)
         starts = None if takes_all else [start for user in users for start in prefixes[user]]
         tracks = find_tracks(users[0], channels, starts)
         lost = _lost_errors(users[0], channels, starts)
-        report.errors += lost
+        errors += lost
         if tracks:
-            jobs.append(BakeJob(users, channels, [], []))
+            in_action_time = _in_action_time(channels, users, options)
+            to_bake = _tracks_to_bake(tracks, "" if starts is None else tuple(starts))
+            chosen = [ChosenTrack(track, channels, _options_again(track, in_action_time)) for track in to_bake]
+            jobs.append(BakeJob(users, channels, chosen, []))
             tracks_of_jobs.append(tracks)
-            tracks_to_bake.append(_tracks_to_bake(tracks, "" if starts is None else tuple(starts)))
         elif not lost:
-            report.errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
+            errors.append(Finding("NO_FLOAT_KEYS", name_of(users[0])))
+    read = jobs_after(read_inputs, jobs)
     collected = []
-    for job, tracks, candidates in zip(jobs, tracks_of_jobs, read_candidates(tracks_to_bake), strict=True):
-        try:
-            _collect(job, tracks, candidates, _in_action_time(job, options), report)
-            collected.append(job)
-        except AnimationError as refusal:
-            report.errors += refusal.findings
-    for job, users in zip(collected, _all_users(collected), strict=True):
-        job.notes += played_otherwise([bake.track for bake in job.tracks], users)
-    return collected
+    for job, tracks, all_users in zip(read, tracks_of_jobs, _all_users(read), strict=True):
+        if job.tracks:
+            collected.append(_with_notes(job, tracks, all_users))
+            errors += collected[-1].errors
+        else:
+            errors += job.errors or [Finding("CURVES_GONE", name_of(job.datablocks[0]))]
+    return collected, errors
 
 
-def _by_channels(datablocks: Iterable[bpy.types.ID], report: Report) -> Iterable[tuple[Channels, list[bpy.types.ID]]]:
-    """Return the editable sets of F-curves, each with the datablocks that share the set."""
+def _by_channels(
+    datablocks: Iterable[bpy.types.ID],
+) -> tuple[Iterable[tuple[Channels, list[bpy.types.ID]]], list[Finding]]:
+    """Return the editable sets of F-curves, each with the datablocks that share the set, and the errors."""
     shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
+    errors: list[Finding] = []
     for datablock in datablocks:
         try:
             editable = editable_sets(datablock)
         except AnimationError as refusal:
-            report.errors += refusal.findings
+            errors += refusal.findings
             continue
-        report.errors += editable.refused
+        errors += editable.refused
         # If some actions of the NLA strips have TCB tracks, the other actions are not baked.
         for channels in editable.tcb or editable.sets:
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
-    return shared.values()
+    return shared.values(), errors
 
 
-def _in_action_time(job: BakeJob, options: Options) -> Options:
+def _in_action_time(channels: Channels, users: Sequence[bpy.types.ID], options: Options) -> Options:
     """Return the options with `extend` converted to action time for F-curves played by NLA strips.
 
     `extend` is in scene time. NLA strips can offset and scale action time.
     """
-    ranges = [played_range(datablock, job.channels) for datablock in job.datablocks]
+    ranges = [played_range(user, channels) for user in users]
     played = [each for each in ranges if each is not None]
     if options.extend is None or len(played) < len(ranges):
         return options
     return replace(options, extend=(min(first for first, _ in played), max(last for _, last in played)))
 
 
-def _all_users(jobs: Sequence[BakeJob]) -> list[list[bpy.types.ID]]:
+def _all_users(jobs: Sequence[BakeJob[TrackInput]]) -> list[Sequence[bpy.types.ID]]:
     """Return all datablocks that each job's F-curves animate, including datablocks that are not baked."""
     given = Counter(job.channels.action for job in jobs for _ in job.datablocks)
     more = {job.channels.action for job in jobs if job.channels.action.users > given[job.channels.action]}
@@ -122,32 +126,25 @@ def _lost_errors(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence
     return [track.finding("EDITED_OUTSIDE") for track in lost if is_chosen(track.path)]
 
 
-def _collect(
-    job: BakeJob,
-    tracks: Sequence[Track],
-    candidates: Sequence[Candidate],
-    options: Options,
-    report: Report,
-) -> None:
-    """Add the candidates that have keys to the job. `tracks` also contains tracks that are not baked.
+def _with_notes(
+    job: BakeJob[TrackInput], tracks: Sequence[Track], users: Sequence[bpy.types.ID]
+) -> BakeJob[TrackInput]:
+    """Return the job with its notes. `tracks` and `users` also contain tracks and datablocks that are not baked.
 
-    Raises AnimationError if no track can be baked. A track that can't be baked is reported as an error if it is
-    enabled, and as a note otherwise.
+    A track that can't be baked is an error if it is enabled, and only noted otherwise.
     """
     is_any_enabled = any(track.enabled for track in tracks)
-    if is_any_enabled:
-        job.notes += [_why_left(track) for track in tracks if track.in_use and not track.enabled]
-    left_out = add_tracks(job, candidates, lambda track: _options_again(track, options))
-    job.notes += [track.finding("COMPLETED") for track in job.completed]
-    if not candidates:
-        raise AnimationError(Finding("CURVES_GONE", name_of(job.datablocks[0])))
-    if not job.tracks:
-        raise AnimationError(*(finding for _, refusal in left_out for finding in refusal.findings))
-    for track, refusal in left_out:
-        if is_any_enabled and track.in_use:
-            report.errors += refusal.findings
+    notes = [_why_left(track) for track in tracks if is_any_enabled and track.in_use and not track.enabled]
+    notes += [note for inputs in job.tracks for note in inputs.notes_on_edits]
+    notes += [inputs.track.finding("COMPLETED") for inputs in job.tracks if inputs.is_completed]
+    refused = []
+    for refusal in job.refused:
+        if is_any_enabled and refusal.track.in_use:
+            refused.append(refusal)
         else:
-            job.notes += refusal.findings
+            notes += refusal.error.findings
+    notes += played_otherwise([inputs.track for inputs in job.tracks], users)
+    return replace(job, notes=notes, refused=refused)
 
 
 def _options_again(track: Track, options: Options) -> Options:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..errors import AnimationError
 from ..fcurves import scratch_curves
@@ -11,35 +12,37 @@ from ..fcurves.channels import evaluate_anew
 from ..report import Report
 from ..store.frame_function_paths import remove_strays
 from ..store.table.custom_property import update
-from .bake_job import BakeJob
-from .bake_report import add_notes_of_manual_bake, count_track
+from ..store.table.rows import ROW, joined
+from .bake_job import BakeJob, Refusal
+from .bake_report import add_notes_of_manual_bake, count_tracks
 from .free_tracks import free_tracks
 from .locks import lock_groups
+from .track_bake import TrackBake
 from .world_space_samples import WorldMotion, depth
 from .write_baked_curves import write_bakes
 from .write_handles import write_handles
 
 
-def write_jobs(jobs: Sequence[BakeJob]) -> list[Report]:
+def write_jobs(jobs: Sequence[BakeJob[TrackBake]]) -> list[Report]:
     """Write the jobs of a manual bake (see `write_tracks`), and show the result. Return one report per job.
 
     The reports do not count datablocks.
     """
-    reports = [Report() for _ in jobs]
-    for job, report in zip(jobs, reports, strict=True):
-        report.notes += job.notes
+    for job in jobs:
         remove_strays(job.channels)
-    write_tracks(jobs, reports)
+    written_jobs = write_tracks(jobs)
+    reports = [Report(notes=[*job.notes]) for job in written_jobs]
     with scratch_curves.shared_action():
-        for job, report in zip(jobs, reports, strict=True):
+        for job, report in zip(written_jobs, reports, strict=True):
+            count_tracks(report, job)
             add_notes_of_manual_bake(report, job)
     for job in jobs:
         evaluate_anew(job.channels.action)
     return reports
 
 
-def write_tracks(jobs: Sequence[BakeJob], reports: Sequence[Report]) -> None:
-    """Write the channels and the table entries of all tracks, and add them to the reports, one per job.
+def write_tracks(jobs: Sequence[BakeJob[TrackBake]]) -> list[BakeJob[TrackBake]]:
+    """Write the channels and table entries of all tracks. Tracks without motion in world space are refused.
 
     Jobs are written together, because a call for many tracks takes about as long as a call for one. A job with tracks
     in world space must be the only one.
@@ -55,23 +58,27 @@ def write_tracks(jobs: Sequence[BakeJob], reports: Sequence[Report]) -> None:
         free_tracks(job.channels, baked_before)
     states = dict(zip(by_handles, write_handles(by_handles), strict=True))
     states |= zip(in_own_space, write_bakes(in_own_space), strict=True)
+    in_world_results: dict[TrackBake, TrackBake | Refusal] = {}
     # World space comes last, parents first, because it is computed from the motion that parents play after the bake.
     for bake in sorted(in_world, key=lambda bake: depth(jobs[0].datablocks[0], bake.track)):
         try:
             # These keys replace the keys that were planned in the parent's space.
-            bake.baked = WorldMotion(jobs[0].datablocks[0], bake.track, bake.own, bake.options).composed_keys()
+            baked = WorldMotion(jobs[0].datablocks[0], bake.track, bake.own, bake.options).composed_keys()
+            in_world_results[bake] = with_world_keys = replace(bake, baked=baked)
+            (states[bake],) = write_bakes([with_world_keys])
         except AnimationError as error:
-            reports[0].errors += error.findings
-        else:
-            (states[bake],) = write_bakes([bake])
-    for job, report in zip(jobs, reports, strict=True):
+            in_world_results[bake] = Refusal(bake.track, error)
+    written_jobs = []
+    for job in jobs:
         # A track without motion in world space has no entry.
         written = [bake for bake in job.tracks if bake in states]
         for bake in written:
             bake.track.state = states[bake]
-            count_track(report, bake)
-        table = update(job.channels.action, job.rows, [states[bake] for bake in written])
+        rows = joined([rows for bake in job.tracks for rows in bake.rows], ROW)
+        table = update(job.channels.action, rows, [states[bake] for bake in written])
         for bake in job.tracks:
             bake.track.table = table
         if not all(bake.baked.is_by_handles for bake in written):
             lock_groups(job.channels, table)
+        written_jobs.append(job.after([in_world_results.get(bake, bake) for bake in job.tracks]))
+    return written_jobs

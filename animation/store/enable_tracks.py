@@ -15,7 +15,7 @@ from .identities_in_keys import write_identities
 from .own_arrays import OwnKeys
 from .own_keys import read_all_own_keys
 from .record_rows import NumbersByName, OwnChannel, record_rows
-from .table.custom_property import Table, update
+from .table.custom_property import update
 from .table.rows import ROW, Rows, joined
 from .table.track_records import Settings, TrackState
 from .tracks import Track, default_settings
@@ -65,7 +65,7 @@ def enable_with_keys(tracks: Sequence[TrackToEnable]) -> None:
     numbers: list[NumbersByName] = []
     for each in tracks:
         track, channels = each.track, each.channels
-        track.state = new_state(channels.action, track.table, channels.slot_handle, track.path, each.settings)
+        track.state = new_state(channels, track, each.settings)
         for index, own in each.own_keys.items():
             own_channels.append(OwnChannel(track.state.identity, index, own, False))
             fcurves.append(track.channels[index])
@@ -81,14 +81,15 @@ def enable_with_keys(tracks: Sequence[TrackToEnable]) -> None:
     _update_tables(tracks, rows)
 
 
-def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, settings: Settings) -> TrackState:
+def new_state(channels: Channels, track: Track, settings: Settings) -> TrackState:
     """Create a table entry for a track.
 
     The identity is derived from the track, so a repeated or redone operation gives the same result.
     """
+    action, slot, path = channels.action, channels.slot_handle, track.path
     seed = f"{action.session_uid} {action.name} {slot} {path}".encode()
     identity = zlib.crc32(seed)
-    while identity == 0 or identity in table.tracks:
+    while identity == 0 or identity in track.table.tracks:
         identity = zlib.crc32(seed, identity)
     return TrackState(identity, slot, path, settings)
 

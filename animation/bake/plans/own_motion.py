@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ...errors import Finding
 from ...fcurves import scratch_curves
+from ...fcurves.channels import Channels
 from ...fcurves.frames import matching_rows
 from ...fcurves.keyframes import Float32Array, Float64Array
+from ...records import record
+from ...store.frame_functions import FrameFunction
 from ...store.own_arrays import OwnKeys
+from ...store.table.track_records import Options, Settings
 from ...store.tracks import Track
 
 OwnChannels = Mapping[int, OwnKeys]
@@ -19,6 +24,30 @@ OwnChannels = Mapping[int, OwnKeys]
 STILL = 1e-6
 """A component moves if its values deviate from its current value by more than this. Smaller deviations are float32
 rounding."""
+
+
+@record(eq=False)
+class ChosenTrack:
+    """A track to bake."""
+
+    track: Track
+    channels: Channels
+    options: Options
+
+
+@record(eq=False)
+class TrackInput(ChosenTrack):
+    """A track with the animator's keys, which have the parameters implied by edits."""
+
+    own: OwnChannels
+    settings: Settings
+    """The track's settings with the options."""
+    function: FrameFunction | None
+    """The frame function that retimes the track."""
+    is_completed: bool
+    """True if missing keys were added to a rotation."""
+    notes_on_edits: Sequence[Finding]
+    """Notes on edits that parameters can't reproduce."""
 
 
 def is_keyed_whole(track: Track, own: OwnChannels) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from ...store.parameters import parameter_rows
 from ...store.table.track_records import Settings
 from ...store.tracks import Track
 from .blender_segments import begin_segments_of_any, channel_segments, has_segment, run_slices, spline_slices
-from .own_motion import OwnChannels, values_at
+from .own_motion import OwnChannels, TrackInput, values_at
 from .refused_keys import check_frames, check_range, check_size, error_of_keys
 from .rotation_channels import quaternions_of, walk_of
 from .rotation_splines import rotation_spline
@@ -194,22 +194,14 @@ def _columns(own: Iterable[OwnKeys]) -> Float64Array:
     return np.stack([keys.values for keys in own], axis=1)
 
 
-class SplineInput(NamedTuple):
-    """The arguments of `track_splines`."""
-
-    track: Track
-    settings: Settings
-    own: OwnChannels
-    defaults: Mapping[str, float]
-
-
-def splines_together(inputs: Sequence[SplineInput]) -> list[list[TrackSpline] | None]:
+def splines_together(inputs: Sequence[TrackInput]) -> list[list[TrackSpline] | None]:
     """Return the splines of TCB tracks, or None for tracks whose keys `track_splines` must check.
 
     Creating the splines of tracks that differ only in values together is several times faster.
     """
     groups: dict[Hashable, list[int]] = {}
-    for number, (track, settings, own, defaults) in enumerate(inputs):
+    for number, each in enumerate(inputs):
+        track, settings, own, defaults = each.track, each.settings, each.own, each.options.defaults
         shapes = {keys.spline_input for keys in own.values()}
         has_known_path = track.kind != "QUATERNION" or settings.path == "SHORTEST"
         is_whole = not track.is_rotation or [*own] == [*range(len(track.rest))]
@@ -225,19 +217,19 @@ def splines_together(inputs: Sequence[SplineInput]) -> list[list[TrackSpline] | 
     return splines
 
 
-def _splines_alike(inputs: Sequence[SplineInput]) -> Iterator[TrackSpline]:
+def _splines_alike(inputs: Sequence[TrackInput]) -> Iterator[TrackSpline]:
     """Yield the spline of each track, or nothing if the keys need checks.
 
     The keys of all channels have the same frames and parameters.
     """
-    track, settings, own, defaults = inputs[0]
+    track, settings, own = inputs[0].track, inputs[0].settings, inputs[0].own
     components, first = [*own], next(iter(own.values()))
     channels = [keys for each in inputs for keys in each.own.values()]
     if first.has_blender_segment or not values_are_small(channels):
         return
     frames, count = first.frames, len(inputs)
     check_frames(track, frames)
-    parameters = parameter_rows(track, own, frames, defaults)
+    parameters = parameter_rows(track, own, frames, inputs[0].options.defaults)
     by_channel = np.stack([keys.values for keys in channels]).reshape(count, len(components), len(frames))
     values = np.ascontiguousarray(by_channel.swapaxes(1, 2))
     rows, turns = values.reshape(-1, len(components)), None
