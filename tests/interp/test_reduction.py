@@ -138,6 +138,20 @@ def test_rotations_are_within_their_angle_when_they_are_played_as_four_curves() 
         assert len(keys.rows) < 50
 
 
+def test_rotations_are_about_as_near_when_hermites_spline_plays_them() -> None:
+    samples = turning(300, 5, 7)
+    most = np.radians(0.5)
+    for keys, wanted in zip(
+        reduce_tracks([SampledTracks.of_rotations(samples, np.full(5, most))]), samples, strict=True
+    ):
+        spline = hermite.RotationSpline(
+            Keys(keys.rows.astype(np.float64), keys.values[0]), velocities=keys.velocities(0)
+        )
+        curve = spline(np.arange(300.0))
+        off = Rotation.from_quat(curve[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(wanted[:, [1, 2, 3, 0]])
+        assert off.magnitude().max() <= 1.1 * most
+
+
 @pytest.mark.slow
 def test_parts_have_their_keys_in_common_and_each_its_tolerance() -> None:
     places, turns = noise(300, 2, 3, 8), turning(300, 2, 9)
