@@ -72,14 +72,15 @@ def work_on(datablock: bpy.types.ID, task: Task) -> Report:
     If the task removes entries, a damaged table is removed completely.
     """
     report = Report.on([datablock])
-    has_lost_slots = task.removes_entries and _remove_lost_slots(datablock, report)
+    if task.removes_entries:
+        _remove_lost_slots(datablock, report)
     sets: list[Channels] = []
     try:
         editable = editable_sets(datablock, takes_plain=False)
         report.errors += editable.refused
         sets = [channels for channels in editable.sets if task.only in (None, channels.identity)]
     except AnimationError:
-        if not has_lost_slots:
+        if not report.tracks:
             raise
     refusals: list[AnimationError] = []
     for channels in sets:
@@ -98,28 +99,22 @@ def work_on(datablock: bpy.types.ID, task: Task) -> Report:
     return report
 
 
-def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> bool:
-    """Remove entries of tracks whose slot was removed from the datablock's action.
-
-    Return whether any entry was removed.
-    """
+def _remove_lost_slots(datablock: bpy.types.ID, report: Report) -> None:
+    """Remove entries of tracks whose slot was removed from the datablock's action, and add them to the report."""
     if datablock.library is not None:
-        return False
+        return
     data = animation_data(datablock)
     assigned = None if data is None else data.action
     actions = dict.fromkeys([assigned, *(strip.action for strip in action_strips(datablock))])
-    is_any_removed = False
     for action in actions:
         if action is None or not action.is_editable or layered_reason(action):
             continue
         lost = tracks_of_removed_slots(action)
         if not lost:
             continue
-        is_any_removed = True
         remove_entries(action, lost)
         report.tracks += len(lost)
         report.notes.append(Finding("SLOTS_REMOVED", name_of(datablock), arguments=(len(lost),)))
-    return is_any_removed
 
 
 def remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:

@@ -71,13 +71,12 @@ class KeyTangents:
         return any(key.is_eased(side) for key in self._keys)
 
     def best_parameters(self, goals: Mapping[str, Float64Array], weight_of_other: float) -> BestParameters | None:
-        """Return the parameters that best fit the goal tangents, given by side.
+        """Return the parameters that best fit the goal tangents, given by side. The segments on these sides must exist.
 
-        Return None if parameters do not determine the tangent: next to an ease, at the end of a loop, or on a side
-        without a segment. On a side without a goal, the current tangent has the weight `weight_of_other`, relative to
-        the other side.
+        Return None if parameters do not determine the tangent: next to an ease, or at the end of a loop. On a side
+        without a goal, the current tangent has the weight `weight_of_other`, relative to the other side.
         """
-        if not goals or any(side not in self.now or self.is_eased(side) for side in goals):
+        if any(map(self.is_eased, goals)):
             return None
         if len(self.now) == len(SIDES):
             return self._best_inside(goals, weight_of_other)

@@ -50,8 +50,6 @@ def own_channels(track: Track) -> list[int]:
 
 def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
     """Read all keys on the animator's curves, which are given by track and component, and concatenate the keys."""
-    if not any(track.is_baked for track, _ in curves):
-        return read_joined([track.channels[index] for track, index in curves])
     baked = [track.bake.channels.get(index) if track.bake is not None else None for track, index in curves]
     saved = [channel.keys for channel in baked if channel is not None]
     fcurves = [track.channels[index] for (track, index), channel in zip(curves, baked, strict=True) if channel is None]

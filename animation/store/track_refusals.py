@@ -8,7 +8,6 @@ can't play `bake/plans/refused_keys.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 
 import numpy as np
 
@@ -17,8 +16,6 @@ from ..fcurves.keyframes import PAIRS
 from .edited_outside import edited_outside
 from .own_arrays import OwnKeys
 from .tracks import Track, looks_baked
-
-_MUTE = attrgetter("mute")
 
 
 def blocking_reasons(tracks: Sequence[Track]) -> list[Finding | None]:
@@ -43,7 +40,7 @@ def blocking_reason(track: Track, *, without_keys: bool = False) -> Finding | No
         return track.finding("TABLE_LOST" if not track.enabled and looks_baked(track) else "LOCKED")
     if track.driven:
         return track.finding("DRIVEN")
-    if any(map(_MUTE, track.curves_and_groups)):
+    if any(fcurve.mute or (fcurve.group is not None and fcurve.group.mute) for fcurve in track.channels.values()):
         return track.finding("MUTED")
     for index, fcurve in track.channels.items():
         if len(fcurve.keyframe_points):

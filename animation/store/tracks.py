@@ -143,12 +143,6 @@ class Track:
         return path in self.baked_paths or (self.slot, path) in self.table.baked
 
     @property
-    def curves_and_groups(self) -> list[bpy.types.FCurve | bpy.types.ActionGroup]:
-        """Return the F-curves of the channels and their groups."""
-        groups = [fcurve.group for fcurve in self.channels.values()]
-        return [*self.channels.values(), *[group for group in groups if group is not None]]
-
-    @property
     def group(self) -> bpy.types.ActionGroup | None:
         """Return the channel group for F-curves added to the track."""
         groups = (fcurve.group for fcurve in self.channels.values())
@@ -161,11 +155,7 @@ class Track:
     @property
     def settings(self) -> Settings:
         """Return the saved settings, or the settings that Enable would choose for a track that was never enabled."""
-        return self._chosen_by_enable if self.state is None else self.state.settings
-
-    @cached_property
-    def _chosen_by_enable(self) -> Settings:
-        return default_settings(self)
+        return default_settings(self) if self.state is None else self.state.settings
 
     @property
     def created_by_bake(self) -> dict[int, float]:
