@@ -79,6 +79,8 @@ def read(content: bytes) -> Table:
         cells = _split(text.partition("#")[0], separator)
         if not any(cells):
             continue
+        if len(cells) > len(names) and not any(cells[len(names) :]):
+            del cells[len(names) :]
         if len(cells) != len(names):
             reason = n_("the row has {:d} cells, but the header names {:d} columns", len(cells), len(names))
             raise TableError(reason, line)
@@ -97,6 +99,9 @@ def read(content: bytes) -> Table:
     time_column = next(column for column, name in enumerate(names) if name in _UNIT_OF_HEADING)
     time_heading = names[time_column]
     times = columns.pop(time_heading)
+    for heading in _UNIT_OF_HEADING:
+        # The first time column is used.
+        columns.pop(heading, None)
     _check_times(times, table_lines, time_column, time_heading)
     return Table(_UNIT_OF_HEADING[time_heading], times, columns, table_lines)
 
@@ -138,10 +143,13 @@ def _read_header(lines: Sequence[str]) -> tuple[int, list[str], str]:
                 break
     for line in reversed(candidates[-2:]):
         text = lines[line - 1].strip().lstrip("# ")
-        separator = next((separator for separator in "\t;," if separator in text), " ")
-        names = _split(text, separator)
-        if any(name in _UNIT_OF_HEADING for name in names):
-            return line, names, separator
+        for separator in "\t;, ":
+            names = _split(text, separator)
+            if any(name in _UNIT_OF_HEADING for name in names):
+                # Spreadsheets write separators after the last column.
+                while not names[-1]:
+                    names.pop()
+                return line, names, separator
     reason = n_('there is no time column. Name a column "frame" or "seconds" in the header row')
     raise TableError(reason, candidates[-1] if candidates else 1)
 

@@ -115,10 +115,11 @@ class TCB_OT_reduce(_ReduceBase, bpy.types.Operator):
         for reduction in reductions:
             report_notes(self, reduction.notes)
             self.report({"INFO"} if reduction.is_within else {"WARNING"}, str(reduction))
-        keep_result_notes(note for reduction in reductions for note in reduction.notes)
         if self.live:
             reduced = [reduction.action for reduction in reductions if not reduction.is_minimal]
             switch.go_live([bpy.data.actions[name] for name in reduced])
+        # Turning Live on clears the notes.
+        keep_result_notes(note for reduction in reductions for note in reduction.notes)
         self.report_errors(errors, has_results=bool(reductions))
         redraw_editors()
         return {"FINISHED"} if reductions else {"CANCELLED"}

@@ -17,7 +17,7 @@ from ..bake.locks import unlock
 from ..chosen_paths import WholePath
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import remove_cycles, repeat
-from ..fcurves.frames import union
+from ..fcurves.frames import is_among, union
 from ..fcurves.keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, KEY_TYPE, BoolArray, Keyframes
 from ..fcurves.read_keys import read
 from ..fcurves.write_keys import write
@@ -199,7 +199,7 @@ def _remove_generated(channels: Channels, track: Track) -> None:
     for index, keys in locked.items():
         is_kept = ~generated[index]
         if track.is_rotation or not is_kept.any():
-            is_kept |= np.isin(keys.frames, frames)
+            is_kept |= is_among(keys.frames, frames)
         if is_kept.any():
             write(track.channels[index], _with_plain(keys, generated[index]).take(is_kept))
         else:

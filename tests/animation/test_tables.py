@@ -142,7 +142,6 @@ def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig)
         ("frame,location[0]\n-2e6,1\n1,1", "line 2: the frame is outside Blender's range"),
         ("frame,location[0]\n1,1\n1.01,2", "line 2: the next row is less than"),
         ("frame,hide_render\n1,0", "no float property"),
-        ("frame,seconds,location[0]\n1,1,2", "seconds: no float property"),
     ],
 )
 def test_what_can_not_be_keyed_is_refused_with_its_line_and_nothing_changes(bring, animation, text, words):

@@ -34,6 +34,8 @@ def columns(content):
         "# made by hand\n\nframe,location[0],location[1],location[2]\n# rows\n1,2,3,4 # here\n\n2,3,4,5\n#",
         "# frame location[0] location[1] location[2]\n1.0e+00 2.0e+00 3.0e+00 4.0e+00\n2 3 4 5\n",
         'frame;location[0];location[1];location[2]\n"1,0";2,0;3;4\n2;3;4;5e0\n',
+        "frame,location[0],location[1],location[2],,\n1,2,3,4,,\n2,3,4,5,\n",
+        "frame,seconds,location[0],location[1],location[2]\n1,0.5,2,3,4\n2,0.6,3,4,5\n",
     ],
 )
 def test_separators_comments_marks_quotes_and_decimal_commas_are_understood(content):
@@ -42,6 +44,12 @@ def test_separators_comments_marks_quotes_and_decimal_commas_are_understood(cont
 
 def test_columns_can_be_in_any_order():
     assert columns("location[0],location[2],location[1],frame\n2,4,3,1\n3,5,4,2\n") == PLACED
+
+
+def test_a_heading_can_contain_another_separator():
+    heading = 'pose.bones["a;b"].location[0]'
+    written = table.write(table.Table("FRAME", np.array([1.0]), {heading: np.array([2.0])}))
+    assert columns(written) == {heading: [2.0]}
 
 
 def test_a_comment_that_mentions_frames_is_not_the_header():

@@ -21,18 +21,25 @@ Numbers = npt.NDArray[np.float32]
 """Parameters and velocities, shape (n, k), with NaN if not set."""
 
 
+_MOST_RECENT = 1000
+"""Number of unsorted rows, in addition to a quarter of the sorted rows, from which all rows are sorted."""
+
+
 class KnownRows:
     """Rows in the order in which they were added, searchable by identity."""
 
     def __init__(self) -> None:
         self._rows: Rows = np.empty(1024, dtype=ROW)
         self._identities: Identities = np.empty(0, dtype=np.uint32)
-        """The identities of all rows, in ascending order."""
+        """Identities of rows, in ascending order."""
         self._places: _Places = np.empty(0, dtype=np.intp)
-        """The index of the row with each identity."""
+        """The index of the row with each of these identities."""
+        self._recent: dict[int, int] = {}
+        """The indices of the last rows by identity. Thousands of actions add rows one by one, and sorting all rows each
+        time would take quadratic time."""
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._places) + len(self._recent)
 
     def __getitem__(self, key: Any) -> Any:
         """Return the rows with the given indices, or a field of all rows."""
@@ -43,7 +50,11 @@ class KnownRows:
     def find(self, identities: Identities) -> _Places:
         """Return the indices of the rows with these identities, or -1."""
         at = find(self._identities, identities)
-        return np.where(at >= 0, self._places[at], -1) if len(self) else at
+        places = np.where(at >= 0, self._places[at], -1) if len(self._places) else at
+        if self._recent:
+            remaining = np.flatnonzero((places < 0) & (identities != 0))
+            places[remaining] = [self._recent.get(identity, -1) for identity in identities[remaining].tolist()]
+        return places
 
     def add(self, rows: Rows) -> None:
         """Add the rows whose identities are unknown."""
@@ -54,9 +65,13 @@ class KnownRows:
         if end > len(self._rows):
             self._rows = np.concatenate((self._rows[:start], np.empty(end, dtype=ROW)))
         self._rows[start:end] = rows.take(first)
-        at = np.searchsorted(self._identities, identities)
-        self._identities = np.insert(self._identities, at, identities)
-        self._places = np.insert(self._places, at, np.arange(start, end))
+        self._recent.update(zip(identities.tolist(), range(start, end), strict=True))
+        if len(self._recent) > _MOST_RECENT + len(self._places) // 4:
+            identities = np.concatenate((self._identities, np.fromiter(self._recent, np.uint32)))
+            places = np.concatenate((self._places, np.fromiter(self._recent.values(), np.intp)))
+            order = np.argsort(identities)
+            self._identities, self._places = identities[order], places[order]
+            self._recent.clear()
 
     def identify(self, rows: Rows) -> None:
         """Give the rows new identities, derived from their contents and from the identities of their original rows.
