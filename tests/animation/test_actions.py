@@ -259,7 +259,7 @@ def test_strips_extend_to_the_frames_of_the_action_that_they_play(animation) -> 
     animation.choose(item, "location", cycle="REPEAT")
     first, last = co(curve(item, "location"))[[0, -1], 0]
     strip = push_down(item)
-    strip.action_frame_end = last + 30
+    strip.action_frame_end, strip.scale = last + 30, 2.0
     animation.bake(item, extend=(500, 900))
     holder = new_object("Holder")
     share(strip.action, holder, strip.action_slot if HAS_SLOTS else None)
