@@ -143,6 +143,16 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         redraw_editors()
 
     def execute(self, context: bpy.types.Context) -> Status:
+        status = self._set_given(context)
+        if self._first_edit is not None:
+            if status == {"CANCELLED"}:
+                # There is no undo step with the tracks that the dialog enabled.
+                self.cancel(context)
+            # Redo starts from the plain tracks.
+            self._first_edit = None
+        return status
+
+    def _set_given(self, context: bpy.types.Context) -> Status:
         properties = self.properties
         for name in filter(self._is_kept, PARAMETERS):
             properties.property_unset(name)

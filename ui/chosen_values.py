@@ -6,7 +6,6 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..animation import AnimationError
 from ..animation.checks.key_sides import Sides, interpolations_beside, interpolations_in_common
 from ..animation.checks.played_parameters import PlayedParameters, played_parameters
 from ..animation.edit.track_keys import TrackKeys, uses_velocities
@@ -15,7 +14,7 @@ from ..animation.store.table.rows import PARAMETERS, velocity_of
 from . import redraw
 from .chosen_keys import chosen_keys
 from .scene import defaults_of
-from .sliders.slider_drag import once_a_drag, shown_in
+from .sliders.slider_drag import once_a_drag, parameters_or_nan, shown_in
 
 _MAX_CURVES = 12
 """Maximum number of overlaid curves."""
@@ -42,19 +41,7 @@ def different_parameters(context: bpy.types.Context) -> list[dict[str, float]]:
 @once_a_drag
 def _parameters_before_drag(context: bpy.types.Context) -> dict[str, Numbers]:
     """Return the values of each parameter, without changes by a slider's current drag."""
-    defaults = defaults_of(context.scene)
-    parameters_by_track = [_parameters_or_nan(keys, defaults) for keys in chosen_keys(context)]
-    return {
-        name: np.concatenate([np.empty(0), *(parameters[name] for parameters in parameters_by_track)])
-        for name in PARAMETERS
-    }
-
-
-def _parameters_or_nan(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]:
-    try:
-        return keys.parameters(defaults)
-    except AnimationError:
-        return {name: np.full(len(keys), np.nan) for name in PARAMETERS}
+    return parameters_or_nan(chosen_keys(context), defaults_of(context.scene))
 
 
 @redraw.once

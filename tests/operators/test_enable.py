@@ -109,6 +109,87 @@ def test_escape_from_the_first_slider_move_makes_the_track_plain_again(ball, ani
     assert animation.find_track(ball, "location").is_played_by_handles
 
 
+@pytest.fixture
+def fitted(scene, numbers) -> dict[bpy.types.Object, float]:
+    """Two selected plain objects with the tension of their Bezier handles at key 10, the chosen key."""
+    tensions = {}
+    for name, tension in (("First", 0.5), ("Second", -0.25)):
+        obj = new_object(name)
+        key(obj, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (20, (1, 2, 2.5))])
+        for index in range(3):
+            first, middle, last = curve(obj, "location", index).keyframe_points
+            middle.handle_left_type = middle.handle_right_type = "FREE"
+            change = (1 - tension) * (last.co.y - first.co.y) / 2 / 3
+            middle.handle_left = middle.co.x - 10 / 3, middle.co.y - change
+            middle.handle_right = middle.co.x + 10 / 3, middle.co.y + change
+        obj.select_set(True)
+        bpy.context.view_layer.objects.active = obj
+        tensions[obj] = tension
+    bpy.context.window_manager.tcb_track = "Object/Second/location"
+    scene.frame_set(10)
+    return tensions
+
+
+def test_a_relative_change_of_plain_tracks_starts_from_their_fitted_parameters(fitted, scene, numbers, event) -> None:
+    before = {obj: snapshot(obj) for obj in fitted}
+    scene.tcb.relative = True
+    event(presses=True)
+    for shift in (0.1, 0.2):
+        scene.tcb.tension = shift
+    event(takes_back=True)
+    scene.tcb.tension = 0.0
+    assert all(differences(before[obj], snapshot(obj)) == [] for obj in fitted)
+    event(presses=True)
+    for shift in (0.1, 0.2):
+        scene.tcb.tension = shift
+    event(releases=True)
+    scene.tcb.tension = 0.2
+    for obj, tension in fitted.items():
+        assert numbers(obj, "location", "tension")[10] == pytest.approx(tension + 0.2, abs=1e-4)
+
+
+def test_a_slider_dragged_back_beside_another_leaves_plain_tracks_their_fitted_parameters(
+    fitted, scene, numbers, event
+) -> None:
+    event(presses=True)
+    for tension, bias in ((0.3, 0.2), (0.0, 0.25)):
+        scene.tcb.tension = tension
+        scene.tcb.bias = bias
+    event(releases=True)
+    scene.tcb.bias = 0.25
+    for obj, tension in fitted.items():
+        assert numbers(obj, "location", "tension")[10] == pytest.approx(tension, abs=1e-4)
+        assert numbers(obj, "location", "bias")[10] == 0.25
+
+
+def test_a_typed_number_on_plain_tracks_replaces_their_fitted_parameters(fitted, scene, numbers) -> None:
+    scene.tcb.tension = 0.0
+    assert all(numbers(obj, "location", "tension")[10] == 0.0 for obj in fitted)
+
+
+def test_a_dialog_whose_values_are_refused_makes_the_track_plain_again(ball, tcb_animation, monkeypatch) -> None:
+    """Without a window, Blender does not call `invoke` and `check`."""
+    module = tcb_animation.operators.key_set
+    operator, before = module.TCB_OT_key_set, snapshot(ball)
+    execute = operator.execute
+
+    def refuse(keys: Any, *_values: object) -> None:
+        raise keys.track.error("VELOCITY_SIZE", 3, 1)
+
+    def change_and_confirm(self: Any, context: bpy.types.Context) -> set[str]:
+        self._chosen, self._recorded, self._is_by_hand = module.chosen_keys(context), [], True
+        self.check(context)
+        assert ball.animation_data.action.tcb_live
+        monkeypatch.setattr(module, "set_parameters", refuse)
+        return execute(self, context)
+
+    monkeypatch.setattr(operator, "execute", change_and_confirm)
+    with pytest.raises(RuntimeError, match="velocity"):
+        bpy.ops.tcb.key_set(tension=0.5)
+    assert differences(before, snapshot(ball)) == []
+    assert not ball.animation_data.action.tcb_live
+
+
 def test_a_preset_enables_a_plain_track_and_a_script_that_sets_keys_leaves_it_off(ball, animation, scene) -> None:
     key(ball, "scale", KEYS)
     bpy.ops.tcb.key_set(track="scale", frame=10, tension=0.5)

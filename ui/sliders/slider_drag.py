@@ -14,7 +14,7 @@ Each step starts from the values before the drag, so that clamping loses no diff
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -121,7 +121,9 @@ class SliderDrag:
         self._area = _area_of(context)
         self._window = context.window.as_pointer() if context.window is not None else 0
         self._starts: dict[str, _Start] = {}
-        self._numbers_of_plain = _numbers_of_plain(context, chosen) if isinstance(drag, ParameterDrag) else {}
+        self._defaults = defaults_of(context.scene)
+        has_plain = isinstance(drag, ParameterDrag) and not all(keys.track.enabled for keys in chosen)
+        self._numbers_of_plain = parameters_or_nan(chosen, self._defaults) if has_plain else {}
         """Parameters that the sliders displayed when the drag began, if it makes plain tracks TCB."""
         self.has_just_ended = False
         """True from the end of the drag until Blender has handled the current events."""
@@ -162,7 +164,10 @@ class SliderDrag:
         after = start.numbers if is_reset else start.slider.changed(start.numbers, start.displayed, value, relative)
         self.numbers[name] = start.keys, after
         if isinstance(self.drag, ParameterDrag) and not (is_drag and self._is_at_start()):
-            self._begin(self.drag)
+            if self._begin(self.drag) and relative:
+                start = self._starts[name]
+                after = start.slider.changed(start.numbers, start.displayed, value, relative)
+            self.numbers[name] = start.keys, after
         is_held = self.drag.is_shown and not event.releases and (event.is_modifier or event.takes_back)
         if is_drag and self._is_at_start():
             self._take_back()
@@ -172,12 +177,24 @@ class SliderDrag:
             self.drag.finish(self._given())
             self._end()
 
-    def _begin(self, drag: ParameterDrag) -> None:
-        """Enable plain tracks at the first change, and keep the notes for the message line."""
+    def _begin(self, drag: ParameterDrag) -> bool:
+        """Enable plain tracks at the first change, and keep the notes for the message line.
+
+        Return whether the sliders now start from the parameters that preserve the motion, not from those displayed.
+        """
+        chosen_before = drag.chosen
         notes = drag.begin()
         self.chosen = drag.chosen
         if notes:
             keep_result_notes(notes)
+        if not self._numbers_of_plain or self.chosen is chosen_before:
+            return False
+        fitted = parameters_or_nan(self.chosen, self._defaults)
+        for name, start in self._starts.items():
+            if name in fitted:
+                self._starts[name] = start._replace(numbers=fitted[name])
+                self.numbers[name] = start.keys, fitted[name]
+        return True
 
     def _is_at_start(self) -> bool:
         """Return whether all sliders have been reset, and the values are therefore the arrays of the start."""
@@ -251,17 +268,17 @@ def _forget_ended() -> None:
         _current.has_just_ended = False
 
 
-def _numbers_of_plain(context: bpy.types.Context, chosen: Sequence[TrackKeys]) -> dict[str, Numbers]:
-    """Return the parameters of the chosen keys before their tracks are enabled, or nothing if all tracks are TCB."""
-    if all(keys.track.enabled for keys in chosen):
-        return {}
-    defaults = defaults_of(context.scene)
+def parameters_or_nan(chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> dict[str, Numbers]:
+    """Return the values of each parameter for all keys in order, with NaN for unreadable values."""
+    by_track = [_parameters_of_track(keys, defaults) for keys in chosen]
+    return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in by_track)]) for name in PARAMETERS}
+
+
+def _parameters_of_track(keys: TrackKeys, defaults: Mapping[str, float]) -> dict[str, Numbers]:
     try:
-        by_track = [keys.parameters(defaults) for keys in chosen]
+        return keys.parameters(defaults)
     except AnimationError:
-        # The sliders show unreadable values, and cannot be reset to them.
-        return {}
-    return {name: np.concatenate([numbers[name] for numbers in by_track]) for name in PARAMETERS}
+        return {name: np.full(len(keys), np.nan) for name in PARAMETERS}
 
 
 def split_by_track(chosen: Sequence[TrackKeys], numbers: Numbers) -> list[tuple[TrackKeys, Numbers]]:
