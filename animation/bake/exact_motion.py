@@ -68,7 +68,7 @@ class ExactSampler(TransformSampler):
         matrices = rotations.to_matrix(exact.values)
         if exact.mask.all():
             return matrices
-        turned = super()._rotation(owner, curves, delta, path)
+        turned = super()._rotation(owner, curves, delta, path).copy()
         turned[exact.mask] = matrices
         return turned
 

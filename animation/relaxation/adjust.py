@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import bpy
@@ -37,7 +38,7 @@ _AIM = 0.5
 """The fraction of the tolerance up to which errors do not count."""
 _PENALTIES = (1.0, 1e2, 1e4, 1e6, 1e8)
 """The weight of squared errors in each round, relative to the squared changes of keys."""
-_METHOD = Method(steps=50, least_gain=1e-4)
+_METHOD = Method(steps=50, least_gain=1e-2)
 
 
 @dataclass
@@ -118,7 +119,7 @@ def relax(  # noqa: PLR0913
     scene : bpy.types.Scene, optional
         The scene whose frames are used. Default: the current scene.
     progress : callable, optional
-        Called with the number of finished rounds and the maximum number of rounds.
+        Called at each step with the number of finished rounds and the maximum number of rounds.
 
     Raises
     ------
@@ -155,11 +156,11 @@ def relax(  # noqa: PLR0913
     assert scene is not None
     owners = [item, *(mover.datablock for mover in movers), *([] if target is None else [target[0]])]
     try:
-        coarse, fine = (
-            Motion(item, bone, point, condition, movers, scene, sampled_frames(scene, owners, frame_range, step))
-            for step in (STEP, STEP / _FINER)
+        coarse_frames, fine_frames = (
+            sampled_frames(scene, owners, frame_range, step) for step in (STEP, STEP / _FINER)
         )
-        return _relax(coarse, fine, tolerance, progress)
+        fine = Motion(item, bone, point, condition, movers, scene, fine_frames)
+        return _relax(fine.at(np.isin(fine_frames, coarse_frames)), fine, tolerance, progress)
     except UnknownMotionError as unknown:
         raise AnimationError(Finding("RELAX_UNKNOWN", item.name, arguments=(unknown.finding,))) from unknown
 
@@ -174,11 +175,8 @@ def _relax(coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[i
     before, before_frame = float(errors.max()), float(frames[np.argmax(errors)])
     if before <= tolerance:
         return Relaxation(name, 0, before, before_frame, before, before_frame)
-    for motion in (coarse, fine):
-        numbers = _relaxed_numbers(motion, tolerance, progress)
-        errors = fine.errors(numbers)
-        if errors.max() <= tolerance or motion.errors(numbers).max() > tolerance:
-            break
+    numbers = _relaxed_numbers(coarse, fine, tolerance, progress)
+    errors = fine.errors(numbers)
     after, after_frame = float(errors.max()), float(frames[np.argmax(errors)])
     if after > tolerance:
         sizes = size_of(tolerance), size_of(after), after_frame, size_of(before)
@@ -195,16 +193,25 @@ def _relax(coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[i
     return Relaxation(name, key_count, before, before_frame, after, after_frame, moved, turned, _write(changes))
 
 
-def _relaxed_numbers(motion: Motion, tolerance: float, progress: Callable[[int, int], None] | None) -> list[Values]:
-    """Return the key values of each mover that satisfy the condition, or come closest to satisfying it."""
-    motion.aim = _AIM * tolerance
-    x = np.zeros((sum(len(mover.start) for mover in motion.movers), 1))
-    for finished_rounds, motion.penalty in enumerate(_PENALTIES, 1):
+def _relaxed_numbers(
+    coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[int, int], None] | None
+) -> list[Values]:
+    """Return the key values of each mover that satisfy the condition, or come closest to satisfying it.
+
+    If the condition holds at the coarse frames but not between them, the last round is repeated at the fine frames.
+    """
+    motion, finished_rounds = coarse, 0
+    x = np.zeros((sum(len(mover.start) for mover in fine.movers), 1))
+    while finished_rounds < len(_PENALTIES):
+        motion.aim, motion.penalty = _AIM * tolerance, _PENALTIES[finished_rounds]
+        motion.on_step = partial(progress, finished_rounds, len(_PENALTIES)) if progress else None
         x = descend(motion, x, -np.inf, np.inf, _METHOD).x
         numbers = [values.astype(np.float32).astype(np.float64) for values in motion.numbers(x)]
-        if progress:
-            progress(finished_rounds, len(_PENALTIES))
-        if motion.errors(numbers).max() <= tolerance:
+        if motion.errors(numbers).max() > tolerance:
+            finished_rounds += 1
+        elif motion is coarse and fine.errors(numbers).max() > tolerance:
+            motion = fine
+        else:
             break
     return numbers
 

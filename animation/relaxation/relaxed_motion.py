@@ -7,8 +7,9 @@ Source: docs/formulas, "Relaxation".
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import bpy
 import numpy as np
@@ -156,6 +157,17 @@ class Motion:
         """The error that is allowed without a cost."""
         self.penalty = 1.0
         """The weight of squared errors above the aim, relative to the squared changes of keys."""
+        self.on_step: Callable[[], None] | None = None
+        """Called before the first and after each step of a descent."""
+
+    def at(self, is_chosen: BoolArray) -> Self:
+        """Return the same problem at some of the frames, with the same unknowns."""
+        part = copy(self)
+        part.frames = self.frames[is_chosen]
+        part._sampler = TransformSampler(part.frames)
+        if not isinstance(self._target, tuple):
+            part._target = self._target[is_chosen]
+        return part
 
     def numbers(self, x: Values) -> list[Values]:
         """Return the key values of each mover."""
@@ -178,16 +190,17 @@ class Motion:
         return _Cost(np.array([(x**2).sum() + self.penalty * (over**2).sum()]))
 
     def equations(self, x: Values, _state: _Cost) -> DenseEquations:
-        """Return the normal equations, with numeric derivatives."""
-        motions = self._motions(self.numbers(x))
-        excess = self._excess(motions)
+        """Return the normal equations, with numeric derivatives at the frames that have errors above the aim."""
+        part = self.at(self._excess(self._motions(self.numbers(x))).max(axis=0) > self.aim)
+        motions = part._motions(self.numbers(x))
+        excess = part._excess(motions)
         is_over = excess > self.aim
         columns = []
         for mover, values in zip(self.movers, self.numbers(x), strict=True):
             for row, step in enumerate(_DIFFERENCE * np.maximum(1.0, np.abs(values))):
                 changed = values.copy()
                 changed[row] += step
-                changed_excess = self._excess(motions | {mover.sampler_key: mover.motion(changed, self.frames)})
+                changed_excess = part._excess(motions | {mover.sampler_key: mover.motion(changed, part.frames)})
                 columns.append((changed_excess[is_over] - excess[is_over]) / step)
         slopes = np.stack(columns, axis=1) / self._weights
         matrix = np.eye(len(x)) + self.penalty * slopes.T @ slopes
@@ -199,7 +212,9 @@ class Motion:
         return x + step
 
     def is_good(self, _state: _Cost, _steps: int) -> BoolArray:
-        """Return False, because only a small gain ends the descent."""
+        """Call `on_step`. Return False, because only a small gain ends the descent."""
+        if self.on_step:
+            self.on_step()
         return np.zeros(1, dtype=np.bool_)
 
     def chosen(self, _better: BoolArray, new: _Cost, _old: _Cost) -> _Cost:

@@ -18,7 +18,7 @@ from ...interp import rotations
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..store.paths import bone_path
-from ..store.tracks import EULER_ORDERS
+from ..store.tracks import EULER_ORDERS, rotation_property
 from .beyond_fcurves import (
     UnknownMotionError,
     check_animation,
@@ -55,7 +55,7 @@ class TransformSampler:
         self._curves: dict[int, _Curves] = {}
         """The F-curves that have an effect, by the object's `session_uid`."""
         self._curve_values: dict[tuple[int, str], npt.NDArray[np.float64]] = {}
-        """The values of properties, by the object's `session_uid` and the property's path."""
+        """The values of properties and the matrices of rotations, by the object's `session_uid` and the path."""
         self._cache: dict[_Name, tuple[Matrices, set[int]]] = {}
         """Matrices, and the `session_uid` of the datablocks that determine them."""
         self._dependencies: set[int] = set()
@@ -215,6 +215,9 @@ class TransformSampler:
         if key in self._moved:
             return rotations.to_matrix(self._moved[key])
         mode = owner.rotation_mode
+        is_played = (key[0], path + delta + rotation_property(mode)) not in self._moved
+        if is_played and key in self._curve_values:
+            return self._curve_values[key]
         if mode in EULER_ORDERS:
             quaternions = rotations.from_euler(self._values(owner, curves, f"{delta}rotation_euler", path), mode)
         elif mode == "AXIS_ANGLE":
@@ -224,7 +227,10 @@ class TransformSampler:
             values = self._values(owner, curves, f"{delta}rotation_quaternion", path)
             length = np.linalg.norm(values, axis=1, keepdims=True)
             quaternions = np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), (1.0, 0.0, 0.0, 0.0))
-        return rotations.to_matrix(quaternions)
+        matrices = rotations.to_matrix(quaternions)
+        if is_played:
+            self._curve_values[key] = matrices
+        return matrices
 
 
 def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.NDArray[np.float64]) -> Matrices:

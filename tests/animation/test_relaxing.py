@@ -246,6 +246,41 @@ def test_rotation_limits_hold_between_keys(animation, scene, mode):
     assert 1.4 < bent() <= 1.451
 
 
+def test_progress_is_reported_at_each_step_and_never_decreases(animation, scene):
+    """The condition holds at the coarse frames first, so that the search continues at the fine frames."""
+    scene.frame_end = 100
+    item, values = new_object("Ball", "XYZ"), np.random.default_rng(2).normal((0, 0, 0.5), 1.0, (20, 3))
+    key(item, "location", list(zip(range(1, 100, 5), values.tolist(), strict=True)))
+    animation.enable(item, keep_look=False)
+    finished = []
+
+    def progress(rounds, maximum):
+        assert maximum == 5
+        finished.append(rounds)
+
+    keys = {item: {"location": range(1, 100, 5)}}
+    result = animation.relax(item, animation.StaysAbove(), keys, progress=progress)
+    assert result.after <= 1e-3
+    assert finished == sorted(finished)
+    assert finished.count(0) > 2
+
+
+def test_a_search_that_progress_ends_changes_nothing(animation, foot):
+    animation.bake(foot, keep_look=False)
+    before = snapshot(foot)
+    calls = []
+
+    def stop(*numbers):
+        calls.append(numbers)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        animation.relax(foot, animation.StaysAbove(), keys_at(foot, [20, 30]), progress=stop)
+    assert calls == [(0, 5), (0, 5)]
+    assert differences(before, snapshot(foot)) == []
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "fault"),
     [

@@ -128,6 +128,15 @@ def test_an_object_parented_to_a_bone_goes_with_its_tail(scene, rig, animation):
     assert np.abs(animation.sampling.transforms.TransformSampler(FRAMES).matrices(item) - seen(item)).max() < 1e-4
 
 
+def test_values_used_instead_of_curves_leave_the_values_of_curves_as_they_are(scene, animation):
+    item = empty(scene, "Thing", 1)
+    sampler = animation.sampling.transforms.TransformSampler(FRAMES)
+    expected = sampler.matrices(item).copy()
+    moved = {(item.session_uid, "rotation_euler"): np.tile((0.0, 0.0, math.pi / 2), (len(FRAMES), 1))}
+    assert np.abs(sampler.with_moved(moved).rotation(item) - (math.sqrt(0.5), 0, 0, math.sqrt(0.5))).max() < 1e-12
+    assert (sampler.with_moved({}).matrices(item) == expected).all()
+
+
 def test_muted_channels_move_nothing(scene, animation, tcb_animation):
     item = empty(scene, "Thing", 1)
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(item):
