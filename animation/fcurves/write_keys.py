@@ -42,12 +42,12 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
     keys, ends = joined.keys, joined.ends
     co = keys.co.view(np.uint32)
     has_handles = any(not np.array_equal(getattr(keys, side).view(np.uint32), co) for side in SIDES)
-    ends_of_pairs = [2 * end for end in ends]
-    positions = {name: sliced(getattr(keys, name), ends_of_pairs) for name in PAIRS}
-    if not has_handles:
-        # Setting co_ui also moves the handles, which are at (0, 0) for new keys.
-        positions = {"co_ui": positions["co"]}
-    buffers = positions | {name: sliced(getattr(keys, name), ends) for name in NAMES if name not in PAIRS}
+    # Setting co_ui also moves the handles, which are at (0, 0) for new keys.
+    arrays = {name: getattr(keys, name) for name in PAIRS} if has_handles else {"co_ui": keys.co}
+    buffers = {name: sliced(array, [2 * end for end in ends]) for name, array in arrays.items()}
+    # New keys have easing 0.
+    others = [name for name in NAMES if name not in PAIRS and (has_handles or name != "easing" or keys.easing.any())]
+    buffers |= {name: sliced(getattr(keys, name), ends) for name in others}
     for number, (fcurve, count) in enumerate(zip(fcurves, joined.counts, strict=True)):
         points: Any = fcurve.keyframe_points
         if len(points) != count or (count and not has_handles):

@@ -21,6 +21,9 @@ from .protocol import Scope
 from .sample_frames import APART, has_merged, nearest_rows, united
 from .track_splines import TrackSpline
 
+_NO_ROUNDING = 1e-5
+"""Relative difference that exceeds float32 rounding."""
+
 
 @record()
 class ComponentKeys:
@@ -136,6 +139,10 @@ def _without_still(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
 
 def _is_still(keys: ComponentKeys) -> bool:
     """Return whether the values are constant to within float32 rounding and all derivatives are 0."""
+    first, middle = keys.values[:, 0], keys.values[:, len(keys.frames) // 2]
+    if (np.abs(first - middle) > _NO_ROUNDING * (1.0 + np.abs(middle))).any():
+        # For most components, two values are enough to detect motion.
+        return False
     ranges = np.ptp(keys.values, axis=1)
     rounding = np.spacing(np.maximum(np.abs(keys.values[:, :1]), 1e-30).astype(np.float32))[:, 0]
     if (ranges > rounding).any() or keys.spline.is_interrupted:

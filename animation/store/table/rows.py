@@ -144,8 +144,8 @@ def find(among: Identities, identities: Identities) -> npt.NDArray[np.intp]:
 
 def merge(rows: Rows, more: Rows) -> Rows:
     """Merge two arrays of rows by identity, without duplicates. `rows` must be sorted, and takes precedence."""
-    new_rows = more[find(rows["identity"], more["identity"]) < 0]
+    new_rows = more[find(rows["identity"], more["identity"]) < 0] if len(rows) else more
     if not len(new_rows):
         return rows
-    merged = np.concatenate((rows, new_rows))
+    merged = np.concatenate((rows, new_rows)) if len(rows) else new_rows
     return merged[np.unique(merged["identity"], return_index=True)[1]]

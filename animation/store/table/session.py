@@ -65,13 +65,15 @@ class KnownRows:
         if end > len(self._rows):
             self._rows = np.concatenate((self._rows[:start], np.empty(end, dtype=ROW)))
         self._rows[start:end] = rows.take(first)
-        self._recent.update(zip(identities.tolist(), range(start, end), strict=True))
-        if len(self._recent) > _MOST_RECENT + len(self._places) // 4:
-            identities = np.concatenate((self._identities, np.fromiter(self._recent, np.uint32)))
-            places = np.concatenate((self._places, np.fromiter(self._recent.values(), np.intp)))
-            order = np.argsort(identities)
-            self._identities, self._places = identities[order], places[order]
-            self._recent.clear()
+        if len(self._recent) + len(identities) <= _MOST_RECENT + len(self._places) // 4:
+            self._recent.update(zip(identities.tolist(), range(start, end), strict=True))
+            return
+        # The indices of recent rows are the last before `start`, in the order of the dictionary.
+        self._identities = np.concatenate((self._identities, np.fromiter(self._recent, np.uint32), identities))
+        self._places = np.concatenate((self._places, np.arange(start - len(self._recent), end)))
+        order = np.argsort(self._identities)
+        self._identities, self._places = self._identities[order], self._places[order]
+        self._recent.clear()
 
     def identify(self, rows: Rows) -> None:
         """Give the rows new identities, derived from their contents and from the identities of their original rows.
