@@ -19,6 +19,7 @@ from ..fcurves.linked_data import check_editable, editable_channels
 from ..many import on_all
 from ..options import ENABLE
 from ..report import Report
+from ..steps import collector_paused
 from ..store.action_and_strips import editable_sets
 from ..store.enable_tracks import TrackToEnable, enable_with_keys
 from ..store.find_tracks import find_tracks
@@ -26,7 +27,7 @@ from ..store.frame_function_paths import remove_strays
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import count_key_frames, read_all_own_keys
 from ..store.table.track_records import Settings
-from ..store.track_refusals import blocking_reason, error_of_numbers
+from ..store.track_refusals import blocking_reason, errors_of_numbers
 from ..store.tracks import Track
 from .preserve_motion import MAX_CHANGE, preserve_motion
 
@@ -148,8 +149,11 @@ _Place = tuple[int, int, str]
 """Action, slot and path of a track."""
 _Set = tuple[Channels, Sequence[Track]]
 """A set of F-curves, and some of its tracks."""
+_ReadTrack = tuple[Track, Mapping[int, OwnKeys], Finding | None]
+"""A track, its keys, and the error if a number of a key is not finite."""
 
 
+@collector_paused()
 def _enable_sets(
     found: Sequence[tuple[bpy.types.ID, Sequence[_Set]]],
     keep_look: bool,
@@ -159,9 +163,14 @@ def _enable_sets(
     report: Report,
 ) -> None:
     """Make the plain tracks in the sets of each datablock TCB, and add the results to the report."""
+    all_tracks = [track for _, sets in found for _, tracks in sets for track in tracks]
+    # The tracks of all datablocks are read together, so that the keys of all channels share their arrays.
+    own_keys = read_all_own_keys(all_tracks)
+    read_tracks = iter(list(zip(all_tracks, own_keys, errors_of_numbers(all_tracks, own_keys), strict=True)))
     to_enable: dict[_Place, TrackToEnable] = {}
     for datablock, sets in found:
-        plain = _plain_in_sets(datablock, sets, path, to_enable, report)
+        read_sets = [(channels, [next(read_tracks) for _ in tracks]) for channels, tracks in sets]
+        plain = _plain_in_sets(datablock, read_sets, path, to_enable, report)
         to_enable |= {_place(each.channels, each.track): each for each in plain}
     tracks = list(to_enable.values())
     report.tracks += len(tracks)
@@ -180,7 +189,7 @@ def _place(channels: Channels, track: Track) -> _Place:
 
 def _plain_in_sets(
     datablock: bpy.types.ID,
-    sets: Sequence[_Set],
+    sets: Sequence[tuple[Channels, Sequence[_ReadTrack]]],
     path: Path | None,
     taken: Collection[_Place],
     report: Report,
@@ -207,7 +216,7 @@ def _plain_in_sets(
 def _plain_in_set(
     datablock: bpy.types.ID,
     channels: Channels,
-    tracks: Sequence[Track],
+    tracks: Sequence[_ReadTrack],
     path: Path | None,
     taken: Collection[_Place],
     report: Report,
@@ -217,14 +226,14 @@ def _plain_in_set(
     Raises AnimationError if no track of the set is or can be enabled.
     """
     skipped, errors, wanted = [], [], []
-    for track, own_keys in zip(tracks, read_all_own_keys(tracks), strict=True):
+    for track, own_keys, fault in tracks:
         if track.enabled:
             report.notes += _faults_of_frames(track, own_keys)
         elif _place(channels, track) in taken:
             continue
         elif reason := blocking_reason(track):
             skipped.append(reason)
-        elif fault := error_of_numbers(track, own_keys):
+        elif fault:
             errors.append(fault)
         else:
             wanted.append(TrackToEnable(channels, track, own_keys, _settings(track, path)))
@@ -237,10 +246,10 @@ def _plain_in_set(
     if channels.action.library is not None:
         channels = editable_channels(datablock, report.notes)
         paths = {each.track.path for each in wanted}
-        tracks = [track for track in find_tracks(datablock, channels) if track.path in paths]
+        copied = [track for track in find_tracks(datablock, channels) if track.path in paths]
         wanted = [
             TrackToEnable(channels, track, own_keys, _settings(track, path))
-            for track, own_keys in zip(tracks, read_all_own_keys(tracks), strict=True)
+            for track, own_keys in zip(copied, read_all_own_keys(copied), strict=True)
         ]
     remove_strays(channels)
     return wanted

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..errors import Finding
-from ..fcurves.keyframes import PAIRS
+from ..fcurves.keyframes import NO_KEYS, PAIRS
 from .edited_outside import edited_outside
-from .own_arrays import OwnKeys
+from .own_arrays import OwnKeys, own_end_to_end
 from .tracks import Track, looks_baked
 
 
@@ -50,6 +50,15 @@ def blocking_reason(track: Track, *, without_keys: bool = False) -> Finding | No
         if not without_keys:
             return track.finding("CHANNEL_WITHOUT_KEYS", index)
     return None
+
+
+def errors_of_numbers(tracks: Sequence[Track], own_of_tracks: Sequence[Mapping[int, OwnKeys]]) -> list[Finding | None]:
+    """Return the result of `error_of_numbers` for each track. Finite numbers are checked together."""
+    channels = [own for own_of_track in own_of_tracks for own in own_of_track.values()]
+    keys = own_end_to_end(channels).keys if channels else NO_KEYS
+    if all(np.isfinite(getattr(keys, name)).all() for name in PAIRS):
+        return [None] * len(tracks)
+    return list(map(error_of_numbers, tracks, own_of_tracks))
 
 
 def error_of_numbers(track: Track, own_by_index: Mapping[int, OwnKeys]) -> Finding | None:
