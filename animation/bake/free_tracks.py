@@ -16,7 +16,7 @@ from ..store.own_curves import keys_of_saved
 from ..store.table.rows import joined
 from ..store.table.track_records import SAVED, BakedChannel, TrackState
 from ..store.tracks import Track
-from .locks import unlock
+from .locks import baked_curves, unlock
 from .recreated_channels import place_automatic, recreate_channels, remove_made
 
 
@@ -30,7 +30,7 @@ def free_tracks(channels: Channels, tracks: Sequence[Track]) -> None:
         bake = track.bake
         assert bake is not None
         recreate_channels(channels, track)
-        unlock(track.channels[index] for index in bake.channels if index in track.channels)
+        unlock(baked_curves(track))
         for index, channel in bake.channels.items():
             if channel.rest is not None:
                 if index in track.channels:

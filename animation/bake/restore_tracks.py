@@ -27,7 +27,7 @@ from ..store.tracks import Track
 from ..store.up_to_date import RESTORED
 from ..store.written_keys import recorded_keys
 from .bake_job import BakeJob
-from .locks import unlock
+from .locks import baked_curves, unlock
 from .recreated_channels import place_automatic, recreate_channels, remove_made
 from .track_bake import PlannedTrack
 
@@ -98,7 +98,7 @@ def _with_own_curves(channels: Channels, track: Track, own: Mapping[int, OwnKeys
     records = track.state.channels if track.state is not None else {}
     extrapolations = {index: track.extrapolation(index) for index in own_channels(track)}
     if bake is not None:
-        unlock(track.channels[index] for index in bake.channels if index in track.channels)
+        unlock(baked_curves(track))
         for index in sorted(track.created_by_bake.keys() & track.channels.keys()):
             remove_made(channels, track, index)
     for index, extrapolation in extrapolations.items():

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.locks import unlock
+from ..bake.locks import baked_curves, unlock
 from ..chosen_paths import WholePath
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import remove_cycles, repeat
@@ -87,7 +87,7 @@ def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> T
         else:
             remove_traces(fcurve, own_keys.get(index))
     if bake is not None:
-        unlock(track.channels[index] for index in bake.channels if index in track.channels)
+        unlock(baked_curves(track))
     return TrackResult(count_key_frames(own_keys))
 
 

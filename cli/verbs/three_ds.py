@@ -65,9 +65,9 @@ def export_file(job: Job, outcome: Outcome) -> bytes | None:
     requested = matching_objects(given.objects, outcome) if given.objects else list(bpy.data.objects)
     if outcome.nothing_to_do:
         return None
-    is_requested, is_in_scene = set(requested).__contains__, set(scene.objects).__contains__
-    objects = [obj for obj in scene.objects if is_requested(obj)]
-    elsewhere = [obj for obj in requested if not is_in_scene(obj) and obj.users_scene]
+    in_scene, to_export = set(scene.objects), set(requested)
+    objects = [obj for obj in scene.objects if obj in to_export]
+    elsewhere = [obj for obj in requested if obj not in in_scene and obj.users_scene]
     outcome.report.notes += [Finding("ONLY_IN_OTHER_SCENES", obj.name) for obj in elsewhere]
     conversion = _conversion(given, scene, 1.0 / given.global_scale)
     try:

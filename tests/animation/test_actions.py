@@ -242,7 +242,7 @@ def test_plain_strips_beside_an_action_are_left_and_noted(animation) -> None:
     assert action_bits(strip.action) == before
 
 
-@pytest.mark.skipif(not HAS_SLOTS, reason="actions have no slots")
+@with_slots
 def test_enable_names_a_strip_beside_an_action_whose_slot_is_missing(animation) -> None:
     item = grouped()
     strip = push_down(item)

@@ -13,9 +13,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.action_users import load
+from tests.animation.action_users import load, with_slots
 from tests.animation.curves import (
-    HAS_SLOTS,
     bags_in,
     co,
     curve,
@@ -257,7 +256,7 @@ def test_objects_that_share_an_action_are_baked_once(animation, thing, bakes) ->
     assert bakes == ["location", "location"]
 
 
-@pytest.mark.skipif(not HAS_SLOTS, reason="actions have slots from 4.4")
+@with_slots
 def test_each_slot_is_baked_for_its_own_object(animation, thing, bakes) -> None:
     other = new_object("Other")
     action = thing.animation_data.action

@@ -11,7 +11,8 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, co, curve, differences, key, new_object, snapshot
+from tests.animation.action_users import with_slots
+from tests.animation.curves import co, curve, differences, key, new_object, snapshot
 from tests.animation.live import copied, let_time_pass, removed, set_value
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -107,7 +108,7 @@ def handles(item: bpy.types.Object) -> list[tuple[float, ...]]:
     return [(*point.handle_left, *point.handle_right) for point in curve(item, "location").keyframe_points]
 
 
-@pytest.mark.skipif(not HAS_SLOTS, reason="actions have slots from 4.4")
+@with_slots
 def test_slots_of_one_action_are_baked_each_as_the_scene_of_its_object_says(animation, scenes, balls) -> None:
     other = put(new_object("Other"), scenes["There"])
     action = balls["Here"].animation_data.action
