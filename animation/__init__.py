@@ -60,8 +60,8 @@ if TYPE_CHECKING:
         find_rotation_faults as find_rotation_faults,
     )
     from .edit.set_parameters import key_set as key_set, key_set_many as key_set_many
-    from .edit.table_export import export_table as export_table
-    from .edit.table_import import TableKeys as TableKeys, import_table as import_table
+    from .edit.tables import export_table as export_table
+    from .edit.tables import TableKeys as TableKeys, import_table as import_table
     from .edit.timing import remove_retiming as remove_retiming, retime as retime
     from .edit.track_settings import choose as choose, choose_many as choose_many
     from .edit.velocities import (
@@ -101,8 +101,7 @@ _MODULES = {
     ".edit.key_whole": ("key_whole", "key_whole_many"),
     ".edit.rotation_faults": ("RotationFault", "find_rotation_faults"),
     ".edit.set_parameters": ("key_set", "key_set_many"),
-    ".edit.table_export": ("export_table",),
-    ".edit.table_import": ("TableKeys", "import_table"),
+    ".edit.tables": ("TableKeys", "export_table", "import_table"),
     ".edit.timing": ("remove_retiming", "retime"),
     ".edit.track_settings": ("choose", "choose_many"),
     ".edit.velocities": ("write_velocities", "write_velocities_many"),

@@ -173,7 +173,6 @@ class Report:
 
     @property
     def _datablock_counts(self) -> list[str]:
-        """Return the number of objects, and the number of other datablocks."""
         phrases = []
         if self.objects:
             phrases.append(counted(self.objects, n_("{:,} object"), n_("{:,} objects")))

@@ -8,8 +8,7 @@ from bpy.props import EnumProperty
 
 from ..animation import AnimationError, Report, choose
 from ..animation.checks.shown_key import AT
-from ..animation.edit.free_and_bezier import free_handles, make_bezier
-from ..animation.edit.keys import make_key
+from ..animation.edit.keys import free_handles, make_bezier, make_key
 from ..animation.edit.set_parameters import reset
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.fcurves.keyframes import Float32Array

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import bpy
 from bpy.props import BoolProperty
 
-from ..animation.edit.selected_keys import any_selected
+from ..animation.edit.track_keys import any_selected
 from ..animation.steps import Steps
 from ..animation.translation import n_, rpt_
 from ..ui import selection

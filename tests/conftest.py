@@ -200,5 +200,5 @@ def event(tcb_animation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callabl
             monkeypatch.setattr(module, "last_event", lambda _context: found)
 
     # On a busy machine too, no step of a drag waits for the previous step.
-    monkeypatch.setattr(tcb_animation.animation.edit.drag_pace, "QUICK", math.inf)
+    monkeypatch.setattr(tcb_animation.animation.edit.parameter_drag, "QUICK", math.inf)
     return happen

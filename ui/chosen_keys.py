@@ -14,8 +14,15 @@ import numpy as np
 
 from ..animation import AnimationError, of_object
 from ..animation.chosen_paths import WholePath
-from ..animation.edit.selected_keys import any_selected, baked_among, keys_among, selected_keys
-from ..animation.edit.track_keys import TrackKeys, keys_of, keys_on_paths
+from ..animation.edit.track_keys import (
+    TrackKeys,
+    any_selected,
+    baked_among,
+    keys_among,
+    keys_of,
+    keys_on_paths,
+    selected_keys,
+)
 from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union

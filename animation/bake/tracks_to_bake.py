@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import bpy
 
-from ..action_users import users_of_each
 from ..chosen_paths import path_filter
-from ..datablocks import name_of
+from ..datablocks import name_of, users_of_each
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..store.action_and_strips import editable_sets, played_range, plays

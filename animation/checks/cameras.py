@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions on the properties of cameras.
+"""Conditions on cameras: properties that Blender can play, and targets that are never along the up axis.
 
 A camera needs lens, sensor and clip values that Blender can play, a clip start less than its clip end, and a focus
-distance beyond the clip start. Source: docs/formulas, "Conditions of cameras".
+distance beyond the clip start. An object that tracks a target with a constraint must never look along its up axis.
+Source: docs/formulas, "Conditions of cameras".
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ..number_text import number_text
+from ..errors import Finding
+from ..number_text import number_text, size_text
+from ..sampling.beyond_fcurves import UnknownMotionError
+from ..sampling.depsgraph import world_matrices
 from ..sampling.properties import PropertySampler, Values
+from ..sampling.transforms import Matrices, TransformSampler
 from ..translation import n_, rpt_
 from .violation import Violation, violations
 
@@ -34,6 +40,9 @@ _NAMES = {
     "clip_start": n_("clip start"),
     "clip_end": n_("clip end"),
 }
+_PARALLEL = math.radians(1.0)
+"""Angle in radians. A view direction closer to the up axis makes the object roll over within one or two frames."""
+_TRACKING = ("TRACK_TO", "LOCKED_TRACK", "DAMPED_TRACK")
 
 
 def camera_violations(sampler: PropertySampler) -> Iterator[Violation]:
@@ -85,3 +94,111 @@ def _too_small(sampler: PropertySampler, path: str, values: Values, minimum: flo
 
     is_too_small = values < minimum if minimum > 0.0 else values <= 0.0
     yield from violations(sampler, path, "CLIP" if path in _CLIPS else "LENS", is_too_small, minimum - values, message)
+
+
+def view_violations(sampler: PropertySampler) -> Iterator[Violation | Finding]:
+    """Yield violations by the tracking constraints of the sampler's object.
+
+    For a constraint whose motion is unknown, yield the reason as a finding.
+    """
+    item: Any = sampler.item
+    active = [constraint for constraint in item.constraints if not constraint.mute]
+    for constraint in active:
+        if constraint.type in _TRACKING and constraint.target is not None:
+            path = f'constraints["{bpy.utils.escape_identifier(constraint.name)}"]'
+            try:
+                view = _checked_view(sampler, constraint, is_alone=len(active) == 1)
+            except UnknownMotionError as unknown:
+                yield unknown.finding.on(item.name, path)
+                continue
+            yield from _flips(sampler, path, *view)
+
+
+def _flips(
+    sampler: PropertySampler, path: str, directions: Values, axis: Values, is_line: bool, axis_name: str
+) -> Iterator[Violation]:
+    """Yield a violation for each frame range in which a view direction is too close to an axis.
+
+    The directions to the target have the shape (frames, 3), in a space in which the axis is a constant unit vector. If
+    `is_line` is true, the opposite of the axis is forbidden, too.
+    """
+    along = directions @ axis
+    across = directions - along[:, np.newaxis] * axis
+    step = np.diff(across, axis=0)
+    squared_length = np.einsum("ni,ni->n", step, step)
+    # The foot of the perpendicular from the axis to the line between neighboring samples.
+    foot = -np.einsum("ni,ni->n", across[:-1], step) / np.where(squared_length > 0.0, squared_length, 1.0)
+    foot = np.clip(foot, 0.0, 1.0)
+    distance = np.linalg.norm(across[:-1] + foot[:, np.newaxis] * step, axis=1)
+    along = along[:-1] + foot * np.diff(along)
+    between = np.arctan2(distance, np.abs(along) if is_line else along)
+    angle = np.minimum(np.append(between, np.inf), np.insert(between, 0, np.inf))
+    influence_path = f"{path}.influence"
+    influence = sampler.values(sampler.item, [influence_path])[influence_path][:, 0]
+    yield from violations(
+        sampler,
+        path,
+        "VIEW",
+        (angle <= _PARALLEL) & (influence > 0.0),
+        -angle,
+        lambda row: rpt_(
+            "the view comes within {:s} of {:s}, where it flips", size_text(float(angle[row]), is_angle=True), axis_name
+        ),
+    )
+
+
+def _checked_view(sampler: PropertySampler, constraint: Any, is_alone: bool) -> tuple[Values, Values, bool, str]:
+    """Return the arguments of `_flips`. `is_alone` is true if the object has no other active constraint.
+
+    Raises UnknownMotionError.
+    """
+    if constraint.owner_space != "WORLD" or constraint.target_space != "WORLD":
+        raise UnknownMotionError("NOT_WORLD_SPACE")
+    if constraint.type == "DAMPED_TRACK" and not is_alone:
+        raise UnknownMotionError("OTHER_CONSTRAINTS")
+    own_matrices = _own_matrices(sampler, constraint, is_alone)
+    target_matrices, point = _target(sampler, constraint)
+    directions = point - own_matrices[:, :3, 3]
+    if not np.isfinite(directions).all():
+        raise UnknownMotionError("PLACE_NOT_FINITE")
+    axis = np.zeros(3)
+    if constraint.type == "TRACK_TO":
+        axis[2] = 1.0
+        if not constraint.use_target_z:
+            return directions, axis, True, rpt_("the world's Z axis, its up axis")
+        return _in_axes(target_matrices, directions), axis, True, rpt_("the target's Z axis, its up axis")
+    if constraint.type == "LOCKED_TRACK":
+        # The constraint rotates the object only about this axis, so it does not change the axis.
+        axis["XYZ".index(constraint.lock_axis[-1])] = 1.0
+        return _in_axes(own_matrices, directions), axis, True, rpt_("the locked axis")
+    axis["XYZ".index(constraint.track_axis[-1])] = 1.0 if "NEGATIVE" in constraint.track_axis else -1.0
+    return _in_axes(own_matrices, directions), axis, False, rpt_("the direction straight behind it")
+
+
+def _target(sampler: PropertySampler, constraint: Any) -> tuple[Matrices, Values]:
+    """Return the target's matrices and the tracked point."""
+    target, bone = constraint.target, constraint.subtarget
+    if bone and (target.type != "ARMATURE" or bone not in target.pose.bones):
+        raise UnknownMotionError("TARGET_NO_BONE", bone)
+    matrices = world_matrices(sampler.scene, target, bone, sampler.frames)
+    along = constraint.head_tail * target.pose.bones[bone].bone.length if bone else 0.0
+    return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
+
+
+def _own_matrices(sampler: PropertySampler, constraint: bpy.types.Constraint, is_alone: bool) -> Matrices:
+    """Return the object's matrices without the constraint, or with the constraint if it makes no difference."""
+    if is_alone:
+        try:
+            return TransformSampler(sampler.frames).before_constraints(sampler.item)
+        except UnknownMotionError:
+            if constraint.type == "DAMPED_TRACK":
+                raise
+    return world_matrices(sampler.scene, sampler.item, "", sampler.frames)
+
+
+def _in_axes(matrices: Matrices, directions: Values) -> Values:
+    """Convert world directions to the local axes of the matrices, ignoring scale."""
+    axes = matrices[:, :3, :3]
+    length = np.linalg.norm(axes, axis=1, keepdims=True)
+    local: Values = np.einsum("nij,ni->nj", axes / np.where(length > 0.0, length, 1.0), directions)
+    return local

@@ -15,9 +15,8 @@ from ..errors import AnimationError, Finding, as_dict
 from ..many import on_all
 from ..sampling.properties import STEP, PropertySampler, sampled_frames
 from ..translation import counted, n_, rpt_
-from .cameras import camera_violations
+from .cameras import camera_violations, view_violations
 from .scales import scale_violations
-from .views import view_violations
 from .violation import Violation
 
 

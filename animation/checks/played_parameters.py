@@ -66,13 +66,24 @@ def played_parameters(chosen: Sequence[TrackKeys]) -> PlayedParameters:
         is_bent = bends_by_parameters(keys.track, settings)
         if not is_bent:
             methods.add(settings.method)
-        for channel in _channels(keys, settings.cycle):
-            names |= channel.names_of_eases()
-            if is_bent:
-                names |= channel.names_of_tangents(bends_ends=keys.track.is_rotation and settings.ends == "3DS")
-            interpolations |= channel.interpolations
-            handles |= channel.handles
-            is_at_end &= channel.is_outside.all(axis=0)
+        bends_ends = keys.track.is_rotation and settings.ends == "3DS"
+        for own, frames in _keys_of_channels(keys):
+            sides = interpolations_beside(keys.track, own, frames)
+            is_outside = _are_outside(own, frames)
+            # In a loop, the tangents of the first and last keys depend on both segments, but each of these keys has
+            # its own ease.
+            is_spline = (sides == SPLINE) & ~(is_outside & (settings.cycle != "LOOP"))
+            is_placed, types = _handles(keys.track, own, frames, is_spline)
+            is_effective = is_spline & is_placed & ~is_outside
+            names |= {name for name, side in zip(("ease_to", "ease_from"), is_effective.T, strict=True) if side.any()}
+            has_tangent = is_effective.any(axis=1)
+            if is_bent and has_tangent.any():
+                names.add("tension")
+            if is_bent and (has_tangent & (is_spline.all(axis=1) | bends_ends)).any():
+                names |= {"continuity", "bias"}
+            interpolations.update(sides[~is_spline & ~is_outside].tolist())
+            handles |= types
+            is_at_end &= is_outside.all(axis=0)
     obstacle = None
     if interpolations:
         obstacle = Obstacle("INTERPOLATION", _named(_NAME_OF_INTERPOLATION, interpolations))
@@ -89,78 +100,32 @@ def _named(names: Mapping[int, str], numbers: Iterable[int]) -> tuple[str, ...]:
     return tuple(names[number] for number in sorted(numbers))
 
 
-@record(eq=False)
-class _ChannelKeys:
-    """Keys of a channel, or of all channels of a rotation.
-
-    The arrays have the shape (n, 2), with one column for each side of a key.
-    """
-
-    is_spline: BoolArray
-    """Mask of the sides with a segment of the spline. In a loop, the ends of the track have one too."""
-    is_outside: BoolArray
-    """Mask of the sides before the first key and after the last key of the track."""
-    is_effective: BoolArray
-    """Mask of the sides whose handle or segment depends on parameters."""
-    interpolations: frozenset[int]
-    """The interpolations of segments that Blender plays."""
-    handles: frozenset[int]
-    """The handle types that the animator chose beside segments of the spline, if handles play the track."""
-
-    def names_of_eases(self) -> set[str]:
-        """Return the eases that affect any key."""
-        columns = zip(("ease_to", "ease_from"), self.is_effective.T, strict=True)
-        return {name for name, is_effective in columns if is_effective.any()}
-
-    def names_of_tangents(self, bends_ends: bool) -> set[str]:
-        """Return the parameters among tension, continuity and bias that affect any key.
-
-        If `bends_ends` is true, continuity and bias also affect the ends of a spline.
-        """
-        is_effective = self.is_effective.any(axis=1)
-        names = {"tension"} if is_effective.any() else set()
-        if (is_effective & (self.is_spline.all(axis=1) | bends_ends)).any():
-            names |= {"continuity", "bias"}
-        return names
-
-
-def _channels(keys: TrackKeys, cycle: str) -> Iterator[_ChannelKeys]:
-    """Yield the keys of each channel, or of all channels of a rotation together."""
+def _keys_of_channels(keys: TrackKeys) -> Iterator[tuple[Mapping[int, OwnKeys], Float32Array]]:
+    """Yield each channel, or all channels of a rotation together, with the frames of its chosen keys."""
     groups = [keys.own] if keys.track.is_rotation else [{index: own_keys} for index, own_keys in keys.own.items()]
     for group in groups:
         has_key = np.any([is_among(keys.frames, own_keys.keys.frames) for own_keys in group.values()], axis=0)
         if has_key.any():
-            yield _channel_keys(keys.track, group, keys.frames[has_key], cycle)
+            yield group, keys.frames[has_key]
 
 
-def _channel_keys(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, cycle: str) -> _ChannelKeys:
-    """Return the keys at the frames. Each frame has a key in at least one of the channels."""
+def _are_outside(own: Mapping[int, OwnKeys], frames: Float32Array) -> BoolArray:
+    """Return a mask, shape (n, 2), of the sides before the first key and after the last key of the channels."""
     first = min(own_keys.keys.frames[0] for own_keys in own.values())
     last = max(own_keys.keys.frames[-1] for own_keys in own.values())
-    is_outside = np.abs(frames[:, np.newaxis] - np.array([first, last])) <= SAME_FRAME
-    sides = interpolations_beside(track, own, frames)
-    # In a loop, the tangents of the first and last keys depend on both segments, but each of these keys has its own
-    # ease.
-    is_spline = (sides == SPLINE) & ~(is_outside & (cycle != "LOOP"))
-    is_placed, handles = _handles(track, own, frames, is_spline)
-    return _ChannelKeys(
-        is_spline=is_spline,
-        is_outside=is_outside,
-        is_effective=is_spline & is_placed & ~is_outside,
-        interpolations=frozenset(sides[~is_spline & ~is_outside].tolist()),
-        handles=handles,
-    )
+    is_outside: BoolArray = np.abs(frames[:, np.newaxis] - np.array([first, last])) <= SAME_FRAME
+    return is_outside
 
 
 def _handles(
     track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, is_spline: BoolArray
-) -> tuple[BoolArray, frozenset[int]]:
+) -> tuple[BoolArray, set[int]]:
     """Return a mask of the sides on which parameters place the handle of any channel, and the other handles' types.
 
     Only the types of handles beside segments of the spline are returned.
     """
     if not track.is_played_by_handles:
-        return np.ones_like(is_spline), frozenset()
+        return np.ones_like(is_spline), set()
     is_placed = np.zeros_like(is_spline)
     types: set[int] = set()
     for own_keys in own.values():
@@ -171,4 +136,4 @@ def _handles(
         for side, name in enumerate(_HANDLE_TYPES):
             handle_types = getattr(own_keys.keys, name)[rows]
             types.update(handle_types[is_chosen[:, side] & is_spline[has_key, side]].tolist())
-    return is_placed, frozenset(types)
+    return is_placed, types

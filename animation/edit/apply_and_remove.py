@@ -168,7 +168,6 @@ def _remove(
 
 
 def _remove_function(channels: Channels, datablock: bpy.types.ID, track: Track) -> None:
-    """Remove the track's own frame function."""
     if track.frame_curve is not None:
         channels.remove(track.frame_curve)
         track.frame_curve = None

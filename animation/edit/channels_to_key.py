@@ -48,8 +48,8 @@ def channels_to_key(datablock: bpy.types.ID, tcb_paths: Collection[str], report:
     """Return the channels for writing new keys, after removing TCB from the tracks with these paths."""
     if tcb_paths:
         report.notes += remove_tracks(datablock, tcb_paths).notes
-    channels = ensured_channels(datablock)
-    return editable_channels(datablock, report.notes) if channels.action.library is not None else channels
+    ensured_channels(datablock)
+    return editable_channels(datablock, report.notes)
 
 
 def group_of(path: str) -> str:

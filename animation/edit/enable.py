@@ -169,9 +169,23 @@ def _enable_sets(
     read_tracks = iter(list(zip(all_tracks, own_keys, errors_of_numbers(all_tracks, own_keys), strict=True)))
     to_enable: dict[_Place, TrackToEnable] = {}
     for datablock, sets in found:
-        read_sets = [(channels, [next(read_tracks) for _ in tracks]) for channels, tracks in sets]
-        plain = _plain_in_sets(datablock, read_sets, path, to_enable, report)
-        to_enable |= {_place(each.channels, each.track): each for each in plain}
+        count_before = len(to_enable)
+        refusals: list[AnimationError] = []
+        for channels, tracks_of_set in sets:
+            read_set = [next(read_tracks) for _ in tracks_of_set]
+            try:
+                plain = _plain_in_set(datablock, channels, read_set, path, to_enable, report)
+                to_enable |= {_place(each.channels, each.track): each for each in plain}
+            except AnimationError as refusal:
+                refusals.append(refusal)
+        if len(to_enable) > count_before:
+            report.add(Report.on([datablock]))
+        refused = [finding for refusal in refusals for finding in refusal.findings]
+        reasons = [finding for finding in refused if not finding.has_nothing_to_do]
+        if len(refusals) < len(sets):
+            report.errors += reasons
+        else:
+            report.errors += refused if reasons else refused[:1]
     tracks = list(to_enable.values())
     report.tracks += len(tracks)
     for each in tracks:
@@ -185,32 +199,6 @@ def _enable_sets(
 
 def _place(channels: Channels, track: Track) -> _Place:
     return (*channels.identity, track.path)
-
-
-def _plain_in_sets(
-    datablock: bpy.types.ID,
-    sets: Sequence[tuple[Channels, Sequence[_ReadTrack]]],
-    path: Path | None,
-    taken: Collection[_Place],
-    report: Report,
-) -> list[TrackToEnable]:
-    """Return the datablock's plain tracks that can be enabled. Report the reasons against others."""
-    plain: list[TrackToEnable] = []
-    refusals: list[AnimationError] = []
-    for channels, tracks in sets:
-        try:
-            plain += _plain_in_set(datablock, channels, tracks, path, taken, report)
-        except AnimationError as refusal:
-            refusals.append(refusal)
-    if plain:
-        report.add(Report.on([datablock]))
-    refused = [finding for refusal in refusals for finding in refusal.findings]
-    reasons = [finding for finding in refused if not finding.has_nothing_to_do]
-    if len(refusals) < len(sets):
-        report.errors += reasons
-    else:
-        report.errors += refused if reasons else refused[:1]
-    return plain
 
 
 def _plain_in_set(

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 import bpy
 
-from ..action_users import users_of
 from ..bake.pipeline import bake
 from ..chosen_paths import WholePath
+from ..datablocks import users_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..report import Report
@@ -53,14 +53,8 @@ class FirstEdit:
     """The step from plain to TCB before an edit of parameters in the interface.
 
     The plain tracks of the keys become TCB with their motion preserved, handles play them, and Live is turned on for
-    their actions. Tracks that can't be made TCB remain plain, and the edit itself reports the reason.
-
-    Parameters
-    ----------
-    chosen
-        The keys to edit. If all of their tracks are TCB, nothing is changed.
-    defaults
-        Parameters of keys that have none of their own.
+    their actions. Tracks that can't be made TCB remain plain, and the edit itself reports the reason. If all tracks are
+    TCB, nothing is changed. `defaults` contains the parameters of keys that have none of their own.
     """
 
     def __init__(self, chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> None:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
-from ...interp.arguments import checked_finite
+from ...interp.arguments import checked_finite, checked_numbers
 from ...interp.fitting.tcb_dialects import Dialect, as_3ds, slopes_of_keys
 from ..arguments import LARGEST
 from ..bake.plans.sample_frames import APART
@@ -29,30 +29,19 @@ _LONE_HANDLE = 1.0
 
 @record(eq=False)
 class GivenKeys:
-    """The n keys of a property with d components, in the convention of a program.
-
-    Attributes
-    ----------
-    frames : ndarray, shape (n,)
-        Frames as given.
-    values : ndarray, shape (n, d)
-        Values of all components.
-    parameters : dict of str to ndarray, shape (n,)
-        Parameters of the dialect by name.
-    tangents_in, tangents_out : ndarray, shape (n, d)
-        Slopes per frame that replace the slopes defined by parameters, or NaN if not given.
-    interpolation : ndarray, shape (n,)
-        Blender's numbers for the interpolation after each key.
-    dialect : {"3DS", "LIGHTWAVE", "FBX", "KB"}
-        The convention that defines the parameters.
-    """
+    """The n keys of a property with d components, in the convention of a program."""
 
     frames: Float64Array
+    """Frames as given, shape (n,)."""
     values: Float64Array
+    """Values, shape (n, d)."""
     parameters: Mapping[str, Float64Array]
+    """Parameters of the dialect by name, each of shape (n,)."""
     tangents_in: Float64Array
+    """Slopes per frame that replace the slopes defined by parameters, shape (n, d), or NaN if not given."""
     tangents_out: Float64Array
     interpolation: EnumArray
+    """Blender's numbers for the interpolation after each key, shape (n,)."""
     dialect: Dialect
 
     @property
@@ -91,11 +80,14 @@ class GivenKeys:
 
         Each handle is one third of the segment away from its key. Handles beyond the float32 range are infinite or NaN.
         """
+        frames = self.stored_frames.astype(np.float64)
+        thirds = np.diff(frames) / 3.0 if len(frames) > 1 else np.array([_LONE_HANDLE])
+        reaches = np.append(thirds[0], thirds)[: len(frames)], np.append(thirds, thirds[-1])[-len(frames) :]
         with np.errstate(over="ignore", invalid="ignore"):
             before, after = self._slopes()
             return [
-                _keyframes(self.stored_frames, *columns, interpolation=self.interpolation)
-                for columns in zip(self.values.T, before.T, after.T, strict=True)
+                free_keys(frames, values, (left, right), reaches, self.interpolation)
+                for values, left, right in zip(self.values.T, before.T, after.T, strict=True)
             ]
 
     def _tangent_parameters(self) -> Float64Array:
@@ -119,7 +111,7 @@ def checked_keys(
     parameters: Mapping[str, Any],
     tangents_in: Any,
     tangents_out: Any,
-    interpolation: Any,
+    interpolation: str | Sequence[str],
     dialect: Dialect,
 ) -> GivenKeys:
     """Return the arguments of `set_keys` as arrays. Raise a TypeError or ValueError that names the argument."""
@@ -132,7 +124,10 @@ def checked_keys(
         raise ValueError(rpt_("values must be of shape ({:d}, d), not {}", len(at), numbers.shape))
     if not (np.abs(numbers) <= LARGEST).all():
         raise ValueError(rpt_("values must be in the range of float32"))
-    _check_frames(at)
+    with np.errstate(over="ignore"):
+        is_near = np.diff(at.astype(np.float32)) <= APART
+    if np.abs(at).max() > LAST_FRAME or is_near.any():
+        raise ValueError(rpt_("frames must increase by more than {:g} and must not exceed {:g}", APART, LAST_FRAME))
     given = GivenKeys(
         at,
         numbers,
@@ -152,13 +147,6 @@ def checked_keys(
     return given
 
 
-def _check_frames(frames: Float64Array) -> None:
-    with np.errstate(over="ignore"):
-        stored = frames.astype(np.float32)
-    if np.abs(frames).max() > LAST_FRAME or (np.diff(stored) <= APART).any():
-        raise ValueError(rpt_("frames must increase by more than {:g} and must not exceed {:g}", APART, LAST_FRAME))
-
-
 def _checked_parameter(name: str, value: Any, count: int) -> Float64Array:
     """Return a parameter with one value per key."""
     numbers = checked_finite(name, value)
@@ -171,10 +159,7 @@ def _checked_tangents(name: str, value: Any, shape: tuple[int, ...]) -> Float64A
     """Return the slopes on one side of the keys, with NaN for slopes that are not given."""
     if value is None:
         return np.full(shape, np.nan)
-    try:
-        slopes = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(rpt_("{:s} must be numbers: {}", name, error)) from error
+    slopes = checked_numbers(name, value)
     slopes = slopes[:, np.newaxis] if slopes.ndim == 1 else slopes
     if slopes.shape != shape:
         raise ValueError(rpt_("{:s} must be of shape {}, not {}", name, shape, slopes.shape))
@@ -183,34 +168,16 @@ def _checked_tangents(name: str, value: Any, shape: tuple[int, ...]) -> Float64A
     return slopes
 
 
-def _checked_interpolation(value: Any, count: int) -> EnumArray:
+def _checked_interpolation(value: str | Sequence[str], count: int) -> EnumArray:
     """Return Blender's number for the interpolation after each key."""
-    if isinstance(value, str):
-        value = [value] * count
-    elif not isinstance(value, Iterable):
-        raise TypeError(rpt_("interpolation must be a name, or a list of names, not {!r}", value))
-    names, accepted = list(value), get_args(KeyInterpolation)
+    names = [value] * count if isinstance(value, str) else value
     if len(names) != count:
         raise ValueError(rpt_("interpolation must be one name, or a list of {:d} names, not {:d}", count, len(names)))
-    for name in names:
-        if name not in accepted:
-            raise ValueError(rpt_("interpolation {!r} is not one of {:s}", name, ", ".join(accepted)))
     return np.array([INTERPOLATION[name] for name in names], dtype=np.uint8)
 
 
 def _are_within_limits(parameters: Mapping[str, Float64Array]) -> bool:
     return all(
         bool(((lowest <= parameters[name]) & (parameters[name] <= highest)).all())
-        for name, (lowest, highest) in ((name, LIMITS[name]) for name in PARAMETERS)
+        for name, (lowest, highest) in LIMITS.items()
     )
-
-
-def _keyframes(
-    frames: Float32Array, values: Float64Array, before: Float64Array, after: Float64Array, interpolation: EnumArray
-) -> Keyframes:
-    """Return the keys of one component with FREE handles, from the slopes before and after the keys."""
-    count = len(frames)
-    at = frames.astype(np.float64)
-    thirds = np.diff(at) / 3.0 if count > 1 else np.array([_LONE_HANDLE])
-    reach_before, reach_after = np.append(thirds[0], thirds)[:count], np.append(thirds, thirds[-1])[-count:]
-    return free_keys(at, values, (before, after), (reach_before, reach_after), interpolation)

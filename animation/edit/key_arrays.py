@@ -30,7 +30,7 @@ from ..store.tracks import Track
 from ..translation import rpt_
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 from .find_track import find_track
-from .given_keys import GivenKeys, checked_keys
+from .given_keys import GivenKeys, KeyInterpolation, checked_keys
 from .write_parameters import Change, write_numbers
 
 _NAMES = {number: name for name, number in INTERPOLATION.items()}
@@ -80,7 +80,7 @@ def set_keys(  # noqa: PLR0913
     ease_from: object = 0.0,
     tangents_in: object = None,
     tangents_out: object = None,
-    interpolation: object = "BEZIER",
+    interpolation: KeyInterpolation | Sequence[KeyInterpolation] = "BEZIER",
     dialect: Dialect = "3DS",
 ) -> Report:
     """Replace the keys of a track with keys that have TCB parameters or tangents from another program.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Insert keys on the motion, and change the frames and values of keys.
+"""Insert keys on the motion, and change their frames, values, handle types and interpolation.
 
 Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Tracks played by handles are
 updated later, as after an edit in an animation editor.
@@ -7,18 +7,23 @@ updated later, as after an edit in an animation editor.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 
-from ..fcurves.frames import LAST_FRAME, ONE_KEY, is_among, matching_rows
+from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among, matching_rows, union
 from ..fcurves.joined_keys import merged
-from ..fcurves.keyframes import Float32Array, Keyframes, made_like
+from ..fcurves.keyframes import HANDLE, Float32Array, Keyframes, made_like
+from ..fcurves.write_keys import write
 from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.parameters import Numbers
+from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
-from .change_own_curves import moved, own_points, with_values, write_own_curves
-from .find_track import check_writable, writable
+from .change_own_curves import bake_again, moved, own_points, with_values, write_own_curves
+from .find_track import check_writable, find_track, writable
+from .set_parameters import set_parameters
 from .track_keys import TrackKeys
 
 
@@ -111,3 +116,39 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
         own, points = channel
         places, rows = matching_rows(keys.frames, own.keys.frames)
         write_own_curves(channels, track, {component: with_values(track, own, points, rows, new_values[places])})
+
+
+_SIDES = (("handle_left_type", CHOSEN_LEFT), ("handle_right_type", CHOSEN_RIGHT))
+
+
+def free_handles(keys: TrackKeys) -> None:
+    """If the animator has chosen the type of a handle, set the type to *Free*, so that TCB places the handle.
+
+    A track that is not played by handles is unchanged. Raises AnimationError if the track can't be changed.
+    """
+    channels, track = writable(keys.datablock, keys.track)
+    if not track.is_played_by_handles:
+        return
+    # Otherwise, a handle whose type is not recorded as chosen would seem to have been dragged.
+    bake_again(channels, [track])
+    track = find_track(keys.datablock, track.path)
+    for index, (own, points) in own_points(track).items():
+        is_wanted = is_among(own.keys.frames, keys.frames)
+        types_by_side = {}
+        for name, flag in _SIDES:
+            types_by_side[name] = getattr(points, name).copy()
+            types_by_side[name][own.rows[is_wanted & ((own.chosen & flag) != 0)]] = HANDLE["FREE"]
+        write(track.channels[index], points.with_(**types_by_side))
+    bake_again(channels, [find_track(keys.datablock, track.path)])
+
+
+def make_bezier(keys: TrackKeys) -> None:
+    """Set keys, and the keys before them, to Bezier, so that TCB plays the segments on both sides.
+
+    Raises AnimationError if the track can't be changed.
+    """
+    frames = [keys.frames]
+    for own in keys.own.values():
+        previous_rows = np.searchsorted(own.keys.frames, keys.frames - np.float32(SAME_FRAME)) - 1
+        frames.append(own.keys.frames[previous_rows[previous_rows >= 0]])
+    set_parameters(replace(keys, frames=union(frames)), {}, interpolation="BEZIER")

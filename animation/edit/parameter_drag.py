@@ -10,9 +10,10 @@ Plain tracks become TCB at the first step, and plain again if the drag is cancel
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 import bpy
 import numpy as np
@@ -24,11 +25,38 @@ from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, evaluate_anew, users_of_channels
 from ..fcurves.linked_data import check_editable
 from ..store.parameters import LIMITS, Numbers
-from .drag_pace import Pace
 from .first_edit import FirstEdit
 from .recorded_tracks import RecordedTrack, record_tracks, revert_tracks
 from .set_parameters import set_parameters_of_each
 from .track_keys import TrackKeys, current_tracks, read_again
+
+QUICK, REST = 0.04, 0.1
+"""Times in seconds. If a step takes longer than QUICK, the next steps wait for REST, and only the last of them is
+shown."""
+
+
+class Pace:
+    """A rate limit for slow steps, so that the steps never queue up."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._rests_until = -math.inf
+
+    @property
+    def rest(self) -> float:
+        """Return the number of seconds that the next step must wait."""
+        return max(0.0, self._rests_until - self._clock())
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """Measure the duration of a step. If the step was slow, delay the next steps."""
+        start = self._clock()
+        try:
+            yield
+        finally:
+            end = self._clock()
+            self._rests_until = end + REST if end - start > QUICK else -math.inf
+
 
 Given = Sequence[Mapping[str, Numbers]]
 """New values for the keys of each track: one array per name, with one value per key, or no arrays.
@@ -38,17 +66,10 @@ All tracks have the same names. Only tracks with velocities also have velocity n
 
 
 class ParameterDrag:
-    """A drag that shows new parameters of keys, and then applies or cancels the change.
-
-    Parameters
-    ----------
-    chosen
-        The keys of each track, as they were before the drag.
-    defaults
-        Parameters of keys that have none of their own.
-    """
+    """A drag that shows new parameters of keys, and then applies or cancels the change."""
 
     def __init__(self, chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> None:
+        """Prepare a drag of the keys. `defaults` contains the parameters of keys that have none of their own."""
         self.chosen = list(chosen)
         """The keys, read again if their tracks were enabled."""
         self.is_shown = False
@@ -151,7 +172,6 @@ class ParameterDrag:
         self.is_shown = True
 
     def _show(self) -> list[AnimationError]:
-        """Show the last step."""
         with self._pace.step():
             for preview, numbers in self._previews:
                 given = {

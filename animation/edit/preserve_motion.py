@@ -90,7 +90,6 @@ def _with_chosen_interpolations(to_enable: TrackToEnable, report: Report) -> dic
 
 
 def _is_all_linear(own_keys: Mapping[int, OwnKeys]) -> bool:
-    """Return whether all segments are linear."""
     return all((own.keys.interpolation[:-1] == INTERPOLATION["LINEAR"]).all() for own in own_keys.values())
 
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
 from ...interp.rotations.rotation_faults import KeyFaults, find_faults
-from ..action_users import strips_of, users_of_each
 from ..arguments import checked
-from ..datablocks import HAS_SLOTS, animation_data, name_of
+from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
 from ..errors import AnimationError, Finding, as_dict
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, channels_in, channels_of
@@ -251,11 +250,8 @@ def _changes_values(modifier: Any) -> bool:
 
     Every modifier can change the pose, except a Cycles modifier without an offset.
     """
-    if modifier.mute:
-        return False
-    if modifier.type != "CYCLES":
-        return True
-    return "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
+    is_offset_possible = modifier.type != "CYCLES" or "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
+    return is_offset_possible and not modifier.mute
 
 
 def _list_faults(

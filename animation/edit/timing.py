@@ -8,7 +8,7 @@ its keys repeat, or if their values range from 0 to 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -32,7 +32,6 @@ from ..sampling.properties import is_driven
 from ..store.find_tracks import find_tracks
 from ..store.frame_function_paths import FRAME_FUNCTION, frame_function_path, give_name, take_name
 from ..store.own_keys import key_frames, read_own_keys
-from ..store.tracks import Track
 from ..translation import rpt_
 from .find_track import find_track
 
@@ -44,19 +43,13 @@ _REPEATED = {"LOOP": "REPEAT", "PING_PONG": "MIRROR"}
 
 @record()
 class Timing:
-    """A new frame function.
-
-    Attributes
-    ----------
-    curve : bpy.types.FCurve
-        The F-curve of the frame function.
-    speed_change : float or None
-        The maximum relative error in the distance per frame, with the curve evaluated by Blender. None for shapes
-        without constant speed.
-    """
+    """A new frame function."""
 
     curve: bpy.types.FCurve
+    """The F-curve of the frame function."""
     speed_change: float | None = None
+    """The maximum relative error in the distance per frame, with the curve evaluated by Blender. None for shapes
+    without constant speed."""
 
 
 @checked
@@ -121,7 +114,11 @@ def retime(  # noqa: PLR0913
     if shape in _BETWEEN:
         if not (by or track):
             raise AnimationError(Finding("TIMING_WHICH_TRACK", name_of(datablock)))
-        speed = _constant_speed(find_track(of or datablock, by or track), _BETWEEN[shape], defaults or {})
+        timed = find_track(of or datablock, by or track)
+        splines = track_splines(timed, timed.settings, read_own_keys(timed), defaults or {})
+        speed = ConstantSpeed([track_spline.spline for track_spline in splines], _BETWEEN[shape])
+        if not speed.arc.length:
+            raise timed.error("TIMING_STILL")
         fcurve = _cleared_curve(datablock, track)
         _write_speed(fcurve, speed)
         _notify_blender(fcurve)
@@ -133,7 +130,8 @@ def retime(  # noqa: PLR0913
     fcurve = _cleared_curve(datablock, track)
     _write_lines(fcurve, _keys_of_shape(shape, first, last, scale=scale, held=held, length=length))
     if shape in _REPEATED:
-        _repeat(fcurve, _REPEATED[shape])
+        modifier: Any = fcurve.modifiers.new("CYCLES")
+        modifier.mode_before = modifier.mode_after = _REPEATED[shape]
     elif shape == "FRACTION":
         _map_fraction(fcurve, first, last)
     else:
@@ -279,11 +277,6 @@ def _write_lines(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) 
     fcurve.update()
 
 
-def _repeat(fcurve: bpy.types.FCurve, mode: str) -> None:
-    modifier: Any = fcurve.modifiers.new("CYCLES")
-    modifier.mode_before = modifier.mode_after = mode
-
-
 def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
     modifier: Any = fcurve.modifiers.new("ENVELOPE")
     modifier.reference_value, modifier.default_min, modifier.default_max = 0.0, 0.0, 1.0
@@ -293,14 +286,6 @@ def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
     # may crash Blender (4.2 to 5.2).
     points.foreach_set("min", [first])
     points.foreach_set("max", [last])
-
-
-def _constant_speed(track: Track, between: Between, defaults: Mapping[str, float]) -> ConstantSpeed:
-    splines = track_splines(track, track.settings, read_own_keys(track), defaults)
-    speed = ConstantSpeed([track_spline.spline for track_spline in splines], between)
-    if not speed.arc.length:
-        raise track.error("TIMING_STILL")
-    return speed
 
 
 def _write_speed(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> None:

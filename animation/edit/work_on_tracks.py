@@ -12,9 +12,8 @@ from operator import attrgetter
 
 import bpy
 
-from ..action_users import action_strips
 from ..chosen_paths import path_filter
-from ..datablocks import animation_data, name_of
+from ..datablocks import action_strips, animation_data, name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew

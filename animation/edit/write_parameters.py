@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
@@ -63,17 +61,6 @@ class Change:
     """New parameters and velocities of each channel's keys at the frames, with NaN to unset."""
 
 
-class _EditedChannel(NamedTuple):
-    """A channel of a changed track."""
-
-    track: Track
-    channel: OwnChannel
-    to_change: BoolArray
-    """Mask of the keys to change."""
-    numbers: NumbersByName
-    """New parameters and velocities of the keys to change."""
-
-
 def write_numbers(changes: Sequence[Change], interpolation: str | None = None, is_drag_step: bool = False) -> None:
     """Write new parameters and velocities of keys on different tracks of one action.
 
@@ -81,25 +68,28 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
     immediately, because a step of a drag has no undo step.
     """
     channels, tracks = changes[0].channels, [change.track for change in changes]
-    edited_by_track = [
-        [_edited_channel(change, index, own, interpolation) for index, own in change.own.items()] for change in changes
+    edited = [
+        (change, _edited_channel(change, index, own, interpolation))
+        for change in changes
+        for index, own in change.own.items()
     ]
-    edited = list(chain.from_iterable(edited_by_track))
     named, rows = record_rows(
-        [each.channel for each in edited], [each.numbers for each in edited], [each.to_change for each in edited]
+        [channel for _, channel in edited],
+        [change.numbers.get(channel.component, {}) for change, channel in edited],
+        [is_among(channel.own.keys.frames, change.frames) for change, channel in edited],
     )
     write_identities(
         [
-            (each.track.channels[each.channel.component], keys)
-            for each, keys in zip(edited, named, strict=True)
-            if not each.track.is_baked and (keys.identities != each.channel.own.identities).any()
+            (change.track.channels[channel.component], keys)
+            for (change, channel), keys in zip(edited, named, strict=True)
+            if not change.track.is_baked and (keys.identities != channel.own.identities).any()
         ]
     )
     states_before_bake = [track.state for track in tracks if track.state is not None and track.is_baked]
-    keys_after = iter(named)
+    channels_after = iter([(channel, keys) for (_, channel), keys in zip(edited, named, strict=True)])
     changed_states = []
-    for track, edited_channels in zip(tracks, edited_by_track, strict=True):
-        state = _state_after(track, [(each.channel, next(keys_after)) for each in edited_channels])
+    for change, track in zip(changes, tracks, strict=True):
+        state = _state_after(track, [next(channels_after) for _ in change.own])
         if state is not track.state:
             changed_states.append(state)
             track.state = state
@@ -108,20 +98,19 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
     _play(channels, tracks, is_drag_step, states_before_bake)
 
 
-def _edited_channel(change: Change, index: int, own: OwnKeys, interpolation: str | None) -> _EditedChannel:
+def _edited_channel(change: Change, index: int, own: OwnKeys, interpolation: str | None) -> OwnChannel:
     """Return a channel of the changed track. If there is a new interpolation, set it on the channel's keys."""
     state = change.track.state
     assert state is not None
-    to_change = is_among(own.keys.frames, change.frames)
     if interpolation is not None:
+        to_change = is_among(own.keys.frames, change.frames)
         if not change.track.is_baked:
             points = change.track.channels[index].keyframe_points
             kinds = KeyBlock([points]).read("interpolation")
             kinds[own.rows[to_change]] = INTERPOLATION[interpolation]
             points.foreach_set("interpolation", kinds)
         own = _interpolated(own, to_change, interpolation)
-    channel = OwnChannel(state.identity, index, own, index in state.channels)
-    return _EditedChannel(change.track, channel, to_change, change.numbers.get(index, {}))
+    return OwnChannel(state.identity, index, own, index in state.channels)
 
 
 def _interpolated(own: OwnKeys, to_change: BoolArray, interpolation: str) -> OwnKeys:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..action_users import users_of
-from ..datablocks import HAS_SLOTS, animation_data, name_of
+from ..datablocks import HAS_SLOTS, animation_data, name_of, users_of
 from ..errors import AnimationError, Finding
 
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import bpy
 
-from ..action_users import users_of_each
-from ..datablocks import HAS_SLOTS, animation_data
+from ..datablocks import HAS_SLOTS, animation_data, users_of_each
 from ..errors import AnimationError
 from ..records import record
 from ..scene_time import action_time

@@ -14,7 +14,6 @@ neighboring key is inserted in Blender and then deleted.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,21 +36,17 @@ _ROUNDED = 1e-6
 """Rounding error of handles in frame and value, relative to the key's frame or value, or to 1 if that is larger."""
 
 
-class DraggedHandle(NamedTuple):
-    """The handles on one side of a key in channels with a common spline. At least one of the handles was dragged."""
+def find_dragged(
+    track: Track, own: OwnChannels, all_channels: OwnChannels
+) -> Iterator[tuple[int, str, dict[int, CurvePoint]]]:
+    """Yield the dragged handles of the channels in `own`, which have a common spline.
 
-    row: int
-    side: str
-    points: dict[int, CurvePoint]
-    """The key's value, and the derivative that the handle defines, by channel."""
-
-
-def find_dragged(track: Track, own: OwnChannels, all_channels: OwnChannels) -> Iterator[DraggedHandle]:
-    """Yield the dragged handles of the channels in `own`, which have a common spline."""
+    For each key and side with a dragged handle in any of the channels, yield the row, the side and, by channel, the
+    key's value and the derivative that the handle defines.
+    """
     unmoved = {index: _unmoved_keys(track, index, keys) for index, keys in all_channels.items()}
     all_unmoved = all(mask.all() for mask in unmoved.values())
     masks = [_sides_dragged(track, index, keys, unmoved[index], all_unmoved) for index, keys in own.items()]
-    # A handle counts as dragged if it was dragged in any of the channels.
     rows_by_side = [np.flatnonzero(np.any(masks_of_side, axis=0)) for masks_of_side in zip(*masks, strict=True)]
     if not any(map(len, rows_by_side)):
         return
@@ -61,7 +56,7 @@ def find_dragged(track: Track, own: OwnChannels, all_channels: OwnChannels) -> I
             points = {
                 index: CurvePoint(float(keys.values[row]), _slope(keys, row, side)) for index, keys in keys_now.items()
             }
-            yield DraggedHandle(row, side, points)
+            yield row, side, points
 
 
 def may_be_dragged(own: OwnKeys, joined: Joined, written: Written) -> BoolArray:
@@ -161,7 +156,6 @@ def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32
 
 
 def _slope(keys: Keyframes, row: int, side: str) -> float:
-    """Return the derivative per frame that a handle defines."""
     frames, value = (getattr(keys, side)[row] - keys.co[row]).astype(np.float64)
     length = max(abs(frames), _SHORTEST)
     return float(value / (length if side == "handle_right" else -length))

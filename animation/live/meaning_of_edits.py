@@ -133,8 +133,8 @@ _Goals = dict[int, dict[str, _Goal]]
 def _goals(track: Track, own: OwnChannels, all_channels: OwnChannels, can_bend: bool) -> _Goals:
     """Return the goals at keys, for the channels in `own`, which have a common spline."""
     goals: _Goals = {}
-    for dragged in find_dragged(track, own, all_channels):
-        goals.setdefault(dragged.row, {})[dragged.side] = _goal(track, dragged.points, is_dragged=True)
+    for row, side, points in find_dragged(track, own, all_channels):
+        goals.setdefault(row, {})[side] = _goal(track, points, is_dragged=True)
     for row, points in find_inserted(track, own) if can_bend else ():
         goals[row] = dict.fromkeys(SIDES, _goal(track, points, is_dragged=False))
     return goals

@@ -88,7 +88,6 @@ def read_other_states(tracks: Iterable[Track], reader: KeyReader) -> list[OtherS
 
 
 def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
-    """Return the bytes of each key, one row per key."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(count, -1 if count else 0)
 
 

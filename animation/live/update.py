@@ -65,7 +65,7 @@ def refresh(
         if watch.is_live != (options_for is not None):
             watch.key_places, watch.bake_inputs, watch.other_state = {}, {}, {}
             watch.is_live = options_for is not None
-        report.notes, watch.slot.new_notes = [*report.notes, *watch.slot.new_notes], []
+        report.notes, watch.new_notes = [*report.notes, *watch.new_notes], []
         report.add(_update_tracks(watch, channels, watch.edited_by_fast_check(), options_for, complete))
         report.notes += watch.lock_again(channels)
     return report
@@ -84,14 +84,11 @@ def check_remaining(
     """
     report = Report()
     checked = []
-    for channels, watch in _watched(watches, action, anew=False):
-        if options_for is not None:
-            report.add(_update_tracks(watch, channels, watch.edited_by_full_check(seconds), options_for, complete))
-        else:
-            watch.unsure.clear()
+    for channels, watch in _watched(watches, action, anew=False) if options_for is not None else ():
+        report.add(_update_tracks(watch, channels, watch.edited_by_full_check(seconds), options_for, complete))
         checked.append(watch)
     for watch in _watches_of(watches, action):
-        if not any(watch is other for other in checked):
+        if watch not in checked:
             # The slot has no users, for example after exiting tweak mode. The slot is checked when it has users again.
             watch.unsure.clear()
     return report
@@ -108,7 +105,7 @@ def refresh_all(
     All notes on rotation modes are repeated.
     """
     for watch in _watches_of(watches, action):
-        watch.slot.mode_notes, watch.slot.new_notes = [], []
+        watch.mode_notes, watch.new_notes = [], []
     for _, watch in _watched(watches, action, anew=True):
         watch.key_places, watch.bake_inputs, watch.refused = {}, {}, {}
     report = refresh(watches, action, options_for, complete)
@@ -134,10 +131,10 @@ def _update_tracks(
     watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None, complete: bool
 ) -> Report:
     """Update edited tracks of a live action in their current output, and tracks that nothing plays yet."""
-    tracks = [] if options_for is None else [*tracks, *watch.worth_trying(watch.slot.not_played)]
+    tracks = [] if options_for is None else [*tracks, *watch.worth_trying(watch.not_played)]
     if not tracks or options_for is None:
         return Report()
-    users = watch.slot.users
+    users = watch.users
     present = refreshed(users[0], channels, tracks)
     is_first = not all(track.is_played for track in present)
     options = options_for(users) if is_first else _OPTIONS
@@ -152,7 +149,7 @@ def _watched(watches: Watches, action: bpy.types.Action, anew: bool) -> Iterator
     """Yield the channels and the watch of each slot that has users. If `anew` is true, its tracks are found again."""
     for channels in channels_in(action):
         watch = watches.setdefault((action.session_uid, channels.slot_handle), Watch())
-        if watch.slot.find(channels, anew):
+        if watch.find(channels, anew):
             yield channels, watch
 
 

@@ -16,7 +16,7 @@ from ..edit.track_keys import TrackKeys
 from ..live.key_tangents import KeyTangents
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track
-from .movable_point import movable_point
+from .dragged_point import movable_point
 from .points import Spot, Vector
 
 Side = Literal["handle_left", "handle_right"]

@@ -1,23 +1,138 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Insert and delete the keys of a path, in all tracks that move the point."""
+"""The keys of a path: insert and delete them in all tracks that move the point, and move them in value and time."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cached_property
 
+import bpy
 import numpy as np
+import numpy.typing as npt
 
 from ...interp import KeysError
-from ..bake.exact_motion import channel_values
-from ..edit.change_own_curves import own_points, write_own_curves
+from ..bake.drags import rebake_step
+from ..bake.exact_motion import channel_values, leaves_keys
+from ..datablocks import animation_data
+from ..edit.change_own_curves import moved, put_own_keys, write_own_curves
+from ..edit.find_track import check_writable, writable
 from ..edit.keys import make_key
 from ..errors import AnimationError, Finding
+from ..fcurves.channels import Channels, users_of_channels
 from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import BoolArray, Keyframes
+from ..fcurves.read_keys import read
+from ..report import Report
 from ..sampling.inexact_tracks import is_inexact
+from ..store.find_tracks import refreshed
+from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.tracks import Track
-from .keyed_track import KeyedTrack, Values, check_can_change
 from .points import Spot, moving_tracks
+
+Values = npt.NDArray[np.float64]
+"""One value per component of a track."""
+
+
+class KeyedTrack:
+    """The keys of a track at one frame, and the track in channels that can be edited.
+
+    Raises AnimationError, without changing anything, if the keys can't be changed.
+    """
+
+    def __init__(self, datablock: bpy.types.ID, track: Track, frame: float) -> None:
+        self.datablock, self.frame = datablock, frame
+        check_can_change(datablock, track, frame)
+        key_frames = {index: own.keys.frames for index, own in read_own_keys(track).items()}
+        self.components = [
+            index for index, frames in key_frames.items() if (np.abs(frames - frame) <= SAME_FRAME).any()
+        ]
+        """The components that have a key at the frame."""
+        if not self.components:
+            raise track.error("NO_KEY_AT_FRAME", frame=frame)
+        others = np.concatenate([frames[np.abs(frames - frame) > SAME_FRAME] for frames in key_frames.values()])
+        self.room = (
+            float(others[others < frame].max(initial=-np.inf)),
+            float(others[others > frame].min(initial=np.inf)),
+        )
+        """The frames of the previous and next keys of any component. Infinite if there is none."""
+        self.channels: Channels
+        # This may copy a linked action, so all checks come before.
+        self.channels, self.track = writable(datablock, track)
+        (self._users,) = users_of_channels([self.channels])
+
+    def values(self) -> Values:
+        """Return the channel values at the frame, or the current values for components without a channel."""
+        numbers = [self.track.component(index) for index in range(len(self.track.rest))]
+        for index, fcurve in self.track.channels.items():
+            numbers[index] = fcurve.evaluate(self.frame)
+        # On a baked curve, other values may represent the same orientation.
+        for index, keys in self.keys().items():
+            numbers[index] = float(keys.values[self.is_at(keys)][0])
+        return np.array(numbers, dtype=np.float64)
+
+    def write(self, values: Values) -> None:
+        """Move the keys, with their handles, to these values. Components without a key are not changed.
+
+        `play` bakes a baked track again.
+        """
+        keys = self.keys()
+        changed = {index: moved(own, self.is_at(own), values=values[index]) for index, own in keys.items()}
+        put_own_keys(self.channels, self.track, changed)
+
+    def move_to(self, frame: float) -> None:
+        """Move the keys to another frame within `room`."""
+        keys = self.keys()
+        changed = {index: moved(own, self.is_at(own), frames=frame) for index, own in keys.items()}
+        put_own_keys(self.channels, self.track, changed)
+        self.frame = frame
+
+    def refresh(self) -> None:
+        """Read the track's state again after its table has changed."""
+        (self.track,) = refreshed(self.datablock, self.channels, [self.track])
+
+    def play(self) -> Report:
+        """Update the track if it is baked or live, without waiting for Live."""
+        report = rebake_step(self._users, self.channels, [self.track])
+        if self.track.is_baked:
+            self.refresh()
+        return report
+
+    @cached_property
+    def leaves_keys(self) -> bool:
+        """Return whether the motion does not pass through the keys."""
+        return leaves_keys(self.track)
+
+    def played(self, values: Values) -> Values:
+        """Return the channel values of the motion at the frame if the keys get these values."""
+        if not self.leaves_keys:
+            return values
+        own = read_own_keys(self.track)
+        for index in self.components:
+            keys = own[index].keys
+            own[index] = own[index].with_(keys=moved(keys, self.is_at(keys), values=values[index]))
+        return channel_values(self.track, own, self.frame, {})
+
+    def is_at(self, keys: Keyframes) -> BoolArray:
+        """Return a mask that is true for the key at the frame."""
+        at: BoolArray = np.abs(keys.frames - np.float32(self.frame)) <= SAME_FRAME
+        return at
+
+    def keys(self) -> dict[int, Keyframes]:
+        """Return the animator's keys on the components that have a key at the frame."""
+        if self.track.is_baked:
+            return {index: own.keys for index, own in read_own_keys(self.track).items() if index in self.components}
+        return {index: read(self.track.channels[index]) for index in self.components}
+
+
+def check_can_change(datablock: bpy.types.ID, track: Track, frame: float) -> None:
+    """Raise AnimationError if the track can't be changed, or if retiming or an NLA strip shifts its keys in time."""
+    check_writable(datablock, track)
+    if function_of(track) is not None:
+        raise track.error("PLAYED_AT_OTHER_TIMES", frame=frame)
+    animation = animation_data(datablock)
+    if animation is not None and animation.use_tweak_mode:
+        raise track.error("TWEAKED_TIMES", frame=frame)
 
 
 def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
@@ -90,9 +205,7 @@ def delete_key(spot: Spot) -> None:
         ):
             raise track.error("LAST_KEY", frame=spot.frame)
     for keyed_track in keyed_tracks(spot):
-        points = own_points(keyed_track.track)
-        keys = {index: points[index][1] for index in keyed_track.components}
-        remaining = {index: own.take(~keyed_track.is_at(own)) for index, own in keys.items()}
+        remaining = {index: own.take(~keyed_track.is_at(own)) for index, own in keyed_track.keys().items()}
         write_own_curves(keyed_track.channels, keyed_track.track, remaining)
         if not keyed_track.track.is_baked:
             keyed_track.play()

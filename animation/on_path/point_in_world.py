@@ -11,7 +11,7 @@ from ..bake.exact_motion import ExactSampler
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import world_matrices
 from ..sampling.transforms import Matrices, TransformSampler
-from .keyed_track import KeyedTrack, Values
+from .keys import KeyedTrack, Values
 from .points import Spot, Vector
 
 _MOST_CORRECTIONS = 6

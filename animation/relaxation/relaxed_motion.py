@@ -42,17 +42,7 @@ _CUBE = math.sqrt(3.0)
 
 
 class Mover:
-    """A location or rotation track with keys that may change.
-
-    Attributes
-    ----------
-    key_count : int
-        The number of keys that may change.
-    rows : dict
-        The rows of the keys that may change, by component.
-    start : ndarray
-        The values of these keys before the relaxation, one component after the other.
-    """
+    """A location or rotation track with keys that may change."""
 
     def __init__(
         self, datablock: bpy.types.ID, path: str, key_frames: Sequence[float], defaults: Mapping[str, float]
@@ -78,8 +68,11 @@ class Mover:
         if is_missing.any():
             raise self.track.error("NO_KEY_AT_FRAME", frame=float(chosen_frames[is_missing][0]))
         self.key_count = len(chosen_frames)
+        """The number of keys that may change."""
         self.rows = {index: np.flatnonzero(is_among(own.frames, chosen_frames)) for index, own in self._own.items()}
+        """The rows of the keys that may change, by component."""
         self.start = np.concatenate([self._own[index].values[rows] for index, rows in self.rows.items()], dtype=float)
+        """The values of these keys before the relaxation, one component after the other."""
 
     def values(self, numbers: Values) -> dict[int, Values]:
         """Return the values of the keys that may change, by component."""

@@ -7,8 +7,7 @@ from contextlib import suppress
 
 import bpy
 
-from ..action_users import action_strips, strips_of
-from ..datablocks import animation_data, name_of
+from ..datablocks import action_strips, animation_data, name_of, strips_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, animates, strip_channels
 from ..fcurves.linked_data import check_editable, check_not_linked

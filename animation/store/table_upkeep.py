@@ -9,8 +9,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ..action_users import users_of
-from ..datablocks import HAS_SLOTS
+from ..datablocks import HAS_SLOTS, users_of
 from ..errors import AnimationError
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import channels_in, channels_of

@@ -13,10 +13,9 @@ from ...animation.errors import AnimationError
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.frames import SAME_FRAME
 from ...animation.number_text import number_text
+from ...animation.on_path.dragged_point import DraggedTip, movable_point
 from ...animation.on_path.dragged_tangent import DraggedTangent, Side
-from ...animation.on_path.dragged_tip import DraggedTip
 from ...animation.on_path.keys import keyed_tracks
-from ...animation.on_path.movable_point import movable_point
 from ...animation.on_path.points import Spot, Vector, moving_tracks
 from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_

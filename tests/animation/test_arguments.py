@@ -114,7 +114,7 @@ NO_FUNCTIONS = {
 def arguments_of(animation, function):
     """Return valid arguments, by name, with which the function does something."""
     item, child = bpy.data.objects["Thing"], bpy.data.objects["Child"]
-    table = animation.edit.table_export.Table("FRAME", np.array([1.0]), {})
+    table = animation.edit.tables.Table("FRAME", np.array([1.0]), {})
     return {
         "datablock": item,
         "item": child if function == "joint_gap" else item,

@@ -312,12 +312,14 @@ def raise_key(animation, item: bpy.types.Object) -> None:
 def drag_on_path(animation, item: bpy.types.Object) -> None:
     """Drag the key in steps, as with the mouse. Change first its value, then its frame."""
     points, movable = (
-        importlib.import_module(f"{animation.__name__}.on_path.{name}") for name in ("points", "movable_point")
+        importlib.import_module(f"{animation.__name__}.on_path.{name}") for name in ("points", "dragged_point")
     )
     followed = points.Followed("ORIGIN", "Z", 1.0)
-    held = movable.movable_point(points.Spot(bpy.context.scene, item, "", followed, 30.0))
+    spot = points.Spot(bpy.context.scene, item, "", followed, 30.0)
+    held = movable.movable_point(spot)
     for away in ((0.5, 0.0, 0.0), (1.0, 0.25, 0.0), (-0.5, 0.5, 1.0)):
-        assert held.move_to(held.position() + np.array(away)).errors == []
+        position = movable.PointInWorld(spot, held.track).now()
+        assert held.move_to(position + np.array(away)).errors == []
     for frame in (31.0, 33.5, 32.25):
         held.track.move_to(frame)
         assert held.track.play().errors == []

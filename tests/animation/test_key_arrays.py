@@ -152,7 +152,7 @@ def test_keys_replace_a_tcb_track(box: Any, animation: Any) -> None:
         ({"values": VALUES[:, :2]}, "have 3 components, not 2"),
         ({"tension": [0, 0]}, "tension must be a number or of shape"),
         ({"tangents_in": VALUES[:2]}, "tangents_in must be of shape"),
-        ({"interpolation": "CUBIC"}, "interpolation 'CUBIC' is not one of"),
+        ({"interpolation": "CUBIC"}, "interpolation must be one of BEZIER, LINEAR, CONSTANT, not 'CUBIC'"),
         ({"interpolation": ["LINEAR"]}, "a list of 5 names, not 1"),
         ({"dialect": "MAX"}, "dialect"),
         ({"ease_to": 0.5, "dialect": "KB"}, "ease_to"),

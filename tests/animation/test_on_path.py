@@ -32,7 +32,7 @@ NEAR = 1e-5
 
 @pytest.fixture
 def on_path(animation):
-    for name in ("points", "movable_point", "dragged_tangent", "keys"):
+    for name in ("points", "dragged_point", "dragged_tangent", "keys"):
         import_module(f"{animation.__name__}.on_path.{name}")
     return animation.on_path
 
@@ -47,11 +47,16 @@ def spot(scene, on_path):
     return made
 
 
+def position_of(on_path, spot, held):
+    """Return the world position of a path's point at the key's frame."""
+    return on_path.dragged_point.PointInWorld(spot, held.track).now()
+
+
 def moved_to(on_path, spot, target):
     """Drag a path's point at a key to a world position, and return the resulting position."""
-    held = on_path.movable_point.movable_point(spot)
+    held = on_path.dragged_point.movable_point(spot)
     held.move_to(np.asarray(target, dtype=np.float64))
-    return held.position()
+    return position_of(on_path, spot, held)
 
 
 def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
@@ -146,7 +151,7 @@ def test_a_baked_key_under_a_constraint_goes_where_it_is_dragged(scene, on_path,
         return keys, {name: value for name, value in table.items() if name not in ("rows", "stamp")}
 
     before = state()
-    held = on_path.movable_point.movable_point(spot(item, 20))
+    held = on_path.dragged_point.movable_point(spot(item, 20))
     assert state() == before
     held.move_to(wanted)
     assert np.abs(seen(item, 20) - wanted).max() < NEAR
@@ -279,7 +284,7 @@ def test_a_tip_under_a_constraint_comes_as_near_as_blender_lets_it(rig, on_path,
 
 def test_a_ray_meets_the_sphere_on_the_side_of_the_tip(rig, on_path, spot):
     turn(rig, "arm", "QUATERNION")
-    held = on_path.movable_point.movable_point(spot(rig, 20, "arm", "TAIL"))
+    held = on_path.dragged_point.movable_point(spot(rig, 20, "arm", "TAIL"))
     head, tip = seen(rig, 20, "arm"), seen(rig, 20, "arm", (0, rig.data.bones["arm"].length, 0))
     eye = tip + 3 * (tip - head) + (0.5, 0.2, 0.1)
     at = held.target(eye, tip - eye)
@@ -294,7 +299,7 @@ def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spo
     scene.frame_set(20)
     before = everything(item)
     module, recorded = record(animation, item)
-    held = on_path.movable_point.movable_point(spot(item, 20))
+    held = on_path.dragged_point.movable_point(spot(item, 20))
     for number in range(3):
         held.move_to(np.array((1.0, 2.0, number)))
     assert everything(item) != before
@@ -455,15 +460,15 @@ def test_the_path_of_a_b_spline_follows_a_key_that_it_does_not_pass_through(
     animation.choose(item, path, method="B_SPLINE")
     if state == "baked":
         animation.bake(item)
-    held = on_path.movable_point.movable_point(spot(item, 25, point=point))
-    before = held.position()
-    target = before + np.array((0.1, 0.2, 0.3))
+    place = spot(item, 25, point=point)
+    held = on_path.dragged_point.movable_point(place)
+    target = position_of(on_path, place, held) + np.array((0.1, 0.2, 0.3))
     if point == "AXIS":
         target /= np.linalg.norm(target)
     held.move_to(target)
     tip = (0, 0, 1) if point == "AXIS" else (0, 0, 0)
     near = 1e-3 if point == "AXIS" else NEAR
-    assert np.abs(held.position() - target).max() < near
+    assert np.abs(position_of(on_path, place, held) - target).max() < near
     animation.bake(item)
     assert np.abs(seen(item, 25, arm=tip) - target).max() < near
 
@@ -474,8 +479,8 @@ def test_a_key_below_a_track_that_is_off_moves_from_the_exact_motion(scene, on_p
     child.parent = parent
     animation.enable(parent, keep_look=False)
     animation.choose(parent, "rotation", method="B_SPLINE")
-    held = on_path.movable_point.movable_point(spot(child, 20))
-    target = held.position() + np.array((1.0, 2.0, 3.0))
+    held = on_path.dragged_point.movable_point(spot(child, 20))
+    target = position_of(on_path, spot(child, 20), held) + np.array((1.0, 2.0, 3.0))
     held.move_to(target)
     animation.bake(parent)
     assert np.abs(seen(child, 20) - target).max() < NEAR
@@ -489,7 +494,7 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
         animation.bake(item, output=output)
         item.animation_data.action.tcb_live = True
     before = seen(item, 20)
-    held = on_path.movable_point.movable_point(spot(item, 20)).track
+    held = on_path.dragged_point.movable_point(spot(item, 20)).track
     assert held.room == (1, 50)
     for frame in (25, 40, 35):
         held.move_to(frame)
@@ -513,7 +518,7 @@ def test_a_key_keeps_its_new_values_when_it_moves_in_time(scene, on_path, animat
     item = moving()
     if output:
         go_live(animation, item, output=output)
-    held = on_path.movable_point.movable_point(spot(item, 20)).track
+    held = on_path.dragged_point.movable_point(spot(item, 20)).track
     held.write(np.array((5.0, -1.0, 2.0)))
     held.move_to(23)
     held.play()

@@ -240,7 +240,7 @@ class Clock:
 
 
 def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animation):
-    module = importlib.import_module(f"{animation.__name__}.edit.drag_pace")
+    module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
     for takes, most in ((0.3, 1 / (0.3 + module.REST)), (0.05, 1 / (0.05 + module.REST))):
         clock = Clock()
         pace = module.Pace(clock)
@@ -263,7 +263,7 @@ def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animati
 def test_a_step_that_waits_is_made_good_by_the_end(animation):
     rig = rig_of(animation, "QUATERNION")
     chosen = keys_of(animation, rig)
-    module = importlib.import_module(f"{animation.__name__}.edit.drag_pace")
+    module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
     drag = drag_of(animation, chosen)
     clock = Clock()
     drag._pace = module.Pace(clock)

@@ -132,7 +132,7 @@ def test_a_bake_plays_all_parameters_whatever_the_handles(thing, animation, acti
 @pytest.mark.parametrize("kind", ["ALIGNED", "VECTOR"])
 def test_make_free_lets_the_sliders_act_again(thing, animation, acting, changing, kind):
     thing, path = thing
-    free = importlib.import_module(f"{animation.__name__}.edit.free_and_bezier").free_handles
+    free = importlib.import_module(f"{animation.__name__}.edit.keys").free_handles
     before = [each.evaluate(frame) for each in fcurves(thing) for frame in FRAMES]
     retype(thing, path, 1, kind)
     free(animation.edit.track_keys.key_at(thing, animation.find_track(thing, path), 11.0))
@@ -147,7 +147,7 @@ def test_make_bezier_gives_both_segments_to_the_spline(thing, animation, acting,
         animation.key_set(thing, path, frame, interpolation="SINE")
     animation.bake(thing, output="HANDLES")
     assert acting(thing, path, 11.0) == (set(), "INTERPOLATION")
-    bezier = importlib.import_module(f"{animation.__name__}.edit.free_and_bezier").make_bezier
+    bezier = importlib.import_module(f"{animation.__name__}.edit.keys").make_bezier
     bezier(animation.edit.track_keys.key_at(thing, animation.find_track(thing, path), 11.0))
     animation.bake(thing, output="HANDLES")
     assert acting(thing, path, 11.0) == (set(PARAMETERS), None)

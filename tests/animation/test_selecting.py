@@ -85,9 +85,9 @@ def test_a_key_counts_as_selected_by_one_of_its_handles(animation, item, flag: s
     fcurve = curve(item, "location", 1)
     row = co(fcurve)[:, 0].tolist().index(20.0)
     setattr(fcurve.keyframe_points[row], flag, True)
-    (keys,) = animation.edit.selected_keys.selected_keys(fcurves(item))
+    (keys,) = animation.edit.track_keys.selected_keys(fcurves(item))
     assert (keys.track.path, keys.frames.tolist()) == ("location", [20.0])
-    assert animation.edit.selected_keys.any_selected(fcurves(item))
+    assert animation.edit.track_keys.any_selected(fcurves(item))
 
 
 def test_keys_that_are_read_again_have_their_current_parameters(animation, item) -> None:

@@ -52,8 +52,6 @@ ORDER = (
         "animation/errors",
         "animation/arguments",
         "animation/datablocks",
-        "animation/datablocks",
-        "animation/action_users",
         "animation/scene_time",
         "animation/options",
         "animation/report",

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths edited with the mouse, through the tool in the 3D viewport."""
+"""Paths edited with the mouse, through the tool in the 3D viewport.
+
+`TCB_DRAGS=20 pytest tests/gui/test_path_tool.py -k swift` drags more often.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -14,7 +18,7 @@ from .top_view import TOP_VIEW, log
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 
-DRAGS = 3
+DRAGS = int(os.environ.get("TCB_DRAGS", "3"))
 
 # Use a quarter of the viewport, because a full viewport is slow to redraw without a graphics card.
 SMALL = """

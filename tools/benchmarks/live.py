@@ -30,12 +30,11 @@ from tools.benchmarks.scenes import PATHS, fcurves
 from tools.benchmarks.timing import milliseconds_of, watched
 
 baking, live = module("animation.bake.pipeline"), module("animation.live.update")
-slot_tracks = module("animation.live.slot_tracks")
 LIVE = animation.Options(output="HANDLES")
 EDITS = {"one track": 1, "all tracks of a bone": 3, "a column of all bones": 3 * 100}
 """The number of tracks baked again by each edit."""
 STAGES = {
-    "detection": [(slot_tracks.SlotTracks, "find"), (live.Watch, "edited_by_fast_check")],
+    "detection": [(live.Watch, "find"), (live.Watch, "edited_by_fast_check")],
     "evaluation": [(baking, "_evaluated")],
     "writing": [(baking, "add_rows"), (baking, "write_tracks"), (live.Watch, "take")],
 }

@@ -28,7 +28,7 @@ from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.scenes import fcurves
 from tools.benchmarks.timing import milliseconds_of
 
-updates, key_fields, last_event, set_parameters, track_keys, channels, drags, drag_pace = (
+updates, key_fields, last_event, set_parameters, track_keys, channels, parameter_drag = (
     module(name)
     for name in (
         "ui.live.updates",
@@ -38,7 +38,6 @@ updates, key_fields, last_event, set_parameters, track_keys, channels, drags, dr
         "animation.edit.track_keys",
         "animation.fcurves.channels",
         "animation.edit.parameter_drag",
-        "animation.edit.drag_pace",
     )
 )
 DRAGGED = "bone 45"
@@ -105,7 +104,7 @@ class Operator:
         every = track_keys.keys_on_paths(rig, channels.channels_of(rig), paths)
         chosen = [keys.take(np.isin(keys.frames, np.array(frames, dtype=np.float32))) for keys in every]
         self._before = [keys.parameters({})["tension"] for keys in chosen]
-        self._drag = drags.ParameterDrag(chosen, {})
+        self._drag = parameter_drag.ParameterDrag(chosen, {})
 
     def _given(self, number: float) -> list[dict[str, Any]]:
         return [{"tension": np.clip(before + number, -1.0, 1.0)} for before in self._before]
@@ -168,7 +167,7 @@ def run(options: argparse.Namespace) -> None:
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
     # Also measure steps that the drag would skip.
-    drag_pace.REST = 0.0
+    parameter_drag.REST = 0.0
     if options.eases:
         give_eases(rig)
     frames = own_frames(rig)

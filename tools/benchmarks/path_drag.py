@@ -25,7 +25,7 @@ from tools.benchmarks.character import read_places
 from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.timing import milliseconds_of
 
-movable, points = module("animation.on_path.movable_point"), module("animation.on_path.points")
+movable, points = module("animation.on_path.dragged_point"), module("animation.on_path.points")
 tangents = module("animation.on_path.dragged_tangent")
 canceled_changes = module("animation.edit.recorded_tracks")
 updates, overlay = module("ui.live.updates"), module("panels.pictures.overlay")
@@ -98,7 +98,7 @@ def begin(spot: Any, part: str) -> tuple[Callable[[float], object], float]:
         tangent = tangents.DraggedTangent(spot, "handle_right", np.ones(3), 20, {})
         return lambda fraction: tangent.drag_to(np.ones(3) * (1 + fraction)), 1000.0 * (time.process_time() - start)
     key = movable.movable_point(spot)
-    place = key.position()
+    place = movable.PointInWorld(spot, key.track).now()
     return lambda fraction: key.move_to(place + 0.4 * fraction), 1000.0 * (time.process_time() - start)
 
 
@@ -128,7 +128,7 @@ def paths(rig: Any) -> tuple[float, float]:
     whole = milliseconds_of(compute)
     spot = points.Spot(scene, rig, DRAGGED, points.Followed("ORIGIN", "Z", 1.0), 201)
     key = movable.movable_point(spot)
-    place = key.position()
+    place = movable.PointInWorld(spot, key.track).now()
     reached = []
     for number in range(5):
         key.move_to(place + 0.1 * (1 + number))

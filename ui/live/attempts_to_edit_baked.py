@@ -16,7 +16,7 @@ from typing import Any
 import bpy
 
 from ...animation.datablocks import animation_data, name_of
-from ...animation.edit.selected_keys import baked_tracks_selected
+from ...animation.edit.track_keys import baked_tracks_selected
 from ...animation.errors import Finding
 from ...animation.scene_time import action_time
 from ...animation.store.table.custom_property import has_baked_tracks

@@ -9,7 +9,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ...animation import Report
-from ...animation.action_users import users_of
+from ...animation.datablocks import users_of
 from ...animation.edit.first_edit import turn_live_on
 from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
 from ...animation.store.live_switch import is_live, switch_off

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drag a point of a path by changing a key of the rotation."""
+"""Drag a point of a path by changing a key of the location or rotation."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.rotations.representations import rotation_representation
+from ..edit.recorded_tracks import record_tracks, revert_tracks
+from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..report import Report
 from ..sampling.transforms import plays
-from .keyed_track import KeyedTrack, Values
+from .keys import KeyedTrack, Values
 from .point_in_world import PointInWorld
-from .points import Spot, Vector
+from .points import LOCATIONS, Spot, Vector, moving_tracks
 
+_LOCATION_STEP = 1e-2
+"""Location change with which to measure the effect of constraints, small but larger than rounding errors."""
+_NO_EFFECT = 1e-9
+"""Singular values of the effect below this, relative to the largest, count as 0, because a component has no effect."""
 _ANGLE_STEP = 1e-5
 """Step, in radians, of the finite differences for single angles."""
 _MOST_SOLVER_STEPS = 30
@@ -24,6 +30,51 @@ _FLAT = 1e-12
 """Determinant below which a transform to world space, which may be scaled, cannot be inverted reliably."""
 _OPPOSITE = 1e-12
 """If the cosine between two directions is within this of -1, rounding hides the axis of the shortest arc."""
+
+
+class DraggedLocation:
+    """A point that is moved by changing a location key."""
+
+    def __init__(self, spot: Spot, track: KeyedTrack) -> None:
+        self.track = track
+        locks = spot.owner.lock_location if track.track.path.removeprefix(spot.prefix) == "location" else [False] * 3
+        self._free = [index for index in track.components if not locks[index]]
+        if not self._free:
+            raise track.track.error("POINT_LOCKED", frame=spot.frame)
+        self._world = PointInWorld(spot, track)
+        self._values = track.values()
+        self._position = spot.followed.at(self._world.initial_matrices, spot.tail)[0]
+        self.effect = self._measured_effect()
+        """The derivative of the point's position with respect to each component of the location, shape (3, 3)."""
+        self._inverse = np.linalg.pinv(self.effect, rcond=_NO_EFFECT)
+
+    def move_to(self, target: Vector) -> Report:
+        """Move the key so that the point reaches the target, or comes as close as possible. Update a live track."""
+        displacement = target - self._position
+        values = self._values + self._inverse @ displacement
+        self.track.write(values)
+        if self._world.is_computable:
+            return self.track.play()
+        computed = values
+        values = self._world.write_nearest(target, displacement, lambda miss: computed + self._inverse @ miss)
+        report = self.track.play()
+        self._values, self._position = values, self._world.now()
+        return report
+
+    def _measured_effect(self) -> npt.NDArray[np.float64]:
+        effect = np.zeros((3, 3))
+        is_computable = self._world.is_computable
+        step = 1.0 if is_computable else _LOCATION_STEP
+        start = self._world.with_values(self._values) if is_computable else self._position
+        recorded = [] if is_computable else record_tracks([(self.track.datablock, self.track.track)])
+        for index in self._free:
+            changed = self._values.copy()
+            changed[index] += step
+            effect[:, index] = (self._world.with_values(changed) - start) / step
+        if recorded:
+            revert_tracks(recorded)
+            self.track.refresh()
+        return effect
 
 
 class DraggedTip:
@@ -60,10 +111,6 @@ class DraggedTip:
         self.effect = self._effect()
         """The derivative of the point's position with respect to small rotations about the axes of the rotation's
         space, shape (3, 3)."""
-
-    def position(self) -> Vector:
-        """Return the world position of the point at the key's frame."""
-        return self._world.now()
 
     def target(self, origin: Vector, direction: Vector) -> Vector:
         """Return the ray's intersection with the tip's sphere, or else the point on the sphere closest to the ray."""
@@ -211,3 +258,28 @@ def _shortest_arc(start: Vector, end: Vector) -> Values:
         q = np.concatenate(([0.0], across))
     unit: Values = q / np.linalg.norm(q)
     return unit
+
+
+def movable_point(spot: Spot) -> DraggedLocation | DraggedTip:
+    """Return the point as an object that can be moved. Raise AnimationError if the point's key can't be changed.
+
+    A location with a key at the frame takes precedence over a rotation.
+    """
+    errors = []
+    for track in moving_tracks(spot.item, spot.bone, spot.followed):
+        if track.path.removeprefix(spot.prefix) in LOCATIONS and _is_connected(spot):
+            continue
+        try:
+            keyed = KeyedTrack(spot.item, track, spot.frame)
+            return DraggedTip(spot, keyed) if track.is_rotation else DraggedLocation(spot, keyed)
+        except AnimationError as error:
+            errors.append(error)
+    if errors:
+        # A locked channel is a more helpful reason than another track's missing key.
+        raise errors[0]
+    raise AnimationError(Finding("POINT_WITHOUT_KEY", spot.name, frame=spot.frame))
+
+
+def _is_connected(spot: Spot) -> bool:
+    """Return whether the spot is a connected bone, whose location Blender ignores."""
+    return bool(spot.bone and spot.owner.bone.use_connect and spot.owner.parent is not None)

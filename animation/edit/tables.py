@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Import a table as keys of an object, of one of its bones, or of its data and shape keys."""
+"""Export the keys of an object or bone to a table, and import a table as keys."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,10 @@ import numpy as np
 from ...formats.table import Table
 from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
-from ..datablocks import name_of
+from ..datablocks import name_of, of_object
 from ..errors import AnimationError, Finding
-from ..fcurves.channels import evaluate_anew
-from ..fcurves.frames import LAST_FRAME, is_among, rows_of
+from ..fcurves.channels import channels_of, evaluate_anew
+from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
 from ..fcurves.keyframes import INTERPOLATION, Float32Array, Float64Array, Keyframes
 from ..fcurves.read_keys import KeyBlock, read
 from ..fcurves.write_keys import key_curve
@@ -26,13 +26,94 @@ from ..records import record
 from ..report import Report
 from ..steps import Progress, Steps, run_steps
 from ..store.enable_tracks import enable_tracks
-from ..store.find_tracks import Properties, find_tracks
-from ..store.own_keys import key_frames
+from ..store.find_tracks import Properties, find_tracks, tracks_shown
+from ..store.own_arrays import OwnKeys
+from ..store.own_keys import count_key_frames, key_frames, read_own_keys
 from ..store.paths import split
 from ..store.tracks import Track, rotation_property
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 
 _COMPONENT = re.compile(r"(?P<path>.+)\[(?P<index>0|[1-9]\d{0,3})\]")
+
+
+@checked
+def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]:
+    """Return a table with the animator's keys on an object, its bones, data and shape keys, or on a single bone.
+
+    Parameters
+    ----------
+    item : bpy.types.Object
+        The object. In the table, property paths are relative to the object.
+    bone : str
+        Path of a bone, for example `pose.bones["Arm"]`. Only the properties of this bone are exported, with paths
+        relative to the bone, so that the table can be imported for another bone.
+
+    Returns
+    -------
+    table : formats.table.Table
+        A table for `formats.table.write`, with one row for each frame that has keys.
+    report : Report
+        Counts of the exported tracks and keys, and notes on keys that a table can't represent.
+
+    Raises
+    ------
+    AnimationError
+        There are no keys, or a key has a value that is not finite.
+
+    Examples
+    --------
+    >>> table, report = animation.export_table(ball)
+    >>> table.times.tolist(), list(table.columns)[:4]
+    ([1.0, 20.0, 40.0], ['location[0]', 'location[1]', 'location[2]', 'rotation_euler[0]'])
+    """
+    exported = list(_tracks(item, bone))
+    report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in exported)))
+    own_keys = [(track, path, read_own_keys(track)) for _, track, path in exported]
+    frames = union([own.keys.frames for _, _, channels in own_keys for own in channels.values()])
+    if not len(frames):
+        raise AnimationError(Finding("NO_FLOAT_KEYS", name_of(item)))
+    columns: dict[str, Float32Array] = {}
+    for track, path, channels in own_keys:
+        if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in channels.values()):
+            report.notes.append(track.finding("TABLE_NOT_BEZIER"))
+        for index, own in channels.items():
+            heading = path if len(track.rest) == 1 else f"{path}[{index}]"
+            columns[heading] = _values_at(frames, track, own)
+    report.tracks = len(exported)
+    report.keys = sum(count_key_frames(channels) for _, _, channels in own_keys)
+    return Table("FRAME", frames, columns), report
+
+
+def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, Track, str]]:
+    """Yield the tracks in use that have keys, each with its datablock and its name in the table."""
+    data: object = item.data
+    keys = getattr(data, "shape_keys", None)
+    for datablock in [item] if bone else of_object(item):
+        prefix = {item: "", data: "data.", keys: "data.shape_keys."}.get(datablock)
+        if prefix is None:
+            continue
+        try:
+            channels = channels_of(datablock)
+        except AnimationError as refusal:
+            if refusal.has("LAYERED"):
+                raise
+            continue
+        for track in tracks_shown(datablock, channels, bone) if bone else find_tracks(datablock, channels):
+            if track.in_use and any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
+                yield datablock, track, prefix + track.path.removeprefix(bone).lstrip("." if bone else "")
+
+
+def _values_at(frames: Float32Array, track: Track, own: OwnKeys) -> Float32Array:
+    """Return the values of a channel's keys at the frames, with NaN at frames without a key.
+
+    Raises AnimationError if a value is not finite.
+    """
+    is_finite = np.isfinite(own.keys.co).all(axis=1)
+    if not is_finite.all():
+        raise track.error("VALUE_NOT_FINITE", frame=float(own.keys.frames[np.argmin(is_finite)]))
+    values = np.full(len(frames), np.nan, dtype=np.float32)
+    values[rows_of(own.keys.frames, frames)] = own.keys.values
+    return values
 
 
 @dataclass(frozen=True)
@@ -180,17 +261,13 @@ def _channel(properties: Properties, path: str) -> tuple[Track, int]:
         raise refusal("COLUMN_WITHOUT_COMPONENT", len(track.rest), path)
     if index >= len(track.rest):
         raise refusal("COLUMN_BEYOND", len(track.rest), index)
-    owner = _owner(properties.datablock, track.path)
+    owner_path = split(track.path)[0].removesuffix(".")
+    owner: Any = properties.datablock.path_resolve(owner_path) if owner_path else properties.datablock
     if not _is_animatable(properties.datablock, owner, track.path):
         raise refusal("COLUMN_NOT_ANIMATABLE")
     if not track.in_use:
         raise refusal("COLUMN_OTHER_MODE", owner.rotation_mode, rotation_property(owner.rotation_mode))
     return track, index
-
-
-def _owner(datablock: bpy.types.ID, path: str) -> Any:
-    owner = split(path)[0].removesuffix(".")
-    return datablock.path_resolve(owner) if owner else datablock
 
 
 def _is_animatable(datablock: bpy.types.ID, owner: Any, path: str) -> bool:
