@@ -64,11 +64,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--seconds", type=float, default=120.0, help="for each file (default: 120)")
     parser.add_argument("--page", type=Path, help="a page to insert the tables into, instead of printing them")
-    parser.add_argument("--json", type=Path, help="file for all findings, with refusals and notes")
     options = parser.parse_args()
     rows = rows_of(options.folder, options.seconds)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1))
     show(tables(options.folder, rows), options.page)
 
 

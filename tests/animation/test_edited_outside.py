@@ -24,7 +24,6 @@ from tests.animation.curves import (
     differences,
     fcurves,
     key,
-    new_object,
     new_rig,
     set_selected,
     snapshot,
@@ -97,67 +96,14 @@ def unlock(item: bpy.types.Object, path: str = LOCATION) -> None:
             fcurve.group.lock = False
 
 
-def select(item: bpy.types.Object) -> None:
-    choose_alone(item)
-    for fcurve in fcurves(item):
-        fcurve.select = fcurve.data_path == LOCATION
-        for point in fcurve.keyframe_points:
-            set_selected(point, fcurve.select)
-
-
-def unlocked_and(ui_type: str, operator: Callable[[], object]) -> Edit:
-    """Select and unlock a track, and run an operator in an editor."""
-
-    def edit(item: bpy.types.Object) -> None:
-        unlock(item)
-        select(item)
-        with editor(ui_type) as space:
-            space.dopesheet.show_only_selected = False
-            operator()
-
-    return edit
-
-
 def bake_action(item: bpy.types.Object) -> None:
     """Run Bake Action with Overwrite Current Action."""
-    in_pose_mode(
-        item, lambda: bpy.ops.nla.bake(frame_start=0, frame_end=40, use_current_action=True, bake_types={"POSE"})
-    )
-
-
-def propagate(item: bpy.types.Object) -> None:
-    item.pose.bones[0].location = 9, 9, 9
-    in_pose_mode(item, lambda: bpy.ops.pose.propagate(mode="BEFORE_END"))
-
-
-def in_pose_mode(item: bpy.types.Object, operator: Callable[[], object]) -> None:
     choose_alone(item)
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="SELECT")
     with editor("VIEW_3D"):
-        operator()
+        bpy.ops.nla.bake(frame_start=0, frame_end=40, use_current_action=True, bake_types={"POSE"})
     bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def delete_fix_to_camera_keys(item: bpy.types.Object) -> None:
-    """Run Delete Generated Keys of Blender's Copy Global Transform, which deletes all keys of this type."""
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    bpy.context.scene.collection.objects.link(camera)
-    bpy.context.scene.camera = camera
-    in_pose_mode(item, bpy.ops.object.delete_fix_to_camera_keys)
-
-
-def bake_channels(item: bpy.types.Object) -> None:
-    """Run Bake Channels of the Graph Editor, which ignores locks."""
-    select(item)
-    with editor("FCURVES") as space:
-        space.dopesheet.show_only_selected = False
-        bpy.ops.anim.channels_bake(step=2)
-
-
-def clear_keyframes(item: bpy.types.Object) -> None:
-    """Run Clear Keyframes, which ignores locks in 4.2."""
-    in_pose_mode(item, lambda: bpy.ops.anim.keyframe_clear_v3d(confirm=False))
 
 
 WAYS: dict[str, Edit] = {
@@ -171,28 +117,8 @@ WAYS: dict[str, Edit] = {
     "a channel is deleted": delete_channel,
     "all channels are deleted": delete_track,
     "a channel is converted to samples": convert_to_samples,
-    "unlocked and moved": unlocked_and(
-        "DOPESHEET", lambda: bpy.ops.transform.transform(mode="TIME_TRANSLATE", value=(7, 0, 0, 0))
-    ),
-    "unlocked and smoothed": unlocked_and("FCURVES", lambda: bpy.ops.graph.smooth()),
-    "unlocked and thinned out": unlocked_and("FCURVES", lambda: bpy.ops.graph.decimate(mode="RATIO", factor=0.5)),
-    "unlocked and deleted": unlocked_and("DOPESHEET", lambda: bpy.ops.action.delete(confirm=False)),
     "Bake Action": bake_action,
-    "Bake Channels": bake_channels,
-    "Propagate Pose": propagate,
 }
-if bpy.app.version < (4, 3, 0):
-    WAYS["Clear Keyframes"] = clear_keyframes
-if hasattr(bpy.types, "OBJECT_OT_delete_fix_to_camera_keys"):
-    WAYS["generated keys are deleted"] = delete_fix_to_camera_keys
-OF_THE_WHOLE_BONE = (
-    "Bake Action",
-    "Bake Channels",
-    "Clear Keyframes",
-    "Propagate Pose",
-    "generated keys are deleted",
-)
-"""Edits that affect all tracks of the bone."""
 every_way = pytest.mark.parametrize("way", WAYS)
 
 
@@ -236,7 +162,7 @@ def table(item: bpy.types.ID) -> dict[str, Any]:
 
 
 def edited_paths(way: str) -> list[str]:
-    return [LOCATION, ROTATION] if way in OF_THE_WHOLE_BONE else [LOCATION]
+    return [LOCATION, ROTATION] if way == "Bake Action" else [LOCATION]
 
 
 # Rejected operations
@@ -388,55 +314,6 @@ def test_the_other_tracks_stay_where_only_that_one_is_freed_or_applied(animation
     assert animation.bake(item).errors == []
 
 
-@pytest.mark.skipif(bpy.app.version >= (4, 3, 0), reason="this Blender respects the locks of channels")
-def test_a_deleted_group_that_is_baked_in_part(animation) -> None:
-    """The channels of an unlocked group are deleted with it, locked or not."""
-    ball = new_object("Ball")
-    key(ball, "location", KEYS, group="Both")
-    key(ball, "scale", KEYS, group="Both")
-    key(ball, "rotation_euler", KEYS)
-    animation.enable(ball, prefixes=["location"], keep_look=False)
-    plain = [state for state in snapshot(ball) if state["path"][0] == "location"]
-    animation.bake(ball)
-    choose_alone(ball)
-    for fcurve in fcurves(ball):
-        fcurve.select = False
-    bag_of(ball).groups["Both"].select = True
-    with editor("DOPESHEET") as space:
-        space.dopesheet.show_only_selected = True
-        bpy.ops.anim.channels_delete()
-    assert {fcurve.data_path for fcurve in fcurves(ball)} == {"rotation_euler"}
-    with pytest.raises(animation.AnimationError, match="edited outside"):
-        animation.free(ball)
-    animation.free(ball, discard_edits=True)
-    names = plain[0].keys() - {"flags", "group"}
-    freed = [state for state in snapshot(ball) if state["path"][0] == "location"]
-    assert [{name: state[name] for name in names} for state in plain] == [
-        {name: state[name] for name in names} for state in freed
-    ]
-
-
-def test_deltas_take_a_bake_along(animation) -> None:
-    """Animated Transforms to Deltas changes the path of the curves. Like renaming a bone, this is no edit."""
-    ball = new_object("Ball")
-    key(ball, "location", KEYS)
-    key(ball, "rotation_euler", KEYS)
-    animation.enable(ball, keep_look=False)
-    plain = snapshot(ball)
-    animation.bake(ball)
-    choose_alone(ball)
-    with editor("VIEW_3D"):
-        bpy.ops.object.anim_transforms_to_deltas()
-    assert {fcurve.data_path for fcurve in fcurves(ball)} == {"delta_location", "delta_rotation_euler"}
-    assert states(animation, ball) == {"delta_location": "BAKED", "delta_rotation_euler": "BAKED"}
-    assert animation.bake(ball).errors == []
-    assert (animation.free(ball).tracks, states(animation, ball)["delta_location"]) == (2, "TCB")
-    names = plain[0].keys() - {"path", "flags"}
-    assert [{name: state[name] for name in names} for state in plain] == [
-        {name: state[name] for name in names} for state in snapshot(ball)
-    ]
-
-
 # Live
 
 
@@ -545,17 +422,6 @@ def test_a_modifier_is_no_edit(animation, item) -> None:
     (after,) = (state for state in everything(item) if state["path"] == (LOCATION, 0))
     assert [modifier["type"] for modifier in after.pop("modifiers")] == ["'NOISE'"]
     assert after == {name: before[name] for name in after}
-
-
-def test_a_changed_frame_function_only_makes_it_out_of_date(animation, item) -> None:
-    animation.retime(item, "SCALE", track=LOCATION, scale=2.0)
-    animation.bake(item)
-    timing = next(fcurve for fcurve in fcurves(item) if "tcb_tracks" in fcurve.data_path)
-    assert not timing.lock
-    timing.modifiers.new("STEPPED")
-    assert states(animation, item)[LOCATION] == "OUT_OF_DATE"
-    assert animation.bake(item).errors == []
-    assert states(animation, item)[LOCATION] == "BAKED"
 
 
 EASED: dict[str, tuple[str, Any]] = {

@@ -51,8 +51,6 @@ Run = Callable[[], object]
 class Operator(NamedTuple):
     ui_type: str
     run: Run
-    frames: tuple[float, ...] = ()
-    """Frames at which keys of the plain track are selected. If empty, all keys are selected."""
 
 
 def in_time(mode: Any, amount: float) -> Run:
@@ -122,40 +120,12 @@ IN_SHEET: dict[str, Operator] = {
     "delete channels": Operator(SHEET, lambda: anim.channels_delete()),
 }
 IN_CURVES: dict[str, Operator] = {
-    "curves, delete": Operator(CURVES, lambda: graph.delete(confirm=False)),
-    "curves, duplicate": Operator(CURVES, lambda: graph.duplicate()),
     "curves, move": Operator(CURVES, lambda: transform.translate(value=(7, 2, 0))),
-    "curves, scale": Operator(CURVES, lambda: transform.resize(value=(2, 3, 1))),
-    "curves, rotate": Operator(CURVES, lambda: transform.rotate(value=0.5)),
-    "curves, snap frames": Operator(CURVES, lambda: graph.snap(type="NEAREST_FRAME")),
     "curves, flatten handles": Operator(CURVES, lambda: graph.snap(type="HORIZONTAL")),
-    "curves, mirror time": Operator(CURVES, lambda: graph.mirror(type="CFRA")),
-    "curves, clean": Operator(CURVES, lambda: graph.clean(threshold=10)),
-    "curves, bake keys": Operator(CURVES, lambda: graph.bake_keys()),
-    "curves, paste": Operator(CURVES, pasted(graph)),
-    "curves, insert": Operator(CURVES, lambda: graph.keyframe_insert(type="ALL")),
     "smooth": Operator(CURVES, lambda: graph.smooth()),
-    "smooth, Gaussian": Operator(CURVES, lambda: graph.gaussian_smooth()),
-    "smooth, Butterworth": Operator(CURVES, lambda: graph.butterworth_smooth()),
-    "decimate by ratio": Operator(CURVES, lambda: graph.decimate(mode="RATIO", factor=0.5)),
     "decimate by error": Operator(CURVES, lambda: graph.decimate(mode="ERROR", remove_error_margin=10)),
-    "blend to neighbor": Operator(CURVES, lambda: graph.blend_to_neighbor(factor=0.7)),
-    "blend to default": Operator(CURVES, lambda: graph.blend_to_default(factor=0.7)),
-    "blend to ease": Operator(CURVES, lambda: graph.blend_to_ease(factor=0.7), (16, 20)),
-    "blend offset": Operator(CURVES, lambda: graph.blend_offset(factor=0.7), (16, 20)),
-    "breakdown": Operator(CURVES, lambda: graph.breakdown(factor=0.7), (16,)),
-    "ease": Operator(CURVES, lambda: graph.ease(factor=0.7)),
-    "match slope": Operator(CURVES, lambda: graph.match_slope(factor=0.7), (10.4,)),
-    "push and pull": Operator(CURVES, lambda: graph.push_pull(factor=1.7)),
     "shear": Operator(CURVES, lambda: graph.shear(factor=0.7)),
-    "scale from average": Operator(CURVES, lambda: graph.scale_average(factor=0.7)),
-    "scale from neighbor": Operator(CURVES, lambda: graph.scale_from_neighbor(factor=0.7)),
-    "time offset": Operator(CURVES, lambda: graph.time_offset(frame_offset=7)),
     "equalize handles": Operator(CURVES, lambda: graph.equalize_handles(side="BOTH", handle_length=2)),
-    "curves, interpolation": Operator(CURVES, lambda: graph.interpolation_type(type="SINE")),
-    "curves, easing": Operator(CURVES, lambda: graph.easing_type(type="EASE_IN")),
-    "curves, handle type": Operator(CURVES, lambda: graph.handle_type(type="VECTOR")),
-    "curves, make cyclic": Operator(CURVES, lambda: graph.extrapolation_type(type="MAKE_CYCLIC")),
     "add a modifier": Operator(CURVES, lambda: graph.fmodifier_add(type="NOISE")),
     "keys to samples": Operator(CURVES, lambda: graph.keys_to_samples()),
 }
@@ -185,16 +155,12 @@ def contents(item: bpy.types.ID, *prefixes: str) -> list[dict[str, Any]]:
 
 
 def run(operator: Operator, item: bpy.types.Object) -> None:
-    """Run an operator with all channels and keys of the object selected.
-
-    The operator determines the selection of the plain track.
-    """
+    """Run an operator with all channels and keys of the object selected."""
     choose_alone(item)
     for fcurve in fcurves(item):
         fcurve.select = True
         for point in fcurve.keyframe_points:
-            is_in = not operator.frames or any(abs(point.co.x - frame) < 0.01 for frame in operator.frames)
-            set_selected(point, fcurve.data_path != "scale" or is_in)
+            set_selected(point, True)
     scene: Any = bpy.context.scene
     scene.frame_set(FRAME)
     scene.tool_settings.use_snap_anim = False

@@ -207,8 +207,7 @@ def test_an_edit_of_actions_is_undone_and_redone(animation, name: str, bake_firs
 
 
 @pytest.mark.parametrize("bake_first", [False, True])
-@pytest.mark.parametrize("how", ["append", "override"])
-def test_what_comes_from_another_file_is_undone_and_redone(animation, tmp_path, how: str, bake_first: bool) -> None:
+def test_an_override_of_another_file_is_undone_and_redone(animation, tmp_path, bake_first: bool) -> None:
     path = str(tmp_path / "library.blend")
     keyed("Ball")
     animation.key_set(obj("Ball"), "location", 10, tension=0.5)
@@ -218,12 +217,10 @@ def test_what_comes_from_another_file_is_undone_and_redone(animation, tmp_path, 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     make_two(animation, bake_first)
 
-    def bring(_animation) -> None:
-        item = load(path, link=how == "override")
-        if how == "override":
-            bpy.context.scene.collection.objects.link(item.override_create())
+    def override(_animation) -> None:
+        bpy.context.scene.collection.objects.link(load(path, link=True).override_create())
 
-    check(animation, bring, bake_all, remove_all)
+    check(animation, override, bake_all, remove_all)
 
 
 @pytest.mark.parametrize("bake_first", [False, True])

@@ -25,17 +25,9 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     window.key("ctrl+shift+z", at=centre)
     assert everything(window) == all_set
 
-    # For mixed values, the slider shows the mean. A drag canceled with Esc leaves the keys unchanged.
     window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=-0.5); bpy.ops.ed.undo_push(message='mixed')")
     mixed = everything(window)
     slider = place(buttons, "tcb.bias")
-    hold_slider(window, slider, 8)
-    held = parameter(window, "bias")
-    window.shot(PICTURES / "mixed.png")
-    take_back(window)
-    assert len(set(held.values())) == 1
-    assert parameter(window, "bias") == {1.0: -0.5, 20.0: 0.5, 50.0: 0.5}
-    assert everything(window) == mixed
 
     # With Alt, the drag shifts each value. If Alt is pressed later, the shift starts from the original values.
     window.xdotool("keydown", "alt")

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths edited with the mouse, through the tool in the 3D viewport.
-
-`TCB_DRAGS=20 pytest tests/gui/test_path_tool.py -k swift` drags more often.
-"""
+"""Paths edited with the mouse, through the tool in the 3D viewport."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -18,7 +14,7 @@ from .top_view import TOP_VIEW, log
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 
-DRAGS = int(os.environ.get("TCB_DRAGS", "3"))
+DRAGS = 3
 
 # Use a quarter of the viewport, because a full viewport is slow to redraw without a graphics card.
 SMALL = """

@@ -171,9 +171,3 @@ result = (everything(), action.get('tcb_animation') is None, action.tcb_live)
     window.key("ctrl+z", at=viewport)
     settle(window)
     assert window.run(plain) == before
-    window.type_value(place(buttons, "tcb.tension"), "0.5")
-    settle(window)
-    assert window.run(PLAYED) != played
-    window.key("ctrl+z", at=viewport)
-    settle(window)
-    assert window.run(plain) == before

@@ -411,12 +411,6 @@ def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, sc
     assert scene.tcb.velocity[:3] == (0.0, 0.0, 0.0)
 
 
-def test_a_locked_track_says_why_its_sliders_are_grey(cube, tcb_animation):
-    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
-        fcurve.lock = True
-    assert any("locked" in text for text in drawn("TCB_PT_tracks"))
-
-
 def test_the_bake_panel_passes_its_options_on(cube, scene):
     scene.tcb.step = 0.5
     scene.tcb.use_scene_range = True
@@ -484,6 +478,7 @@ def test_the_line_below_the_state_says_how_to_edit_what_is_baked(cube, tcb_anima
     tcb_animation.ui.operator_results.keep_result_notes([note])
     assert {baked, "One"} & set(drawn("TCB_PT_tracks")) == {"One"}
     bpy.ops.tcb.messages_dismiss()
+    assert not bpy.ops.tcb.messages_dismiss.poll()
     bpy.ops.tcb.free()
     assert baked not in drawn("TCB_PT_tracks")
 
@@ -613,12 +608,15 @@ def begins(shown, text):
     return any(line.startswith(text) for line in shown)
 
 
-def test_live_says_where_options_or_defaults_are_others_than_those_of_the_bake(cube, scene):
+def test_other_options_or_defaults_than_those_of_the_bake_say_which_tracks_they_change(cube, scene):
     bpy.ops.tcb.bake()
+    assert not begins(drawn("TCB_PT_bake_options"), OTHERWISE)
     scene.tcb.step = 0.5
+    message = f"{OTHERWISE} options or defaults: Bake Again changes Location; Quaternion Rotation"
+    assert message in " ".join(drawn("TCB_PT_bake_options"))
     assert not begins(drawn("TCB_PT_messages"), OTHERWISE)
     cube.animation_data.action.tcb_live = True
-    assert begins(drawn("TCB_PT_messages"), OTHERWISE)
+    assert message in " ".join(drawn("TCB_PT_messages"))
     scene.tcb.step = 1.0
     assert not begins(drawn("TCB_PT_messages"), OTHERWISE)
     scene.tcb.defaults.tension = 0.3
@@ -703,16 +701,6 @@ def test_all_tracks_of_an_active_object_that_is_not_selected_are_counted(cube, t
     assert "1 of 2 tracks are baked." in " ".join(drawn("TCB_PT_messages"))
 
 
-def test_options_that_were_changed_say_which_tracks_they_change(cube, scene):
-    bpy.ops.tcb.bake()
-    assert not begins(drawn("TCB_PT_bake_options"), OTHERWISE)
-    scene.tcb.step = 0.5
-    shown = " ".join(drawn("TCB_PT_bake_options"))
-    assert "Baked with different options or defaults: Bake Again changes Location; Quaternion Rotation" in shown
-    cube.animation_data.action.tcb_live = True
-    assert "Bake Again changes Location; Quaternion Rotation" in " ".join(drawn("TCB_PT_messages"))
-
-
 def test_a_bones_name_stands_with_its_tracks(scene, tcb_animation):
     rig = new_rig("upper", tail=(0, 1, 0))
     bpy.ops.object.mode_set(mode="POSE")
@@ -757,14 +745,6 @@ def test_a_message_on_another_baked_bone_of_the_rig_is_listed(scene, tcb_animati
         [tcb_animation.animation.Finding("DID_NOT_MOVE", arguments=(1,))]
     )
     assert begins(drawn("TCB_PT_messages"), "1 baked track did not move")
-
-
-def test_messages_can_be_dismissed(cube, tcb_animation):
-    results = tcb_animation.ui.operator_results
-    results.keep_result_notes([tcb_animation.animation.Finding("TIMING_STAYS", "Cube")])
-    assert bpy.ops.tcb.messages_dismiss() == {"FINISHED"}
-    assert results.result_notes() == []
-    assert not bpy.ops.tcb.messages_dismiss.poll()
 
 
 def test_timing_says_what_is_on_and_where_its_curve_is(cube, tcb_animation, request):
