@@ -13,10 +13,9 @@ from typing import Any
 import bpy
 
 from ..animation.errors import AnimationError, Finding
+from .blend_files import Source, Version, version_of
 from .job import File, Job
-from .opening import Source
 from .outcome import Outcome
-from .versions import Version, version_of
 
 _LOG = ".tcb-done.jsonl"
 

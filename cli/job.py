@@ -42,16 +42,22 @@ class File(NamedTuple):
 class Job:
     """A run of a verb."""
 
-    verb: str
-    files: list[File]
     given: argparse.Namespace
     """The arguments by name."""
     request: Any
     """The verb's options as one object, for functions of `animation` that take one."""
-    suffix: str
-    """The suffix of the results."""
-    makes_folder: bool
+    files: list[File]
+    makes_folder: bool = True
     """True if the folder of the results may be created."""
+
+    @property
+    def verb(self) -> str:
+        return str(self.given.verb)
+
+    @property
+    def suffix(self) -> str:
+        """Return the suffix of the results."""
+        return RESULT_SUFFIXES.get(self.verb, ".blend")
 
     @property
     def work(self) -> str:

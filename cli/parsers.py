@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from ..animation.edit.preserve_motion import MAX_CHANGE
 from ..animation.options import (
     BAKE,
-    ENABLE,
     FIX_ROTATIONS,
     FREE,
     IMPORT_TABLE,
@@ -25,7 +26,6 @@ from ..animation.translation import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
 from . import outcome
 from .job import RESULT_SUFFIXES
-from .option_types import add_option, add_range, angle_and_percent
 
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
 _SUMMARIES = {
@@ -47,6 +47,10 @@ _SUMMARIES = {
     "velocities": n_("Write velocities and accelerations of TCB tracks as custom properties."),
 }
 """Descriptions of the verbs in the order of the help."""
+_LARGEST = 1e30
+"""The largest number that options accept. Such a number fits into float32 even after a conversion of units."""
+_METAVARS = {"COUNT": "N", "FRAMES": "FRAMES", "DISTANCE": "UNITS", "ANGLE": "DEGREES"}
+"""The names of values in the help, by the kind of the option. Other numbers are called NUMBER."""
 
 
 def make_parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
@@ -72,32 +76,21 @@ def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the options of all verbs."""
     kind = n_("One or more 3D Studio files (.3ds)") if verb == "import" else n_("One or more .blend files")
     parser.add_argument("files", nargs="*", metavar="FILE", help=rpt_(kind))
-    parser.add_argument(
-        "--files-from", metavar="FILE", help=rpt_("Also process the files listed in this text file, one per line")
-    )
+    files_from = rpt_("Also process the files listed in this text file, one per line")
+    parser.add_argument("--files-from", metavar="FILE", help=files_from)
     if verb == "import":
         parser.set_defaults(objects=[])
     else:
-        parser.add_argument(
-            "--objects",
-            action="append",
-            default=[],
-            metavar="GLOB",
-            help=rpt_(
-                "Process only objects with this name, including their data, shape keys, materials and nodes. * and ? "
-                "match any characters. May be repeated"
-            ),
+        objects = rpt_(
+            "Process only objects with this name, including their data, shape keys, materials and nodes. * and ? match "
+            "any characters. May be repeated"
         )
-    parser.add_argument(
-        "--json", action="store_true", help=rpt_("Print a JSON object per file, each on a separate line")
-    )
+        parser.add_argument("--objects", action="append", default=[], metavar="GLOB", help=objects)
+    _add_flag(parser, "--json", n_("Print a JSON object per file, each on a separate line"))
     jobs = Option("", n_("Maximum number of files to process at once"), 1, "COUNT", low=1)
-    add_option(parser, "--jobs", jobs)
-    parser.add_argument(
-        "--blender",
-        metavar="PATH",
-        help=rpt_("Program or script that starts Blender for --jobs (default: the running program)"),
-    )
+    _add_option(parser, "--jobs", jobs)
+    blender = rpt_("Program or script that starts Blender for --jobs (default: the running program)")
+    parser.add_argument("--blender", metavar="PATH", help=blender)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     if verb in ("info", "check"):
         parser.set_defaults(strict=False, dry_run=False, skip_done=False)
@@ -113,124 +106,97 @@ def _add_output(parser: argparse.ArgumentParser, verb: str) -> None:
     if verb in RESULT_SUFFIXES:
         parser.set_defaults(in_place=False)
     else:
-        parser.add_argument("--in-place", action="store_true", help=rpt_("Replace each FILE with its result"))
+        _add_flag(parser, "--in-place", n_("Replace each FILE with its result"))
     relative_to = rpt_("Preserve the subfolders of the FILEs below this folder in --output")
     parser.add_argument("--relative-to", metavar="DIR", help=relative_to)
-    dry_run = rpt_("Write nothing, and report how each track would change")
-    parser.add_argument("--dry-run", action="store_true", help=dry_run)
-    strict = rpt_("Write no result for files with faults")
-    parser.add_argument("--strict", action="store_true", help=strict)
-    parser.add_argument(
-        "--skip-done",
-        action="store_true",
-        help=rpt_(
-            "Skip a FILE if an earlier run finished it without faults and its result would be the same. Use this "
-            "option from the first run on, because it records finished files in .tcb-done.jsonl next to the results"
-        ),
+    _add_flag(parser, "--dry-run", n_("Write nothing, and report how each track would change"))
+    _add_flag(parser, "--strict", n_("Write no result for files with faults"))
+    skip_done = n_(
+        "Skip a FILE if an earlier run finished it without faults and its result would be the same. Use this option "
+        "from the first run on, because it records finished files in .tcb-done.jsonl next to the results"
     )
+    _add_flag(parser, "--skip-done", skip_done)
 
 
 def _add_bake(parser: argparse.ArgumentParser) -> None:
     _add_enable(parser)
-    enable = rpt_("First enable TCB on all tracks with keys, not only on --objects without any TCB track")
-    parser.add_argument("--enable", action="store_true", help=enable)
+    enable = n_("First enable TCB on all tracks with keys, not only on --objects without any TCB track")
+    _add_flag(parser, "--enable", enable)
     for name, option in BAKE.items():
-        if name == "output":
-            add_option(parser, "--output-mode", option, dest="output_mode")
-        else:
-            add_option(parser, f"--{name.replace('_', '-')}", option)
-    add_range(parser, "--extend", n_("Extend the bake to these frames, for cycles and linear extrapolation"))
+        # --output is the file.
+        _add_option(parser, "--output-mode" if name == "output" else f"--{name.replace('_', '-')}", option)
+    _add_range(parser, "--extend", n_("Extend the bake to these frames, for cycles and linear extrapolation"))
     parameters = parser.add_argument_group(rpt_("Parameters in this bake for keys that have none of their own"))
     for name, (low, high) in LIMITS.items():
         bounds = Option("", rpt_("{:g} to {:g}", low, high), None, "NUMBER", low=low, high=high)
-        add_option(parameters, f"--{name.replace('_', '-')}", bounds)
+        _add_option(parameters, f"--{name.replace('_', '-')}", bounds)
 
 
 def _add_enable(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--plain",
-        action="store_false",
-        default=ENABLE["keep_look"].default,
-        dest="keep_look",
-        help=rpt_(
-            "Enable TCB with all parameters set to 0, which changes the motion (default: fit the parameters to the "
-            "motion)"
-        ),
+    plain = rpt_(
+        "Enable TCB with all parameters set to 0, which changes the motion (default: fit the parameters to the motion)"
     )
+    parser.add_argument("--plain", action="store_false", dest="keep_look", help=plain)
     turns = rpt_("Default: Shortest for quaternions. For angles: As Keyed, or whichever preserves motion better")
-    parser.add_argument(
-        "--turns",
-        choices=[*TRACK["path"].choices],
-        dest="path",
-        help=f"{rpt_(TRACK['path'].description)} ({turns})",
+    description = f"{rpt_(TRACK['path'].description)} ({turns})"
+    parser.add_argument("--turns", choices=[*TRACK["path"].choices], dest="path", help=description)
+    change = rpt_(
+        "Larger changes to the motion are faults: degrees for rotations, percent of the range for other tracks "
+        "(default: 1,1)"
     )
     parser.add_argument(
-        "--max-change",
-        type=angle_and_percent,
-        default=MAX_CHANGE,
-        metavar="ANGLE,PERCENT",
-        help=rpt_(
-            "Larger changes to the motion are faults: degrees for rotations, percent of the range for other tracks "
-            "(default: 1,1)"
-        ),
+        "--max-change", type=_angle_and_percent, default=MAX_CHANGE, metavar="ANGLE,PERCENT", help=change
     )
 
 
 def _add_reduce(parser: argparse.ArgumentParser) -> None:
     for name, option in REDUCE.items():
         if name != "key_count":
-            add_option(parser, f"--{name.replace('_', '-')}", option)
+            _add_option(parser, f"--{name.replace('_', '-')}", option)
     keys = n_(
         "Maximum number of keys of each object or armature (not of the file), counted as diamonds in the Dope Sheet, "
         "summed over bones. 0 means unlimited"
     )
-    add_option(parser, "--keys", replace(REDUCE["key_count"], description=keys), dest="key_count")
-    add_range(
-        parser,
-        "--range",
-        n_("Reduce only keys in these frames, and preserve all other keys and motion (default: all keys)"),
-    )
+    _add_option(parser, "--keys", replace(REDUCE["key_count"], description=keys), dest="key_count")
+    frames = n_("Reduce only keys in these frames, and preserve all other keys and motion (default: all keys)")
+    _add_range(parser, "--range", frames)
 
 
 def _add_curves(parser: argparse.ArgumentParser) -> None:
     model = rpt_("The imported file: binary .fbx, .glb or .gltf")
     parser.add_argument("--from", required=True, dest="model", metavar="MODEL", help=model)
-    add_option(parser, "--exact", RESTORE_CURVES["exact"])
-    add_option(parser, "--value-tolerance", RESTORE_CURVES["value_tolerance"])
-    add_option(parser, "--rotation-tolerance", RESTORE_CURVES["rotation_tolerance"])
-    add_option(parser, "--tcb", RESTORE_CURVES["use_tcb"], dest="use_tcb")
+    _add_option(parser, "--exact", RESTORE_CURVES["exact"])
+    _add_option(parser, "--value-tolerance", RESTORE_CURVES["value_tolerance"])
+    _add_option(parser, "--rotation-tolerance", RESTORE_CURVES["rotation_tolerance"])
+    _add_option(parser, "--tcb", RESTORE_CURVES["use_tcb"], dest="use_tcb")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
-    add_range(
-        parser, "--range", n_("Frames to check (default: each scene's frame range and all keys before and after it)")
-    )
+    frames = n_("Frames to check (default: each scene's frame range and all keys before and after it)")
+    _add_range(parser, "--range", frames)
     joint = rpt_("Measure the joint between the parent and this object's origin or bone's head. May be repeated")
     parser.add_argument("--joint", action="append", default=[], metavar="OBJECT[:BONE]", help=joint)
     tolerance = Option("", n_("Largest distance at a joint that is not an error"), 1e-4, "DISTANCE", low=0.0)
-    add_option(parser, "--joint-tolerance", tolerance)
+    _add_option(parser, "--joint-tolerance", tolerance)
 
 
 def _add_rotations(parser: argparse.ArgumentParser) -> None:
-    repair = rpt_(
+    repair = n_(
         "Replace keyed values with equivalent values where rotations flip or jump (default: only list the faults)"
     )
-    parser.add_argument("--repair", action="store_true", help=repair)
-    whole = rpt_(
-        "First key all channels of each rotation at every key, as handles require, without changing the motion"
-    )
-    parser.add_argument("--key-whole", action="store_true", help=whole)
-    add_option(parser, "--turns", FIX_ROTATIONS["turns"])
+    _add_flag(parser, "--repair", repair)
+    whole = n_("First key all channels of each rotation at every key, as handles require, without changing the motion")
+    _add_flag(parser, "--key-whole", whole)
+    _add_option(parser, "--turns", FIX_ROTATIONS["turns"])
 
 
 def _add_exchange(parser: argparse.ArgumentParser, options: dict[str, Option]) -> None:
     """Add the common options of import and export."""
-    add_option(parser, "--start", options["frame_start"], dest="frame_start")
-    add_option(parser, "--rate", options["frame_rate"], dest="frame_rate")
-    add_option(parser, "--scale", options["global_scale"], dest="global_scale")
-    add_option(parser, "--sample-limit", options["sample_limit"])
-    keep_time = rpt_(options["timing"].choices["TIME"][1])
-    parser.add_argument("--keep-time", action="store_true", help=keep_time)
+    _add_option(parser, "--start", options["frame_start"], dest="frame_start")
+    _add_option(parser, "--rate", options["frame_rate"], dest="frame_rate")
+    _add_option(parser, "--scale", options["global_scale"], dest="global_scale")
+    _add_option(parser, "--sample-limit", options["sample_limit"])
+    _add_flag(parser, "--keep-time", options["timing"].choices["TIME"][1])
     for name, axis in (("forward", "Y"), ("up", "Z")):
         text = rpt_("The file's axis that corresponds to Blender's {:s}, such as =-Z (default: {:s})", axis, axis)
         parser.add_argument(f"--{name}", choices=_AXES, default=axis, help=text)
@@ -238,11 +204,10 @@ def _add_exchange(parser: argparse.ArgumentParser, options: dict[str, Option]) -
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
     _add_exchange(parser, IMPORT)
-    add_option(parser, "--bake", IMPORT["output"])
-    euler = rpt_(IMPORT["rotations"].choices["EULER"][1])
-    parser.add_argument("--euler", action="store_true", help=euler)
-    add_option(parser, "--shorter-turns", IMPORT["use_shorter_turns"])
-    add_option(parser, "--between", IMPORT["between"])
+    _add_option(parser, "--bake", IMPORT["output"])
+    _add_flag(parser, "--euler", IMPORT["rotations"].choices["EULER"][1])
+    _add_option(parser, "--shorter-turns", IMPORT["use_shorter_turns"])
+    _add_option(parser, "--between", IMPORT["between"])
 
 
 def _add_bone(parser: argparse.ArgumentParser) -> None:
@@ -253,15 +218,15 @@ def _add_import_table(parser: argparse.ArgumentParser) -> None:
     table = rpt_("Table (CSV; see docs/files/tables.md)")
     parser.add_argument("--table", required=True, metavar="FILE", help=table)
     _add_bone(parser)
-    add_option(parser, "--start", IMPORT_TABLE["frame_start"], dest="frame_start")
-    add_option(parser, "--replace", IMPORT_TABLE["replace"])
+    _add_option(parser, "--start", IMPORT_TABLE["frame_start"], dest="frame_start")
+    _add_option(parser, "--replace", IMPORT_TABLE["replace"])
     parser.add_argument("--plain", action="store_false", dest="use_tcb", help=rpt_("Do not enable TCB on the tracks"))
 
 
 _ADD_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "bake": _add_bake,
     "enable": _add_enable,
-    "free": lambda parser: add_option(parser, "--discard-edits", FREE["discard_edits"]),
+    "free": lambda parser: _add_option(parser, "--discard-edits", FREE["discard_edits"]),
     "reduce": _add_reduce,
     "curves": _add_curves,
     "check": _add_check,
@@ -270,6 +235,78 @@ _ADD_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "export": lambda parser: _add_exchange(parser, EXPORT),
     "import-table": _add_import_table,
     "export-table": _add_bone,
-    "velocities": lambda parser: add_option(parser, "--remove", VELOCITIES["remove"]),
+    "velocities": lambda parser: _add_option(parser, "--remove", VELOCITIES["remove"]),
 }
 """The functions that add the options of verbs with more than the common options."""
+
+
+def _add_option(parser: Any, argument: str, option: Option, **more: Any) -> None:
+    """Add an option with its declared description, choices, limits and default."""
+    lines = [rpt_(option.description), *(f"{value}: {rpt_(text)}" for value, (_, text) in option.choices.items())]
+    text = ". ".join(lines)
+    if option.kind == "FLAG":
+        parser.add_argument(argument, action="store_true", help=text, **more)
+        return
+    default = more.get("default", option.default)
+    if option.kind == "CHOICE":
+        checks: dict[str, Any] = {"choices": [*option.choices]}
+    else:
+        checks = {"type": _number_of(option), "metavar": _METAVARS.get(option.kind, "NUMBER")}
+    if isinstance(default, str | int | float):
+        shown = f"{math.degrees(float(default)):g}" if option.kind == "ANGLE" else str(default)
+        text = f"{text} ({rpt_('default: {:s}', shown)})"
+    parser.add_argument(argument, help=text.replace("%", "%%"), **{"default": default, **checks, **more})
+
+
+def _add_flag(parser: argparse.ArgumentParser, argument: str, text: str) -> None:
+    parser.add_argument(argument, action="store_true", help=rpt_(text))
+
+
+def _add_range(parser: Any, argument: str, text: str) -> None:
+    """Add an option with the first and last frames of a range."""
+    parser.add_argument(argument, type=_number, nargs=2, metavar=("START", "END"), help=rpt_(text))
+
+
+def _number_of(option: Option) -> Callable[[str], float]:
+    """Return the argparse type of an option, with angles in degrees. argparse names the option in messages."""
+    unit = math.pi / 180.0 if option.kind == "ANGLE" else 1.0
+    low = -_LARGEST if option.low is None else option.low / unit
+    high = _LARGEST if option.high is None else option.high / unit
+
+    def parse_number(text: str) -> float:
+        value = _whole(text) if option.kind == "COUNT" else _number(text)
+        if value < low:
+            raise argparse.ArgumentTypeError(rpt_("{:s} is below {:g}", text, low))
+        if value > high:
+            raise argparse.ArgumentTypeError(rpt_("{:s} is above {:g}", text, high))
+        return math.radians(value) if option.kind == "ANGLE" else value
+
+    return parse_number
+
+
+def _number(text: str) -> float:
+    """Parse a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a number", text)) from None
+    if not abs(value) <= _LARGEST:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a number within ±{:g}", text, _LARGEST))
+    return value
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a whole number", text)) from None
+
+
+def _angle_and_percent(text: str) -> tuple[float, float]:
+    """Parse an angle in degrees and a percentage, and return radians and a fraction."""
+    numbers = [_number(part) for part in text.split(",")]
+    if len(numbers) != 2 or min(numbers) < 0.0:
+        raise argparse.ArgumentTypeError(
+            rpt_("{:s} does not have the form ANGLE,PERCENT, such as 1,1, without negative numbers", text)
+        )
+    return math.radians(numbers[0]), numbers[1] / 100.0

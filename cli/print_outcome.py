@@ -7,19 +7,20 @@ one JSON object per line. Progress, notes and errors go to standard error.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..animation.checks.track_state import STATES
 from ..animation.number_text import size_text
 from ..animation.report import one_of_each
-from ..animation.translation import counted, n_, rpt_
+from ..animation.translation import counted, iface_, n_, rpt_
+from ..interp.keys import WORDS
 from .announce import announce_for
 from .job import Job
-from .json_output import json_line
 from .outcome import Outcome
-from .track_listing import list_of_tracks
 
 _DONE = {
     "bake": n_("Baked {:s}"),
@@ -41,6 +42,9 @@ _DONE = {
 }
 """The texts for results, by `Job.work`. The argument contains the counts."""
 _CHANGE_HEADINGS = {"state": "", "keys": n_("keys"), "samples": n_("samples"), "curve_keys": n_("generated keys")}
+VERSION = 1
+"""Version of the schema, which changes when a field is removed or changes its meaning."""
+_PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 
 def print_findings(outcome: Outcome) -> None:
@@ -101,3 +105,65 @@ def _change(change: dict[str, Any]) -> str:
             shown = before if before == after else f"{before} -> {after}"
             parts.append(f"{rpt_(heading)} {shown}".strip())
     return f'"{change["object"]}", {change["track"]}: {", ".join(parts)}'
+
+
+def json_line(outcome: Outcome, verb: str) -> str:
+    """Return the outcome as one line of JSON."""
+    report = outcome.report.to_dict()
+    if outcome.nothing_to_do:
+        report["notes"].insert(0, outcome.nothing_to_do.to_dict())
+    fields = {
+        "version": VERSION,
+        "command": verb,
+        "file": str(outcome.file),
+        "status": outcome.status,
+        "output": None if outcome.output is None else str(outcome.output),
+        "seconds": round(outcome.seconds, 3),
+        **report,
+        **outcome.results,
+    }
+    return json.dumps(fields, allow_nan=False) + "\n"
+
+
+def list_of_tracks(outcome: Outcome) -> str:
+    """Return the tracks of `info` below their datablocks."""
+    lines = [f"{outcome.file}: {rpt_('Found {:s}', outcome.report.counts)}"]
+    lines += [f"  {rpt_('missing library {:s}', path)}" for path in outcome.results["missing_libraries"]]
+    for datablock in outcome.results["animated"]:
+        lines.append(_title(datablock))
+        lines += [f"    {_track(track)}" for track in datablock["tracks"]]
+    return "\n".join(lines) + "\n"
+
+
+def _title(datablock: dict[str, Any]) -> str:
+    """Return the name, type and action of a datablock as text."""
+    known = [datablock[name] for name in ("name", "type", "action")]
+    text = n_('"{:s}" ({:s}, linked), action "{:s}"') if datablock["linked"] else n_('"{:s}" ({:s}), action "{:s}"')
+    return f"  {rpt_(text, *known)}"
+
+
+def _track(track: dict[str, Any]) -> str:
+    """Return the state, method, keys and parameters of a track as text."""
+    method = track["method"]
+    ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
+    # If a track was edited outside TCB, the reason that blocks it includes the state.
+    parts = [] if track["state"] == STATES["EDITED_OUTSIDE"] else [iface_(track["state"])]
+    if track["state"] != STATES["PLAIN"]:
+        parts.append(rpt_("method {:s}", method))
+    parts.append(rpt_("{:s} from frame {:s} to {:s}", _key_count(track["keys"]), *ends))
+    if track["samples"]:
+        parts.append(counted(track["samples"], n_("{:,} sample"), n_("{:,} samples")))
+    if track["curve_keys"]:
+        parts.append(counted(track["curve_keys"], n_("{:,} generated key"), n_("{:,} generated keys")))
+    parts += [f"{rpt_(_PARAMETERS[name])}: {_key_count(count)}" for name, count in track["parameters"].items()]
+    if track["approximate"]:
+        parts.append(rpt_("approximate"))
+    if track["retimed"]:
+        parts.append(rpt_("retimed"))
+    if track["blocked"]:
+        parts.append(track["blocked"]["message"])
+    return f"{track['track']}: {', '.join(parts)}"
+
+
+def _key_count(count: int) -> str:
+    return counted(count, n_("{:,} key"), n_("{:,} keys"))

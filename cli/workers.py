@@ -27,9 +27,9 @@ from typing import TextIO
 from ..animation import Finding
 from ..animation.translation import n_, rpt_
 from .announce import announce
+from .blend_files import remove_leftovers
 from .job import File
 from .outcome import Status
-from .saving import remove_leftovers
 
 _RECORD = "\x1e"
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"

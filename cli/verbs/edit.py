@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Collection, Iterable
 
 import bpy
 
 from ... import animation
-from ...animation import Finding
+from ...animation import Finding, Report
 from ...animation.bake.tracks_to_bake import plain_among
 from ...animation.datablocks import name_of
 from ...animation.reduction.reduce import reduce_steps
+from ...animation.report import HandleError
 from ...animation.steps import run_steps
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
 from ..announce import Ticker
 from ..choosing import choose, matching_objects
-from ..faults import turn_notes_into_errors
 from ..job import Job
 from ..outcome import Outcome
 from ..tracks import has_keys, tracks_of
@@ -114,3 +115,27 @@ def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable:
     skipped = {reason for track in plain_tracks if (reason := blocking_reason(track))}
     turn_notes_into_errors(report, skipped, job.given.max_change)
     outcome.report.add(report)
+
+
+def turn_notes_into_errors(report: Report, skipped: Collection[Finding], max_change: tuple[float, float]) -> None:
+    """Turn notes that are faults into errors: tracks that Enable skipped, and visible changes to the motion.
+
+    `skipped` contains the reasons why Enable skipped tracks. `max_change` contains the largest change that is not
+    visible, as an angle and as a fraction of the range.
+    """
+    errors = [error for error in report.handles if _is_visible(error, max_change)]
+    visibly_changed = {(error["datablock"], error["track"]) for error in errors}
+
+    def is_fault(note: Finding) -> bool:
+        if note.code == "HANDLES_APPROXIMATE":
+            return (note.object, note.track) in visibly_changed
+        is_linear = note.code == "LINEAR_CURVED" and note.arguments[1]
+        return note in skipped or note.code == "LOOK_CHANGED" or is_linear
+
+    report.errors = [*dict.fromkeys((*report.errors, *filter(is_fault, report.notes)))]
+    report.notes = [note for note in report.notes if not is_fault(note)]
+
+
+def _is_visible(error: HandleError, max_change: tuple[float, float]) -> bool:
+    angle, share = max_change
+    return error["error"] > (math.degrees(angle) if error["rotation"] else share * error["range"])

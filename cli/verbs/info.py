@@ -26,9 +26,9 @@ from ...animation.store.parameters import parameter_rows, read_velocities
 from ...animation.store.table.rows import PARAMETERS
 from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track
+from ..blend_files import missing_libraries
 from ..choosing import datablocks_of_objects
 from ..job import Job
-from ..opening import missing_libraries
 from ..outcome import Outcome
 from ..tracks import generated_keys, reasons_without_channels, sets_of
 

@@ -15,8 +15,8 @@ from ...animation.store.paths import bone_path
 from ...formats import table
 from ...interp.messages import Text
 from ..announce import Ticker
+from ..blend_files import unusable
 from ..choosing import choose, matching_objects
-from ..file_errors import unusable
 from ..job import Job
 from ..outcome import Outcome
 

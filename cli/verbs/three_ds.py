@@ -20,12 +20,10 @@ from ...exchange.rotation_options import RotationOptions
 from ...formats import three_ds
 from ...interp.messages import Text
 from ..announce import Ticker
+from ..blend_files import Source, unusable, version_of
 from ..choosing import matching_objects
-from ..file_errors import unusable
 from ..job import Job
-from ..opening import Source
 from ..outcome import Outcome
-from ..versions import version_of
 
 
 def open_empty_scene(path: Path) -> Source:

@@ -104,7 +104,7 @@ def test_a_folder_is_no_file(tcb, tmp_path):
 
 def test_a_file_of_a_newer_blender_is_not_written(tcb, cli, walk, monkeypatch):
     before = walk.read_bytes()
-    monkeypatch.setattr(cli.opening, "bpy", Older())
+    monkeypatch.setattr(cli.blend_files, "bpy", Older())
     assert refused(tcb("bake", walk, "--in-place"), "saved by Blender", "could lose")
     assert walk.read_bytes() == before
 

@@ -88,7 +88,7 @@ ORDER = (
     ("panels",),
     ("cli",),
     ("cli/verbs",),
-    ("cli/process_file", "cli/run"),
+    ("cli/run",),
     ("cli/__init__",),
     ("__init__",),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write results without losing work, also if the process is killed."""
+"""Open .blend files, and write results without losing work, also if the process is killed."""
 
 from __future__ import annotations
 
@@ -8,21 +8,126 @@ import os
 import platform
 import secrets
 import shutil
+import stat
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
 
+from ..animation import AnimationError, Finding, Report
+from ..animation.store.table.session import session
 from ..animation.translation import rpt_
-from .file_errors import reports_in, unusable
-from .opening import Source, library_paths
-from .versions import Version, version_of_status
 
+Version = tuple[int, int]
+"""Time and size of a file, which change when another process writes the file."""
+_IS_COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
+"""First bytes of .blend files, uncompressed or compressed by Zstandard or gzip, and whether they are compressed."""
 _HOST = f"{zlib.crc32(platform.node().encode()):08x}"
 _ABANDONED_AFTER = 86400.0
 """Seconds after which an incomplete file counts as abandoned."""
+
+
+def version_of(path: str | Path) -> Version | None:
+    """Return the version of a file, or None if it does not exist."""
+    try:
+        return version_of_status(os.stat(path))
+    except OSError:
+        return None
+
+
+def version_of_status(status: os.stat_result) -> Version:
+    return status.st_mtime_ns, status.st_size
+
+
+def unusable(code: str, *arguments: object) -> AnimationError:
+    """Return the error for a file or a target that cannot be used."""
+    return AnimationError(Finding(code, arguments=tuple(map(str, arguments))))
+
+
+def reports_in(error: RuntimeError) -> str:
+    """Return Blender's reports as one line."""
+    return "; ".join(line.removeprefix("Error: ") for line in str(error).strip().splitlines() if line)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was read."""
+
+    is_compressed: bool
+    version: Version
+    libraries: dict[str, Version | None]
+    """The libraries that the file links from. A missing library is None."""
+    converted: Finding | None = None
+    """A note if the file will be written and was saved by another Blender version."""
+
+
+def open_file(file: Path, report: Report, writes: bool) -> Source:
+    """Open a file in Blender without running any scripts in it. Raises AnimationError.
+
+    A missing library is an error in the report, because its datablocks are missing from the result.
+    """
+    try:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise unusable("FILE_NOT_A_FILE")
+        is_compressed = _is_compressed(file)
+    except OSError as error:
+        raise unusable("FILE_NOT_READ", error.strerror) from error
+    # Nothing is pasted in a process without windows. Discard the previous file's keys to free their memory.
+    session.forget()
+    try:
+        # Load the file's interface so that the result keeps the animator's windows.
+        bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
+    except RuntimeError as error:
+        here, why = _release(bpy.app.version), reports_in(error)
+        raise unusable("FILE_NOT_OPENED", here, why) from error
+    converted = _check_release(report, writes)
+    report.errors += [Finding("LIBRARY_MISSING", arguments=(path,)) for path in missing_libraries()]
+    libraries = {path: version_of(path) for path in library_paths()}
+    return Source(is_compressed, version_of_status(status), libraries, converted)
+
+
+def _is_compressed(file: Path) -> bool:
+    """Return whether a .blend file is compressed. Raises OSError, and AnimationError for other files."""
+    with file.open("rb") as stream:
+        head = stream.read(max(map(len, _IS_COMPRESSED)))
+    for first_bytes, is_compressed in _IS_COMPRESSED.items():
+        if head.startswith(first_bytes):
+            return is_compressed
+    raise unusable("FILE_NOT_BLEND" if head else "FILE_EMPTY")
+
+
+def missing_libraries() -> list[str]:
+    """Return the paths of the open file's missing libraries."""
+    return [library.filepath for library in bpy.data.libraries if library.is_missing]
+
+
+def _check_release(report: Report, writes: bool) -> Finding | None:
+    """Refuse to write a file that a newer version of Blender has saved. Raises AnimationError.
+
+    Return a note if writing the file converts it to this Blender version.
+    """
+    saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
+    if tuple(bpy.data.version) > tuple(bpy.app.version_file):
+        if writes:
+            raise unusable("FILE_OF_NEWER", saved, here)
+        report.notes.append(Finding("SAVED_BY_NEWER", arguments=(saved, here)))
+    elif writes and saved != here:
+        return Finding("RESULT_CONVERTED", arguments=(saved, here))
+    return None
+
+
+def _release(version: Sequence[int]) -> str:
+    return f"{version[0]}.{version[1]}"
+
+
+def library_paths() -> Iterator[str]:
+    """Yield the absolute paths of the open file's libraries, with links resolved."""
+    for library in bpy.data.libraries:
+        yield os.path.realpath(bpy.path.abspath(library.filepath, library=library.parent))
 
 
 def check_target(target: Path, makes_folder: bool) -> None:
