@@ -12,7 +12,7 @@ import numpy as np
 
 from ..formats import three_ds
 from .conversion import Conversion
-from .rotation_options import RotationOptions
+from .rotation_modes import RotationOptions
 
 PROPERTY = "3ds"
 _CONVERSION = "3ds_conversion"

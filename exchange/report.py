@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +15,8 @@ from ..animation.errors import Finding
 from ..animation.translation import counted, n_, rpt_
 from ..formats import three_ds
 
+AddNote = Callable[..., None]
+"""A function that adds a note, called with its code, its arguments, and the affected track as `track`."""
 _NAMES = {
     "object": (n_("{:,} object"), n_("{:,} objects")),
     "mesh": (n_("{:,} mesh"), n_("{:,} meshes")),
@@ -37,6 +40,15 @@ _NAMES = {
     "property_without_key": (n_("{:,} property set without a key"), n_("{:,} properties set without a key")),
 }
 """Singular and plural names for counts."""
+
+
+def note(notes: list[Finding], name: str, code: str, *arguments: Any, track: str = "") -> None:
+    """Add a note on an object or one of its tracks."""
+    notes.append(Finding(code, name, track, arguments=arguments))
+
+
+def drop_note(*_code: object, **_track: object) -> None:
+    """Discard a note that the user does not need."""
 
 
 @dataclass

@@ -9,24 +9,26 @@ turns of a node exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import Literal, cast
 
 import numpy as np
 
 from ..animation.bake.plans.sample_frames import APART
 from ..animation.fcurves.keyframes import Float64Array
 from ..animation.store.table.track_records import Settings
-from ..animation.store.tracks import EULER_ORDERS
+from ..animation.store.tracks import EULER_ORDERS, rotation_property
 from ..animation.translation import rpt_
+from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
 from ..interp.rotations.base_rotation_spline import Path
 from ..interp.splines import tcb
 from .keys import Keys
-from .mode_keys import ModeKeys
-from .notes import AddNote
-from .rotation_options import RotationOptions
+from .report import AddNote
 
+BetweenKeys = Literal["BY_FILE", "DE_CASTELJAU", "SQUAD"]
+MAX_NAME = b"MAXSCENE"
+"""The file name that 3ds Max writes into the keyframer."""
 _HALF_TURN = np.pi - 1e-3
 """Below this angle, the turn takes the shortest path regardless of float32 rounding."""
 _LARGEST_ARC = 2.0 * np.pi - 0.02
@@ -38,6 +40,65 @@ _SAME_TURN = 1e-4
 _STEP = np.pi / 8.0
 """Radians. Largest steps in which modes follow turns. They must be less than half turns to be unambiguous."""
 _MAX_SAMPLES = 200_000
+
+
+@dataclass(frozen=True)
+class RotationOptions:
+    """The options for importing rotations.
+
+    Attributes
+    ----------
+    prefers_euler : bool
+        Use XYZ Euler angles instead of quaternions.
+    shorter_turns : bool
+        Take the shortest path instead of turns of more than 180 degrees.
+    between : "BY_FILE", "DE_CASTELJAU" or "SQUAD"
+        The interpolation of 3D Studio 4 or 3ds Max. BY_FILE selects the interpolation of the program that wrote the
+        file.
+    """
+
+    prefers_euler: bool = False
+    shorter_turns: bool = False
+    between: BetweenKeys = "BY_FILE"
+
+    @property
+    def construction(self) -> tcb.Construction:
+        """Return the interpolation of a track between its keys."""
+        return "SQUAD" if self.between == "SQUAD" else "DE_CASTELJAU"
+
+    def resolved(self, scene: Scene) -> RotationOptions:
+        """Return the options with "BY_FILE" resolved for the scene."""
+        if self.between != "BY_FILE":
+            return self
+        header = None if scene.keyframer is None else scene.keyframer.header
+        is_of_max = header is not None and header.name == MAX_NAME
+        return replace(self, between="SQUAD" if is_of_max else "DE_CASTELJAU")
+
+
+@dataclass(frozen=True, eq=False)
+class ModeKeys:
+    """A rotation mode and the keys of its property. Without settings, the keys are not TCB keys."""
+
+    mode: str
+    keys: Keys
+    settings: Settings | None
+    is_one_spline: bool = True
+    """True if the spline plays all segments."""
+
+    @property
+    def path(self) -> str:
+        return rotation_property(self.mode)
+
+    def is_like(self, imported: ModeKeys) -> bool:
+        """Check whether an import wrote these keys."""
+        if self.mode != imported.mode or not self.is_one_spline:
+            return False
+        if imported.keys.is_still:
+            return self.keys.is_still and self.keys.is_like(replace(imported.keys, frames=self.keys.frames))
+        settings, imported_settings = (
+            settings and replace(settings, digest=0, options=None) for settings in (self.settings, imported.settings)
+        )
+        return settings == imported_settings and self.keys.is_like(imported.keys)
 
 
 def keys_in_mode(turns: Keys, options: RotationOptions, add_note: AddNote) -> ModeKeys:

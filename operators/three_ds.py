@@ -98,8 +98,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHel
 
     def execute(self, context: bpy.types.Context) -> Status:
         # Imported here, because few sessions import 3D Studio files.
-        from ..exchange.importing.importer import import_steps
-        from ..exchange.importing.playback_range import set_playback_range
+        from ..exchange.importing.importer import import_steps, set_playback_range
         from ..formats import three_ds
 
         try:
@@ -153,7 +152,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHel
     def _options(self: Any, context: bpy.types.Context) -> ImportOptions:
         from ..exchange.conversion import conversion_of
         from ..exchange.importing.importer import ImportOptions
-        from ..exchange.rotation_options import RotationOptions
+        from ..exchange.rotation_modes import RotationOptions
 
         scene: Any = context.scene
         rate = self.frame_rate if self.timing == "TIME" else None

@@ -26,9 +26,7 @@ from tools.benchmarks.checkout import animation, module
 from tools.scene_matrices import deviations, matrices
 from tools.tables import number
 
-exporter, importer, playback_range = (
-    module(f"exchange.{name}") for name in ("exporting.exporter", "importing.importer", "importing.playback_range")
-)
+exporter, importer = module("exchange.exporting.exporter"), module("exchange.importing.importer")
 three_ds, command_tracks, steps = module("formats.three_ds"), module("cli.tracks"), module("animation.steps")
 
 Float64Array = npt.NDArray[np.float64]
@@ -218,7 +216,7 @@ def imported(content: bytes, output: str) -> Any:
     file = three_ds.read(content)
     options = importer.ImportOptions(output=output)
     steps.run_steps(importer.import_steps({"": file}, scene, scene.collection, options), None)
-    playback_range.set_playback_range(scene, [file], importer.Conversion(), None)
+    importer.set_playback_range(scene, [file], importer.Conversion(), None)
     return scene
 
 

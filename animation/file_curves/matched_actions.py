@@ -21,8 +21,7 @@ from ..report import Report
 from ..scene_time import frame_rate
 from .clock import Clock
 from .items import FCurves
-from .match import Match
-from .matching import Matcher
+from .matching import Match, Matcher
 
 
 @dataclass(frozen=True, eq=False)

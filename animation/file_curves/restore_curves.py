@@ -28,12 +28,10 @@ from ..translation import translated
 from .channel_curves import ChannelCurves
 from .clock import Clock
 from .items import Item, items_of
-from .match import PROPERTIES, Match
 from .matched_actions import MatchedAction, matched_actions
-from .matching import Matcher
+from .matching import PROPERTIES, Match, Matcher
+from .property_curves import rotation_curves, value_curves
 from .restored_property import RestoredProperty
-from .rotation_curves import rotation_curves
-from .value_curves import value_curves
 
 
 @checked

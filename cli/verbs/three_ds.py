@@ -14,9 +14,8 @@ from ...animation.errors import AnimationError, Finding
 from ...animation.steps import IMPORT_STEPS, run_steps
 from ...exchange.conversion import Conversion, conversion_of
 from ...exchange.exporting.exporter import EXPORT_STEPS, export_steps
-from ...exchange.importing.importer import ImportOptions, import_steps
-from ...exchange.importing.playback_range import set_playback_range
-from ...exchange.rotation_options import RotationOptions
+from ...exchange.importing.importer import ImportOptions, import_steps, set_playback_range
+from ...exchange.rotation_modes import RotationOptions
 from ...formats import three_ds
 from ...interp.messages import Text
 from ..announce import Ticker

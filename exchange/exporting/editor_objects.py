@@ -14,12 +14,10 @@ import numpy as np
 from ...animation.fcurves.keyframes import Float64Array
 from ...formats import three_ds
 from ..cameras_and_lights import DEGREES_MM, WATTS, fov_of, hotspot_of, rolls_of, width_seen
-from ..conversion import Conversion
+from ..conversion import Conversion, NodeSpace
 from ..importing.file_nodes import DUMMY
-from ..meshes import GEOMETRY
-from ..node_space import NodeSpace
+from ..meshes import GEOMETRY, mesh_of
 from .export_node import ExportNode
-from .file_meshes import mesh_of
 
 
 def editor_objects(

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from ...formats import three_ds
 from ...interp.splines.tcb import Construction
-from ..conversion import Conversion
+from ..conversion import Conversion, NodeSpace
 from ..importing.plan_objects import PlannedObject
 from ..keys import Keys
-from ..node_space import NodeSpace
-from ..notes import AddNote
+from ..report import AddNote
 
 
 @dataclass(eq=False)

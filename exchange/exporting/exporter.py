@@ -17,17 +17,16 @@ from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
 from ..conversion import Conversion
-from ..left_out import left_out_of_objects
+from ..meshes import left_out_of_objects
 from ..report import ExchangeReport, counts_of_file
-from ..rotation_options import MAX_NAME
+from ..rotation_modes import MAX_NAME
 from .editor_objects import editor_objects
 from .export_node import ExportNode
 from .gather_nodes import gather_nodes
+from .matrices import Matrices, kept_evaluated
 from .node_writer import NodeWriter
 from .reasons_to_sample import reason_to_sample_object
-from .sample_limit import SampleLimit
-from .spans import frames_of
-from .world_matrices import Matrices, kept_evaluated
+from .samples import SampleLimit, frames_of
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 

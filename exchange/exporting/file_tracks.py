@@ -13,10 +13,9 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...formats.three_ds import Track
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp import rotations
-from ..clean_keys import APART
 from ..conversion import Conversion
-from ..keys import Keys
-from ..notes import AddNote
+from ..keys import APART, Keys
+from ..report import AddNote
 
 NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
 """The quaternion of a node without rotation."""

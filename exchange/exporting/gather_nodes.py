@@ -13,13 +13,13 @@ import numpy as np
 from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
 from ..conversion import Conversion
-from ..importing.driven_properties import AIM, ROLL_CONSTRAINT
+from ..imported_state import DamagedStateError, recall
+from ..importing.file_nodes import node_name
+from ..importing.plan_objects import PlannedObject, add_keys
+from ..importing.set_properties import AIM, ROLL_CONSTRAINT
 from ..meshes import GEOMETRY
-from ..notes import AddNote, note
-from ..report import ExchangeReport
-from .ambient_light import ambient_nodes
+from ..report import AddNote, ExchangeReport, drop_note, note
 from .export_node import ExportNode
-from .find_source import find_source
 from .node_names import Instances
 
 _ROUNDING = 1e-6
@@ -157,3 +157,67 @@ def _depth(obj: bpy.types.Object) -> int:
     while obj.parent is not None:
         depth, obj = depth + 1, obj.parent
     return depth
+
+
+def find_source(node: ExportNode, conversion: Conversion) -> None:
+    """Find the node from which the object was imported, if the conversion is unchanged."""
+    try:
+        state = recall(node.obj)
+    except DamagedStateError:
+        node.add_note("IMPORT_STATE_DAMAGED")
+        return
+    if state is None or state.node.kind != node.kind or not state.conversion.is_like(conversion):
+        return
+    planned = PlannedObject(node_name(state.node), state.node, None, "", node.space(state.conversion))
+    # The import has already reported its notes.
+    add_keys(planned, state.node.tracks, state.rotation_options, drop_note)
+    node.source, node.planned = state.node, planned
+
+
+def ambient_nodes(scene: Any, conversion: Conversion, report: ExchangeReport) -> list[ExportNode]:
+    """Return the node of the ambient light, which has the color of the world, or no node without a world.
+
+    The color is the background's, unless other nodes determine it, the world's viewport color is keyed, or the world
+    was imported. In these cases, the world's viewport color is used.
+    """
+    world = scene.world
+    if world is None:
+        return []
+    node = ExportNode(world, "AMBIENT", b"$AMBIENT$", None, partial(note, report.notes, world.name))
+    find_source(node, conversion)
+    background = _background(world)
+    path = None if background is None else _path_of_color(background)
+    uses_viewport_color = node.source is not None or any(path == "color" for path, _ in curves_of(world))
+    if path is None or uses_viewport_color:
+        node.colored = world, "color"
+    else:
+        node.colored = world.node_tree, path
+    if background is not None and path is None and not uses_viewport_color:
+        node.add_note("NODES_MAKE_COLOR")
+    if world.node_tree is not None:
+        lost_paths = sorted({path for path, _ in curves_of(world.node_tree)} - {node.colored[1]})
+        if lost_paths:
+            node.add_note("NODES_ANIMATED", ", ".join(lost_paths))
+    return [node]
+
+
+def _background(world: Any) -> Any:
+    """Return the world's background node that is rendered, or None without nodes."""
+    # Since Blender 5.0 a world always uses its nodes.
+    uses_nodes = world.node_tree is not None and (bpy.app.version >= (5, 0, 0) or world.use_nodes)
+    output = world.node_tree.get_output_node("ALL") if uses_nodes else None
+    links = () if output is None else output.inputs["Surface"].links
+    return links[0].from_node if links else None
+
+
+def _path_of_color(background: Any) -> str | None:
+    """Return the path of the background color in the world's nodes, or None if other nodes determine it."""
+    if background.bl_idname != "ShaderNodeBackground":
+        return None
+    color = background.inputs["Color"]
+    if color.links:
+        source = color.links[0].from_node
+        if source.bl_idname != "ShaderNodeRGB" or source.mute or color.links[0].is_muted:
+            return None
+        color = color.links[0].from_socket
+    return f"{color.path_from_id()}.default_value"

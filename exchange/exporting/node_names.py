@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from ...animation.fcurves.keyframes import Float64Array
 from ...formats.three_ds import NAME_LENGTH
-from ..conversion import Conversion
+from ..conversion import Conversion, NodeSpace
 from ..importing.file_nodes import DUMMY, node_name
 from ..meshes import GEOMETRY
-from ..node_space import NodeSpace
-from ..notes import AddNote
+from ..report import AddNote
 from .export_node import ExportNode
 
 _LARGEST_DIFFERENCE = 1e-5

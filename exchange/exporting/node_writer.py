@@ -12,21 +12,18 @@ import numpy as np
 
 from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
 from ...interp import rotations
 from ..cameras_and_lights import fov_of, hotspot_of, rolls_of, width_seen
-from ..conversion import Conversion
-from ..importing.driven_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
+from ..conversion import Conversion, NodeSpace
+from ..importing.set_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..keys import Keys, still
-from ..node_space import NodeSpace
 from .export_node import ExportNode
 from .file_tracks import NO_TURN, numbers_track, turns_track
-from .parent_inverse import ParentInverse, parent_inverse_of
-from .sample_limit import SampleLimit
-from .samples import sampled, sampled_turns
+from .matrices import Matrices, ParentInverse, parent_inverse_of
+from .samples import SampleLimit, change_outside, sampled, sampled_turns, span_of_keys
 from .track_keys import DatablockTracks
-from .visibility import visibility_keys
-from .world_matrices import Matrices
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
 """The values of components that a node has without a track."""
@@ -246,3 +243,26 @@ def _has_driver(datablock: Any, path: str, expression: str) -> bool:
     """Check whether the property has a driver from an import."""
     drivers = datablock.animation_data.drivers if datablock.animation_data else ()
     return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
+
+
+def visibility_keys(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimit) -> Keys:
+    """Return keys that are 1 while the object is hidden in renders.
+
+    A curve that is not stepped, or that continues outside its keys, is sampled.
+    """
+    fcurve = curves_of(obj).get(("hide_render", 0))
+    if fcurve is None:
+        return still(float(obj.hide_render))
+    points = list(fcurve.keyframe_points)
+    span = span_of_keys([fcurve])
+    goes_on = change_outside([fcurve], span, scene)
+    if goes_on:
+        span = span.with_frames_of(scene)
+    if goes_on or not points or any(point.interpolation != "CONSTANT" for point in points[:-1]):
+        limit.take(span.frame_count, obj.name, "hide_render")
+        frames = span.frames()
+    else:
+        frames = np.array([point.co.x for point in points])
+    # Blender treats all values below 1 as off.
+    values = np.array([[float(fcurve.evaluate(frame) >= 1.0)] for frame in frames.tolist()])
+    return Keys(frames, values, np.zeros((5, len(frames))))

@@ -16,8 +16,8 @@ from ...formats import three_ds
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
 from .export_node import ExportNode
-from .parent_inverse import parent_inverse_of
-from .spans import frames_of
+from .matrices import parent_inverse_of
+from .samples import frames_of
 
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
 """Constraints that rotate an object, without effect on objects that have a target in the file."""

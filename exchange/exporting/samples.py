@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Samples of tracks, and keys from samples."""
+"""The whole frames at which F-curves change, keys from samples at these frames, and the limit on samples."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+import bpy
 import numpy as np
 
-from ...animation.bake.plans.track_splines import TrackSpline
+from ...animation import AnimationError
+from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.store.tracks import Track
-from ...interp import evaluate_many, rotations
+from ...interp import rotations
 from ..keys import Keys
-from .reasons_to_sample import played_fcurves
-from .spans import SAME
+
+SAME = 1e-6
+"""Values within this relative distance are equal except for float32 rounding."""
+_MAX_EVALUATED_FRAMES = 1_000_000
+"""Maximum number of frames for evaluating a motion to find its keys, independent of the sample limit."""
 
 
 def sampled(frames: Float64Array, values: Float64Array) -> Keys:
@@ -31,16 +36,75 @@ def sampled_turns(frames: Float64Array, quaternions: Float64Array) -> Keys:
     return Keys(frames, np.column_stack((angles, axes)), np.zeros((5, len(frames))))
 
 
-def evaluated(track: Track, splines: Sequence[TrackSpline], frames: Float64Array) -> Float64Array:
-    """Return the values of the components at the frames, shape (frames, components)."""
-    values = rest_values(track, len(frames))
-    for index, fcurve in played_fcurves(track).items():
-        values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
-    for spline in splines:
-        values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
-    return values
+class Span(NamedTuple):
+    """The whole frames from `first` to `last`. Without an array, far more frames than memory allows can be counted."""
+
+    first: float
+    last: float
+
+    def __bool__(self) -> bool:
+        return self.first <= self.last
+
+    @property
+    def frame_count(self) -> int:
+        """Return the number of frames."""
+        return int(self.last - self.first) + 1 if self else 0
+
+    def frames(self) -> Float64Array:
+        return np.arange(self.first, self.last + 1.0) if self else np.empty(0)
+
+    def with_frames_of(self, scene: bpy.types.Scene) -> Span:
+        """Return a span that covers these frames and the scene's frames."""
+        return Span(min(self.first, scene.frame_start), max(self.last, scene.frame_end))
 
 
-def rest_values(track: Track, count: int) -> Float64Array:
-    """Return the values of the components without animation, shape (count, components)."""
-    return np.tile([track.component(index) for index in range(len(track.rest))], (count, 1))
+def span_of_keys(fcurves: Sequence[bpy.types.FCurve]) -> Span:
+    """Return the span from the first to the last key of the curves. Empty without keys."""
+    frames = [point.co.x for fcurve in fcurves for point in (*fcurve.keyframe_points, *fcurve.sampled_points)]
+    return Span(float(np.floor(min(frames))), float(np.ceil(max(frames)))) if frames else Span(np.inf, -np.inf)
+
+
+def change_outside(fcurves: Sequence[bpy.types.FCurve], keyed: Span, scene: bpy.types.Scene) -> bool:
+    """Return whether any curve changes outside its keys within the scene's frames, or may do so because it has none."""
+    return any(_changes_outside(fcurve, keyed, frames_of(scene)) for fcurve in fcurves)
+
+
+def _changes_outside(fcurve: bpy.types.FCurve, keyed: Span, frames: Float64Array) -> bool:
+    if not keyed:
+        return True
+    if fcurve.extrapolation == "CONSTANT" and all(modifier.mute for modifier in fcurve.modifiers):
+        return False
+    before, after = frames[frames < keyed.first], frames[frames > keyed.last]
+    return _changes(fcurve, keyed.first, before) or _changes(fcurve, keyed.last, after)
+
+
+def _changes(fcurve: bpy.types.FCurve, end: float, frames: Float64Array) -> bool:
+    """Return whether the value at any frame differs from the value at an end of the keys."""
+    value = fcurve.evaluate(end)
+    tolerance = SAME * max(1.0, abs(value))
+    return any(abs(fcurve.evaluate(frame) - value) > tolerance for frame in frames.tolist())
+
+
+def frames_of(scene: bpy.types.Scene) -> Float64Array:
+    """Return all frames of the scene."""
+    return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
+
+
+class SampleLimit:
+    """The number of samples of a file so far, which must not exceed a limit."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._count = 0
+
+    def take(self, count: int, name: str, path: str = "") -> None:
+        """Count samples for a track. Raise AnimationError if the limit is exceeded."""
+        self._count += count
+        if self._count > self._limit:
+            raise AnimationError(Finding("FILE_SAMPLE_LIMIT", name, path, arguments=(count, self._limit)))
+
+    def check(self, frames: float, name: str, path: str = "") -> None:
+        """Raise AnimationError if finding the keys of a track requires evaluating too many frames."""
+        limit = max(self._limit, _MAX_EVALUATED_FRAMES)
+        if frames > limit:
+            raise AnimationError(Finding("FILE_KEYS_FAR_APART", name, path, arguments=(float(frames), limit)))

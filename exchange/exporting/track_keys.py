@@ -27,13 +27,11 @@ from ...interp import evaluate_many, rotations
 from ...interp.splines.tcb import METHOD
 from ..conversion import Conversion
 from ..keys import Keys, still
-from ..mode_keys import ModeKeys
-from ..notes import AddNote
+from ..report import AddNote
+from ..rotation_modes import ModeKeys
 from .reasons_to_sample import is_played_by_splines, other_control, played_fcurves, reason_to_sample_track
-from .sample_limit import SampleLimit
-from .samples import evaluated, rest_values, sampled, sampled_turns
+from .samples import SampleLimit, change_outside, sampled, sampled_turns, span_of_keys
 from .segments import RunsAndGaps
-from .spans import change_outside, span_of_keys
 
 _NOTE_OF_STATE = {
     "TCB": "WRITTEN_UNBAKED",
@@ -90,11 +88,11 @@ class DatablockTracks:
         if len(splines) == 1 and track.settings.method == METHOD.name:
             spline = splines[0]
             keys = self._joined_keys(track, spline, add_note) or _keys(spline, spline.values)
-            values = rest_values(track, len(keys))
+            values = _rest_values(track, len(keys))
             values[:, spline.components] = keys.values
             return keys.with_values(values)
         frames = self._sampled_frames(track, splines, add_note)
-        return sampled(frames, evaluated(track, splines, frames))
+        return sampled(frames, _evaluated(track, splines, frames))
 
     def turn_keys(self, obj: bpy.types.Object, add_note: AddNote) -> Keys:
         """Return the keys of the rotation as turns from the previous key. Raises AnimationError."""
@@ -112,7 +110,7 @@ class DatablockTracks:
         frames = self._sampled_frames(track, splines, add_note)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
-        return sampled_turns(frames, orientations(obj.rotation_mode, evaluated(track, [], frames)))
+        return sampled_turns(frames, orientations(obj.rotation_mode, _evaluated(track, [], frames)))
 
     def rotation_keys(self, obj: bpy.types.Object, add_note: AddNote) -> ModeKeys:
         """Return the rotation of the object's own properties. Raises AnimationError."""
@@ -233,3 +231,18 @@ def _value(datablock: bpy.types.ID, path: str) -> Float64Array:
 def _keys(spline: TrackSpline, values: Float64Array) -> Keys:
     keys = spline.spline.keys
     return Keys(keys.frames, values, np.array(keys.parameters), spline.spline.cycle)
+
+
+def _evaluated(track: Track, splines: Sequence[TrackSpline], frames: Float64Array) -> Float64Array:
+    """Return the values of the components at the frames, shape (frames, components)."""
+    values = _rest_values(track, len(frames))
+    for index, fcurve in played_fcurves(track).items():
+        values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
+    for spline in splines:
+        values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
+    return values
+
+
+def _rest_values(track: Track, count: int) -> Float64Array:
+    """Return the values of the components without animation, shape (count, components)."""
+    return np.tile([track.component(index) for index in range(len(track.rest))], (count, 1))

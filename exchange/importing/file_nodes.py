@@ -10,7 +10,7 @@ import numpy as np
 from ...animation.errors import Finding
 from ...formats.three_ds import COMPONENTS, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ..cameras_and_lights import DEGREES_MM
-from ..notes import note
+from ..report import note
 
 DUMMY = b"$$$DUMMY"
 """The name of nodes without an object in the editor."""

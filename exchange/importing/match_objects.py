@@ -14,12 +14,11 @@ import numpy as np
 from ...animation.errors import Finding, size_of
 from ...animation.translation import rpt_
 from ...formats.three_ds import NAME_LENGTH
-from ..notes import note
-from ..report import ExchangeReport
+from ..report import ExchangeReport, note
 from .changes import Changes
-from .driven_properties import AIM, ROLL_CONSTRAINT
 from .file_nodes import TARGET_SUFFIX
 from .plan_objects import PlannedObject
+from .set_properties import AIM, ROLL_CONSTRAINT
 
 _NUMBER = re.compile(r"\.\d{3,}$")
 """The number that Blender adds to a duplicate name."""

@@ -15,9 +15,9 @@ from ...formats.three_ds import Light, Mesh
 from ...interp import rotations
 from ..cameras_and_lights import WATTS
 from ..conversion import Conversion
-from ..notes import note
+from ..meshes import make_mesh
+from ..report import note
 from .changes import Changes
-from .new_meshes import make_mesh
 from .plan_objects import PlannedObject
 
 _Instance = tuple[bytes, bytes, bool]

@@ -16,16 +16,12 @@ from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
 from ...formats.three_ds import HIDDEN, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
-from ..clean_keys import are_distinct, turn_keys, vector_keys
-from ..conversion import Conversion
-from ..keys import Keys, still
-from ..mode_keys import ModeKeys
-from ..node_space import NodeSpace
-from ..notes import AddNote, drop_note, note
-from ..rotation_modes import keys_in_mode
-from ..rotation_options import RotationOptions
+from ..conversion import Conversion, NodeSpace
+from ..keys import Keys, are_distinct, still, turn_keys, vector_keys
+from ..meshes import is_mirrored, local_points
+from ..report import AddNote, drop_note, note
+from ..rotation_modes import ModeKeys, RotationOptions, keys_in_mode
 from .file_nodes import DUMMY, all_nodes, editor_nodes, node_name, skip_ambient_parents, target_indices
-from .new_meshes import is_mirrored, local_points
 
 _UNLINKS = 0x700
 """Flags that unlink a track from axes of its parent."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records of a binary FBX file, read on demand.
+"""Records of a binary FBX file, read on demand, and the properties of objects.
 
 A record has a name, properties, and nested records. Only the requested records are read, so meshes and images cost no
 time.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..interp import n_
-from ..motion import MotionError, check_count
+from ..interp import Float64Array, n_
+from ..motion import VALUE_LIMIT, MotionError, check_count
 
 _MAGIC = b"Kaydara FBX Binary  \0\x1a\0"
 _VERSION = struct.Struct("<I")
@@ -43,6 +43,8 @@ _ARRAY = struct.Struct("<III")
 """The header of an array: its number of elements, its encoding, and its size in the file."""
 _LENGTH = struct.Struct("<I")
 _PLAIN, _ZLIB = 0, 1
+Properties = Mapping[str, list[Any]]
+NO_PROPERTIES: Properties = {}
 
 
 def read_records(data: bytes) -> Record:
@@ -168,3 +170,48 @@ class Record:
                 n_("the array {:s} at byte {:d} has {:d} bytes, not {:d}", self.name, self.start, len(content), size)
             )
         return content
+
+
+def read_properties(record: Record) -> Properties:
+    """Return the values of an object's properties, by name."""
+    # A property is a record with name, type, label, flags and values.
+    rows = (entry.values for entry in record.find("Properties70") or () if entry.name == "P")
+    return {str(row[0], "utf-8", "replace"): row[4:] for row in rows if len(row) > 4 and isinstance(row[0], bytes)}
+
+
+def read_template(root: Record, kind: str) -> Properties:
+    """Return the default properties of objects of a kind, such as "Model"."""
+    for record in root.find("Definitions") or ():
+        if record.name == "ObjectType" and record.values[:1] == [kind.encode()]:
+            template = record.find("PropertyTemplate")
+            return read_properties(template) if template else NO_PROPERTIES
+    return NO_PROPERTIES
+
+
+def number(properties: Properties, name: str, default: float) -> float:
+    """Return a number, or the default if it is missing or damaged."""
+    value = properties.get(name, [default])[0]
+    return float(value) if _is_number(value) else default
+
+
+def vector(properties: Properties, name: str, default: float = 0.0) -> Float64Array:
+    """Return three numbers, shape (3,), each the default if any of them is missing or damaged."""
+    values = properties.get(name, [])[:3]
+    is_valid = len(values) == 3 and all(map(_is_number, values))
+    return np.array(values if is_valid else [default] * 3, dtype=np.float64)
+
+
+def integer(properties: Properties, name: str, default: int) -> int:
+    """Return an integer, or the default if it is missing or of another type."""
+    value = properties.get(name, [default])[0]
+    return value if isinstance(value, int) else default
+
+
+def choice(properties: Properties, name: str, count: int, unknown: int, missing: int = 0) -> int:
+    """Return the number of an enumeration's item, from 0 to `count` - 1, or the number for unknown or missing items."""
+    item = integer(properties, name, unknown) if name in properties else missing
+    return item if 0 <= item < count else unknown
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) < VALUE_LIMIT

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..interp import Float64Array, rotations
-from .properties import Properties, choice, integer, vector
+from .binary import Properties, choice, integer, vector
 
 LOCAL_PROPERTIES = ("Translation", "Rotation", "Scaling")
 """The properties that animate a transform."""

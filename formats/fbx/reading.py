@@ -12,12 +12,10 @@ import numpy as np
 from ..curve import Curve
 from ..interp import Float64Array, n_, rotations
 from ..motion import MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
-from .binary import Record, read_records
+from .binary import NO_PROPERTIES, Properties, Record, choice, number, read_properties, read_records, read_template
 from .curves import is_extrapolated, read_curve
-from .layers import Layer, LayerCurves, Mode
 from .local_transform import LOCAL_PROPERTIES, PREFIX, LocalTransform
-from .node_motion import motion_of
-from .properties import NO_PROPERTIES, Properties, choice, number, read_properties, read_template
+from .node_motion import Layer, LayerCurves, Mode, motion_of
 
 _TICKS, _TICKS_OF_DEFINITION = 46186158000.0, 141120000.0
 """Units of time per second: the default in FBX 7, and the alternative that a file can declare."""

@@ -12,8 +12,7 @@ import numpy as np
 from ..curve import CONSTANT, CUBIC, LINEAR, Curve
 from ..interp import Float64Array, n_, rotations
 from ..motion import VALUE_LIMIT, MotionError, MotionFile, Node, NodeMotion, Take, Track, find_cycle
-from .accessors import read_accessor
-from .document import Document, Fetch, as_index, as_list, as_object
+from .document import Document, Fetch, as_index, as_list, as_object, read_accessor
 
 _COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}

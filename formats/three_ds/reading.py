@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from ..interp import Float32Array, n_
 from . import idents
-from .contents import ChunkReader, read_contents
 from .errors import ThreeDSError
 from .hierarchy import find_parents
 from .idents import chunk_name
@@ -37,7 +36,7 @@ from .scene import (
     Spotlight,
     Track,
 )
-from .source import Source, Span, frozen
+from .source import ChunkReader, Source, Span, frozen, read_contents
 from .tracks import key_warnings, read_track
 
 _MAX_NAME_TEXT = 40

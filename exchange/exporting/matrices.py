@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sample the world matrices of objects at every frame of the scene."""
+"""The world matrices of objects at every frame of the scene, and the parent inverses of children."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import numpy as np
 
 from ...animation.fcurves.keyframes import Float64Array
 from ...interp import rotations
-from .spans import frames_of
+from .samples import frames_of
 
 _SHEAR = 1e-4
 """Cosine between axes. Larger cosines count as shear."""
+_NO_SHEAR = 1e-5
+"""Largest deviation of a parent inverse from a scaled rotation, relative to its squared scale."""
 
 
 class LocalTransforms(NamedTuple):
@@ -88,3 +90,22 @@ def kept_evaluated(items: Iterable[bpy.types.Object], scene: bpy.types.Scene) ->
     finally:
         bpy.data.objects.remove(dependent)
         scene.frame_set(frame, subframe=subframe)
+
+
+class ParentInverse(NamedTuple):
+    """A transform that is applied after a child's own transform."""
+
+    location: Float64Array
+    rotation: Float64Array
+    """The quaternion."""
+    factor: float
+    """The uniform scale."""
+
+
+def parent_inverse_of(obj: bpy.types.Object) -> ParentInverse | None:
+    """Return the parent inverse of an object, or None if it mirrors, shears or scales the axes differently."""
+    matrix = np.array(obj.matrix_parent_inverse, dtype=np.float64)
+    factor = float(np.cbrt(np.linalg.det(matrix[:3, :3])))
+    if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NO_SHEAR * factor**2:
+        return None
+    return ParentInverse(matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor)
