@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import legendre
 
-from . import ease
-from .arguments import checked_finite, checked_row, checked_sample_frames
+from .arguments import checked_finite, checked_frames_1d, checked_sample_frames
 from .base_spline import Spline
+from .ease import smooth_parts
 from .keys import Float64Array
 from .spline_batch import SplineBatch, evaluate_many
 
@@ -89,7 +89,7 @@ class ArcLength:
 
     def speed(self, frames: npt.ArrayLike) -> Float64Array:
         """Return the speed in length per frame, shape (m,), at frames (m,)."""
-        at = checked_row("frames", frames)
+        at = checked_frames_1d("frames", frames)
         squares = np.zeros(at.shape)
         for velocity in evaluate_many(self._splines, at, 1):
             squares += np.einsum("ij,ij->i", velocity, velocity)
@@ -178,13 +178,7 @@ class ArcLength:
 
 def _smooth_parts(splines: Iterable[Spline]) -> Float64Array:
     """Return the frames between which the speed is smooth, unless it reaches 0."""
-    bounds = []
-    for spline in splines:
-        keys = spline.keys
-        lengths = np.diff(keys.frames)
-        ease_from, ease_to = ease.without_overlap(keys.ease_from[:-1], keys.ease_to[1:])
-        bounds += [keys.frames, keys.frames[:-1] + ease_from * lengths, keys.frames[1:] - ease_to * lengths]
-    edges = np.unique(np.concatenate(bounds))
+    edges = np.unique(np.concatenate([smooth_parts(spline.keys) for spline in splines]))
     # If two eases fill a segment, their ends are equal except for rounding.
     is_long_enough = np.diff(edges) > _SHORTEST_PART * (edges[-1] - edges[0])
     parts = np.append(edges[:-1][is_long_enough], edges[-1])

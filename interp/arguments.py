@@ -76,7 +76,7 @@ def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
     return checked
 
 
-def checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
+def checked_frames_1d(name: str, frames: npt.ArrayLike) -> Float64Array:
     """Return a one-dimensional array of frames to evaluate, or raise TypeError or ValueError."""
     checked = checked_sample_frames(name, frames)
     if checked.ndim != 1:

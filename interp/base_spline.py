@@ -185,7 +185,7 @@ class ComponentSpline(BaseSpline):
             raise ValueError(f"{type(self).__module__.rsplit('.')[-1]} has no segments that are cubic in the frame")
         frames = self.keys.frames
         period = None if self.cycle == "SINGLE" or len(frames) == 1 else float(frames[-1] - frames[0])
-        return polynomials_of_cubics(curve.coefficients, self.prepared.local_parameter, frames, period)
+        return polynomials_of_cubics(curve.coefficients, self.prepared.local_parameter, self.keys, period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
         """Return the n-th antiderivative, which is 0 at the first key.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .key_batch import IndexArray, KeyBatch
-from .keys import Float64Array
+from .keys import Float64Array, Keys
 
 # No sample falls within an ease this short, but the acceleration there, 1 / ease, could overflow.
 _SMALLEST = 1e-100
@@ -47,6 +47,14 @@ def without_overlap(ease_from: Float64Array, ease_to: Float64Array) -> tuple[Flo
     eases = np.stack((ease_from / total, ease_to / total))
     eases[eases < _SMALLEST] = 0.0
     return eases[0], eases[1]
+
+
+def smooth_parts(keys: Keys) -> Float64Array:
+    """Return the frames between which the local parameter is a polynomial: the keys and the ends of their eases."""
+    frames, lengths = keys.frames, np.diff(keys.frames)
+    ease_from, ease_to = without_overlap(keys.ease_from[:-1], keys.ease_to[1:])
+    ends_of_eases = np.concatenate([frames[:-1] + ease_from * lengths, frames[1:] - ease_to * lengths])
+    return np.union1d(frames, np.clip(ends_of_eases, frames[0], frames[-1]))
 
 
 class LocalParameter:

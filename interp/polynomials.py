@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from .arguments import checked_number, checked_sample_frames, checked_whole
 from .cycles import wrapped_frames
-from .ease import LocalParameter
-from .key_batch import IndexArray
-from .keys import Float64Array
+from .ease import LocalParameter, smooth_parts
+from .keys import Float64Array, Keys
 
 
 class PiecewisePolynomial:
@@ -57,30 +56,32 @@ class PiecewisePolynomial:
         eased: tuple[bool, bool] = (False, False),
         period: float | None = None,
     ) -> None:
-        self.c, self.x, self._outside, self._eased, self._period = c, x, outside, eased, period
-        for array in (c, x, outside):
+        self.x, self._eased, self._period = x, eased, period
+        self._all_c = np.concatenate([outside[:, :1], c, outside[:, 1:]], axis=1)
+        self._all_starts = np.append(x[0], x)
+        self.c = self._all_c[:, 1:-1]
+        for array in (self.x, self.c):
             array.flags.writeable = False
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
         """Evaluate a derivative of any order. The result has the shape of `frames` plus an axis of components."""
         at = checked_sample_frames("frames", frames)
         samples = at.ravel()
-        first, last = float(self.x[0]), float(self.x[-1])
         if self._period is not None:
-            samples = wrapped_frames(samples, first, last)
-        piece = np.clip(np.searchsorted(self.x, samples, side="right") - 1, 0, self.c.shape[1] - 1)
-        values = _polynomials_at(self.c[:, piece], samples - self.x[piece], nu)
-        for side, is_beyond, end in ((0, samples < first, first), (1, samples > last, last)):
-            if self._eased[side] or not extrapolate:
-                values[is_beyond] = _polynomials_at(self._outside[:, [side]], samples[is_beyond] - end, nu)
-        return values.reshape(*at.shape, self.c.shape[2])
+            samples = wrapped_frames(samples, self.x[0], self.x[-1])
+        last = len(self.x) - 1
+        piece = np.where(samples == self.x[-1], last, np.searchsorted(self.x, samples, side="right"))
+        if extrapolate:
+            piece = np.clip(piece, 0 if self._eased[0] else 1, last + 1 if self._eased[1] else last)
+        values = _polynomials_at(self._all_c[:, piece], samples - self._all_starts[piece], nu)
+        return values.reshape(*at.shape, values.shape[1])
 
     def derivative(self, n: int = 1) -> PiecewisePolynomial:
         """Return the n-th derivative."""
-        c, outside = self.c, self._outside
+        c = self._all_c
         for _ in range(checked_whole("n", n)):
-            c, outside = _differentiated(c), _differentiated(outside)
-        return PiecewisePolynomial(c, self.x, outside, self._eased, self._period)
+            c = _differentiated(c)
+        return self._of(c, self._period)
 
     def antiderivative(self, n: int = 1) -> PiecewisePolynomial:
         """Return the n-th antiderivative, which is 0 at the first key and continues outside the keys.
@@ -92,17 +93,16 @@ class PiecewisePolynomial:
         """
         if self._period is not None:
             raise ValueError("a cycle has no piecewise antiderivative. Use integrate instead")
-        c, outside, lengths = self.c, self._outside, np.diff(self.x)
+        c, lengths = self._all_c, np.diff(self._all_starts)
         for _ in range(checked_whole("n", n)):
-            c, outside = _integrated(c), _integrated(outside)
-            integrals_at_ends = np.cumsum(_polynomials_at(c, lengths, 0), axis=0)
-            c[-1, 1:], outside[-1, 1] = integrals_at_ends[:-1], integrals_at_ends[-1]
-        return PiecewisePolynomial(c, self.x, outside, self._eased)
+            c = _integrated(c)
+            c[-1, 1:] = np.cumsum(_polynomials_at(c[:, :-1], lengths, 0), axis=0)
+        return self._of(c, None)
 
     def integrate(self, a: float, b: float, extrapolate: bool = False) -> Float64Array:
         """Return the integral of the motion, including cycles, from frame `a` to frame `b`, shape (d,)."""
         ends = np.array([checked_number("a", a), checked_number("b", b)])
-        one_period = PiecewisePolynomial(self.c, self.x, self._outside, self._eased).antiderivative()
+        one_period = self._of(self._all_c, None).antiderivative()
         if self._period is None:
             start, end = one_period(ends, 0, extrapolate)
         else:
@@ -110,6 +110,10 @@ class PiecewisePolynomial:
             start, end = one_period(ends - periods * self._period) + periods[:, np.newaxis] * one_period(self.x[-1])
         integral: Float64Array = end - start
         return integral
+
+    def _of(self, all_c: Float64Array, period: float | None) -> PiecewisePolynomial:
+        """Return polynomials with the same pieces and other coefficients, including the coefficients outside."""
+        return PiecewisePolynomial(all_c[:, 1:-1], self.x, all_c[:, [0, -1]], self._eased, period)
 
 
 def _differentiated(c: Float64Array) -> Float64Array:
@@ -134,72 +138,28 @@ def _polynomials_at(c: Float64Array, offsets: Float64Array, nu: int) -> Float64A
 
 
 def polynomials_of_cubics(
-    cubics: Float64Array, local_parameter: LocalParameter, frames: Float64Array, period: float | None
+    cubics: Float64Array, local_parameter: LocalParameter, keys: Keys, period: float | None
 ) -> PiecewisePolynomial:
     """Return the cubics of one track, including ease, as polynomials in the frame. Eased pieces have degree 6.
 
-    `cubics` are coefficients (4, d, n) for powers of the local parameter, lowest power first, and `frames` (n,) are the
-    keys.
+    `cubics` are coefficients (4, d, n) for powers of the local parameter, lowest power first.
     """
-    coefficients = cubics.transpose(0, 2, 1)
+    coefficients, frames = cubics.transpose(0, 2, 1), keys.frames
     first_and_last = coefficients[0][[0, -1]]
-    if len(frames) == 1:
+    if len(keys) == 1:
         return PiecewisePolynomial(coefficients[:1], np.append(frames, frames + 1.0), first_and_last[np.newaxis])
-    start, segment, parameter = _eased_pieces(local_parameter, frames)
-    c = _composed(coefficients[:, segment], parameter)
+    edges = smooth_parts(keys)
+    middles = (edges[:-1] + edges[1:]) / 2.0
+    segment = np.clip(np.searchsorted(frames, middles, side="right") - 1, 0, len(keys) - 2)
+    u, rate, change = local_parameter.at(middles, segment, 2)
+    # The local parameter in each piece is a parabola, here as powers of the frame relative to the start.
+    half_length = middles - edges[:-1]
+    start = u - (rate - change / 2.0 * half_length) * half_length
+    c = _composed(coefficients[:, segment], np.stack([start, rate - change * half_length, change / 2.0]))
     outside = np.zeros((len(c), 2, c.shape[2]))
     outside[-1] = first_and_last
     eased = bool(local_parameter.ease_from[0] > 0.0), bool(local_parameter.ease_to[-2] > 0.0)
-    return PiecewisePolynomial(c, np.append(start, frames[-1]), outside, eased, period)
-
-
-def _eased_pieces(
-    local_parameter: LocalParameter, frames: Float64Array
-) -> tuple[Float64Array, IndexArray, Float64Array]:
-    """Return the m pieces of a track in which the local parameter is a polynomial in the frame.
-
-    The results are the frames at which the pieces start (m,), their segments (m,), and the coefficients (3, m) of the
-    local parameter for powers 0 to 2 of the frame, relative to the start. An eased segment has three parts, a parabola,
-    a line and a parabola (docs/formulas, "Ease").
-    """
-    segments = slice(0, len(frames) - 1)
-    length, ease_from, ease_to = (
-        local_parameter.length[segments],
-        local_parameter.ease_from[segments],
-        local_parameter.ease_to[segments],
-    )
-    starts = np.stack([np.zeros_like(ease_from), ease_from, 1.0 - ease_to])
-    has_part = np.stack([ease_from > 0.0, ease_from < 1.0 - ease_to, ease_to > 0.0])
-    segment, part = np.nonzero(has_part.T)
-    start = np.minimum(frames[segment] + starts[part, segment] * length[segment], frames[segment + 1])
-    has_length = np.diff(start, append=frames[-1]) > 0.0
-    segment, part, start = segment[has_length], part[has_length], start[has_length]
-    length, ease_from, ease_to = length[segment], ease_from[segment], ease_to[segment]
-    # The rounded start relative to the segment, for a local parameter that is exact at the rounded frame.
-    s = (start - frames[segment]) / length
-    parameter = _eased_parameter(part, s, ease_from, ease_to)
-    return start, segment, parameter / length ** np.arange(3.0)[:, np.newaxis]
-
-
-def _eased_parameter(part: IndexArray, s: Float64Array, ease_from: Float64Array, ease_to: Float64Array) -> Float64Array:
-    """Return the Taylor coefficients (3, m) at s of the eased parameter.
-
-    `part` is the parabola after the start (0), the line (1), or the parabola before the end (2).
-    """
-    rest = 1.0 - s
-    pace = 2.0 / (2.0 - ease_from - ease_to)
-    zeros = np.zeros_like(s)
-    out_of_key = np.divide(0.5 * pace, ease_from, out=zeros.copy(), where=part == 0)
-    into_key = np.divide(0.5 * pace, ease_to, out=zeros.copy(), where=part == 2)
-    coefficients: Float64Array = np.choose(
-        part,
-        [
-            [out_of_key * s * s, 2.0 * out_of_key * s, out_of_key],
-            [pace * (s - 0.5 * ease_from), pace, zeros],
-            [1.0 - into_key * rest * rest, 2.0 * into_key * rest, -into_key],
-        ],
-    )
-    return coefficients
+    return PiecewisePolynomial(c, edges, outside, eased, period)
 
 
 def _composed(cubics: Float64Array, parameter: Float64Array) -> Float64Array:

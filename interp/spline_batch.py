@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import checked_row
+from .arguments import checked_frames_1d
 from .base_spline import Spline, checked_derivative, checked_splines, prepared_together
 from .keys import Float64Array
 from .prepared import Prepared
@@ -129,7 +129,7 @@ def _checked_frames(frames: npt.ArrayLike | Sequence[npt.ArrayLike], count: int)
     """Return one array for all splines, or a list with one array per spline."""
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
-        return checked_row("frames", cast(npt.ArrayLike, frames))
+        return checked_frames_1d("frames", cast(npt.ArrayLike, frames))
     arrays = list(cast(Sequence[npt.ArrayLike], frames))
     if len(arrays) != count:
         raise ValueError(f"frames must have one array per spline: expected {count}, got {len(arrays)}")
@@ -137,7 +137,7 @@ def _checked_frames(frames: npt.ArrayLike | Sequence[npt.ArrayLike], count: int)
     checked_arrays: dict[int, Float64Array] = {}
     for index, array in enumerate(arrays):
         if id(array) not in checked_arrays:
-            checked_arrays[id(array)] = checked_row(f"frames[{index}]", array)
+            checked_arrays[id(array)] = checked_frames_1d(f"frames[{index}]", array)
     return [checked_arrays[id(array)] for array in arrays]
 
 

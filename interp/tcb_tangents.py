@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tangents at keys from tension, continuity and bias, and the rules for the ends of tracks.
+"""Tangents and control quaternions at keys from tension, continuity and bias, and the rules for the ends of tracks.
 
-Source: docs/formulas, "TCB tangents" and "Ends of TCB tracks".
+Source: docs/formulas, "TCB tangents", "Ends of TCB tracks", "De Casteljau on the sphere", "Squad" and "Ends of rotation
+tracks".
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from .key_batch import KeyBatch
 from .keys import Float64Array
+from .rotations import sphere
 
 Ends = Literal["3DS", "TANGENT"]
 """The rule for the ends of tracks that are not loops, either of rotations in 3D Studio, or of vector tracks."""
@@ -89,3 +91,98 @@ def adjust_factors(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
     share = np.divide(tracks.before, both_sides, out=np.full_like(both_sides, 0.5), where=both_sides > 0.0)
     weight = 1.0 - np.abs(tracks.parameters[1])
     return 0.5 + weight * (share - 0.5), 0.5 + weight * (0.5 - share)
+
+
+class RotationKeys(NamedTuple):
+    """The keys of rotation tracks and their neighbors, from which the controls are constructed.
+
+    `q`, `before` and `after` are the quaternions (4, K) of each key, the previous key and the next key, with the signs
+    of the path. The quaternions exclude `turns`, shape (3, K), which are added to the segments. At the ends of a track
+    that is not a loop, the quaternions on the side without a key are arbitrary.
+    """
+
+    tracks: KeyBatch
+    q: Float64Array
+    before: Float64Array
+    after: Float64Array
+    turns: Float64Array | None
+
+
+def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float64Array]:
+    """Return the incoming and outgoing control quaternions of de Casteljau segments at each key, shape (4, K).
+
+    `ends` is the rule for the ends, as in `tangents`. Source: docs/formulas, "De Casteljau on the sphere".
+    """
+    tracks, q, before, after, _ = keys
+    tension, continuity, bias = tracks.parameters[:3]
+    slack = 1.0 - tension
+    incoming_factor, outgoing_factor = adjust_factors(tracks)
+    # Both sides of the keys share arrays (4, 2, K), because a slerp of both takes little longer than a slerp of one.
+    both_keys = q[:, np.newaxis]
+    neighbors = np.stack((before, after), axis=1)
+    biased = sphere.slerp(both_keys, neighbors, np.stack((-(1.0 + bias), 1.0 - bias)) / 3.0)
+    arc = sphere.arc(biased[:, :1], biased[:, 1:])
+    directions = arc.at(np.stack((1.0 + continuity, 1.0 - continuity)) / 2.0)
+    factors = np.stack((-2.0 * slack * incoming_factor, 2.0 * slack * outgoing_factor))
+    incoming, outgoing = sphere.slerp(both_keys, directions, factors).swapaxes(0, 1)
+    first, last = tracks.open_ends
+    if ends == "3DS":
+        skew = continuity * bias
+        outgoing[:, first] = sphere.slerp(q[:, first], after[:, first], (slack * (1.0 + skew))[first] / 3.0)
+        incoming[:, last] = sphere.slerp(q[:, last], before[:, last], (slack * (1.0 - skew))[last] / 3.0)
+    else:
+        outgoing[:, first], incoming[:, last] = controls_at_ends(keys, incoming, outgoing, slack)
+    return incoming, outgoing
+
+
+def squad_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Float64Array]:
+    """Return the incoming and outgoing control quaternions of squad segments at each key, shape (4, K).
+
+    The formulas' ksm, ksp, kdm, kdp are the factors of `tangents`, applied here to the logarithms of turns. Source:
+    docs/formulas, "Squad".
+    """
+    tracks, q, before, after, _ = keys
+    log_before = sphere.log(sphere.product(sphere.conjugate(before), q))
+    log_after = sphere.log(sphere.product(sphere.conjugate(q), after))
+    # With the rule "TANGENT", the tangents at ends are set below from the controls of inner keys.
+    incoming, outgoing = tangents(tracks, log_before, log_after, "3DS")
+    first, last = tracks.open_ends
+    if ends == "TANGENT":
+        incoming_controls = sphere.product(q, sphere.exp(-incoming / 3.0))
+        outgoing_controls = sphere.product(q, sphere.exp(outgoing / 3.0))
+        slack = 1.0 - tracks.parameters[0]
+        after_first, before_last = controls_at_ends(keys, incoming_controls, outgoing_controls, slack)
+        outgoing[:, first] = 3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, first]), after_first))
+        incoming[:, last] = -3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, last]), before_last))
+    return (
+        sphere.product(q, sphere.exp((log_before - incoming) / 2.0)),
+        sphere.product(q, sphere.exp((outgoing - log_after) / 2.0)),
+    )
+
+
+def controls_at_ends(
+    keys: RotationKeys, incoming: Float64Array, outgoing: Float64Array, slack: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the control quaternions after the first and before the last keys by the rule "TANGENT".
+
+    `incoming` and `outgoing` are the controls (4, K) before and after inner keys. `slack` (K,) is 1 minus the tension,
+    which moves the control toward its key. The results have shape (4, m) for the m tracks that have ends. Source:
+    docs/formulas, "Ends of rotation tracks".
+    """
+    tracks, q, before, after, turns = keys
+    first, last = tracks.open_ends
+    has_two_keys = last - first == 1
+    share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
+    next_incoming = _turned_back(incoming[:, first + 1], None if turns is None else turns[:, first])
+    last_outgoing = _turned_back(outgoing[:, last - 1], None if turns is None else -turns[:, last - 1])
+    after_first = np.where(has_two_keys, after[:, first], next_incoming)
+    before_last = np.where(has_two_keys, before[:, last], last_outgoing)
+    return (
+        sphere.slerp(q[:, first], after_first, slack[first] * share),
+        sphere.slerp(q[:, last], before_last, slack[last] * share),
+    )
+
+
+def _turned_back(q: Float64Array, turns: Float64Array | None) -> Float64Array:
+    """Return quaternions without the turns of their segments, which are rotation vectors (3, m)."""
+    return q if turns is None else sphere.product(sphere.exp(-turns / 2.0), q)

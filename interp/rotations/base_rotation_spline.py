@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base classes of rotation splines, with checked orientations and turns."""
+"""Base classes of rotation splines, with checked orientations and turns, and the signs of their quaternions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from ..arguments import checked_choice, checked_numbers
 from ..base_spline import BaseSpline, Cycle
+from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
+from . import sphere
 from .quaternions import angle_between, conjugate, from_rotation_vector, multiply, shorter, to_axis_angle, unit_vectors
 from .turns import NO_TURN, Convention, nearest_turns, turn_sign, turns_to_rotations
 
@@ -218,6 +220,36 @@ def splines_along_walks(
         spline._set(keys=signed_keys, path="AS_KEYED")
         spline._keep_turns(turns[start:end])
     return splines
+
+
+def signed_quaternions(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> Float64Array:
+    """Return the quaternions (4, K) of keys, with the signs for which the arcs between them follow the path.
+
+    Source: docs/formulas, "Signs and paths".
+    """
+    counts = tracks.last - tracks.first + 1
+    is_shortest = np.repeat([spline.path == "SHORTEST" for spline in splines], counts)
+    flips = np.ones(len(tracks.frames))
+    dots = np.einsum("ij,ij->i", tracks.values[1:], tracks.values[:-1])
+    flips[1:][is_shortest[1:] & (dots < 0.0)] = -1.0
+    flips[tracks.first] = 1.0
+    signs = np.cumprod(flips)
+    # The product runs over all tracks, so it is restarted at each track's first key.
+    signs *= np.repeat(signs[tracks.first], counts)
+    return tracks.columns * signs
+
+
+def neighbors(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the quaternions before and after each key, with the signs for arcs across the seam of a loop.
+
+    Source: docs/formulas, "Signs in a loop".
+    """
+    before, after = q[:, tracks.previous], q[:, tracks.following]
+    start, end = tracks.first[tracks.looped], tracks.last[tracks.looped]
+    seam = np.where(sphere.dot(q[:, start], q[:, end]) < 0.0, -1.0, 1.0)
+    before[:, start] *= seam
+    after[:, end] *= seam
+    return before, after
 
 
 def _unit_quaternions(keys: Keys) -> Float64Array:

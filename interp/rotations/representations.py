@@ -10,7 +10,7 @@ and "Axis and angle".
 
 from __future__ import annotations
 
-from typing import Protocol, cast, get_args
+from typing import NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 
@@ -19,13 +19,20 @@ from . import sphere
 from .euler import Order, axes_of, euler_halves, follow_axis_angle, follow_euler, from_euler, other_euler
 from .exponential import cross
 from .quaternions import UNKNOWN
-from .sphere import WithDerivatives
 
 # The smallest sine by which rates are divided. Key angles are float32, with a sine error of 4e-8 at a right angle.
 # Closer to gimbal lock, a rate would only amplify that rounding error.
 _SMALLEST_SINE = 1e-6
 JUMP = 1e-3
 """The smallest difference, in radians or relative to an axis or quaternion, that counts as a jump at a key."""
+
+
+class WithDerivatives(NamedTuple):
+    """Points or numbers with their first and second derivatives."""
+
+    value: Float64Array
+    rate: Float64Array
+    change: Float64Array
 
 
 class RotationRepresentation(Protocol):

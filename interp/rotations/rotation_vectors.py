@@ -17,10 +17,9 @@ from ..cubics import hermite_powers
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array
 from . import sphere
-from .base_rotation_spline import TurnedSpline
+from .base_rotation_spline import TurnedSpline, signed_quaternions
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
 from .long_turns import LongTurns
-from .signs import signed_quaternions
 
 # The factor by which segment lengths may differ if a solution is certain. At a factor of 15, some keys had none.
 _EVEN = 10.0

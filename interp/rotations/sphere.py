@@ -13,9 +13,6 @@ import numpy as np
 
 from ..keys import Float64Array
 
-# Below this angle, slerp's weights are linear to the last bit (their error is angle² / 6).
-SMALLEST_ANGLE = 1e-8
-
 
 def dot(p: Float64Array, q: Float64Array) -> Float64Array:
     """Return dot products over components."""
@@ -116,11 +113,3 @@ def arc(p: Float64Array, q: Float64Array) -> Arc:
 def slerp(p: Float64Array, q: Float64Array, t: Float64Array | float) -> Float64Array:
     """Return slerp(p, q, t) for any real t, without changing signs (docs/formulas, "Slerp")."""
     return arc(p, q).at(t)
-
-
-class WithDerivatives(NamedTuple):
-    """Points or numbers with their first and second derivatives."""
-
-    value: Float64Array
-    rate: Float64Array
-    change: Float64Array

@@ -17,11 +17,9 @@ from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import OrientationSpline
-from ..rotations.signs import neighbors, signed_quaternions
+from ..rotations.base_rotation_spline import OrientationSpline, neighbors, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau
-from ..tcb_controls import RotationKeys, controls_at_ends
-from ..tcb_tangents import natural_tangents, weighted_sums
+from ..tcb_tangents import RotationKeys, controls_at_ends, natural_tangents, weighted_sums
 
 
 class LightWaveSpline(ComponentSpline):
@@ -134,7 +132,7 @@ class KochanekBartelsRotationSpline(OrientationSpline):
         ends = controls_at_ends(keys, controls_before, controls_after, slack=no_tension)
         controls_after[:, first], controls_before[:, last] = ends
         end = tracks.segment_end
-        return DeCasteljau(np.stack([q, controls_after, controls_before[:, end], q[:, end]]))
+        return DeCasteljau(np.stack([q, controls_after, controls_before[:, end], q[:, end]], axis=1))
 
 
 def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tuple[Float64Array, Float64Array]:

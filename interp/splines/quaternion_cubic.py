@@ -17,8 +17,7 @@ from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import OrientationSpline, Path
-from ..rotations.signs import neighbors, signed_quaternions
+from ..rotations.base_rotation_spline import OrientationSpline, Path, neighbors, signed_quaternions
 from . import catmull_rom
 
 # Component vectors shorter than this are rejected, because their direction has lost two digits and turns within a few

@@ -21,8 +21,7 @@ from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import OrientationSpline
-from ..rotations.signs import neighbors, signed_quaternions
+from ..rotations.base_rotation_spline import OrientationSpline, neighbors, signed_quaternions
 from ..rotations.sphere_curves import Blend, DeCasteljau
 
 
@@ -60,7 +59,7 @@ class RotationSpline(OrientationSpline):
         from_last = np.where(has_two_keys, q[:, last - 1], _turned(q[:, last - 1], leaving[:, last - 1] / 2.0))
         after_start[:, first] = sphere.slerp(q[:, first], from_next, share)
         before_end[:, last - 1] = sphere.slerp(q[:, last], from_last, share)
-        return DeCasteljau(np.stack([q, after_start, before_end, q[:, end]]))
+        return DeCasteljau(np.stack([q, after_start, before_end, q[:, end]], axis=1))
 
 
 class BlendSpline(OrientationSpline):
@@ -96,7 +95,7 @@ class BlendSpline(OrientationSpline):
         start, end = q[:, only_segment], q[:, only_segment + 1]
         leaving[:, only_segment] = 2.0 * sphere.log(sphere.product(end, sphere.conjugate(start)))
         arriving[:, only_segment] = leaving[:, only_segment]
-        return Blend(q, q[:, tracks.segment_end], leaving, arriving, weight)
+        return Blend(np.stack([q, q[:, tracks.segment_end]], axis=1), leaving, arriving, weight)
 
 
 def _key_velocities(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:

@@ -20,12 +20,10 @@ from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import Path, TurnedSpline
+from ..rotations.base_rotation_spline import Path, TurnedSpline, neighbors, signed_quaternions
 from ..rotations.long_turns import LongTurns
-from ..rotations.signs import neighbors, signed_quaternions
 from ..rotations.sphere_curves import DeCasteljau, Squad
-from ..tcb_controls import RotationKeys, casteljau_controls, squad_controls
-from ..tcb_tangents import Ends, tangents
+from ..tcb_tangents import Ends, RotationKeys, casteljau_controls, squad_controls, tangents
 
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
 _ENDS, _CONSTRUCTIONS = get_args(Ends), get_args(Construction)
@@ -246,14 +244,14 @@ def _neighbors_without_turns(
 
 
 def _segment_controls(keys: RotationKeys, incoming: Float64Array, outgoing: Float64Array) -> Float64Array:
-    """Return four controls per segment, shape (4, 4, K). The segment after a last key is constant."""
+    """Return four controls per segment, shape (4, controls, K). The segment after a last key is constant."""
     end, last = keys.tracks.segment_end, keys.tracks.last
     end_control, end_key = incoming[:, end], keys.q[:, end]
     if keys.turns is not None:
         turns_back = sphere.exp(-keys.turns / 2.0)
         end_control, end_key = sphere.product(turns_back, end_control), sphere.product(turns_back, end_key)
-    controls = np.stack([keys.q, outgoing, end_control, end_key])
-    controls[1:3, :, last] = keys.q[:, last]
+    controls = np.stack([keys.q, outgoing, end_control, end_key], axis=1)
+    controls[:, 1:3, last] = keys.q[:, np.newaxis, last]
     return controls
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Angular velocities from the Gram form equal the slerps' as printed, for any small or sudden arcs."""
+"""Velocities from weights equal velocities from turns that are divided, for any small or sudden arcs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from interp import Keys, rotations
+from interp.rotations import sphere_curves
 from interp.splines import shoemake, tcb
 
 KINDS = {
@@ -26,10 +27,13 @@ def test_rates_are_those_of_the_slerps(kind, largest):
     segment = np.repeat(np.arange(39), 100)
     u = np.tile(np.concatenate([NEAR, 1.0 - NEAR, generator.uniform(0.0, 1.0, 20)]), 39)
     curve = spline.prepared.curve
-    values, rates = curve.value_and_rate(segment, u)
-    expected = curve.value_and_derivatives(segment, u)
-    assert np.abs(values - expected.value).max() < 1e-14
-    assert np.abs(rates - expected.rate).max() < 2e-14
+    points, at_rest = curve._points.take(segment, axis=2), np.zeros((3, 4, len(segment)))
+    parameter = [u, np.ones_like(u), np.zeros_like(u)]
+    q, velocity, _ = curve._motion(
+        [points, at_rest, at_rest], parameter, segment, sphere_curves._slerp_with_acceleration
+    )
+    assert np.abs(curve.evaluate(segment, u, 0) - q).max() < 1e-14
+    assert np.abs(curve.evaluate(segment, u, 1) - velocity).max() < 4e-14
 
 
 @pytest.mark.parametrize("kind", KINDS)
