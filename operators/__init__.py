@@ -10,8 +10,6 @@ from . import (
     bake,
     checks,
     frame_function,
-    gltf,
-    key_copy_paste,
     key_drag,
     key_set,
     keys,
@@ -24,15 +22,12 @@ from . import (
     tables,
     three_ds,
     tracks,
-    velocities,
 )
 
 _MODULES = (
     bake,
     checks,
     frame_function,
-    gltf,
-    key_copy_paste,
     key_drag,
     key_set,
     keys,
@@ -45,7 +40,6 @@ _MODULES = (
     tables,
     three_ds,
     tracks,
-    velocities,
 )
 
 

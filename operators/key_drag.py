@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operator that changes one parameter of the selected or shown keys with the mouse."""
+"""Operator that changes one parameter of the selected or shown keys with the mouse, or with a typed number."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences
 from ..ui.chosen_keys import chosen_keys
-from ..ui.mouse_drag import show_in_headers, typed_after
 from ..ui.operator_results import Status, finish, for_each_edited_track, keep_result_notes, refuse
 from ..ui.parameter_properties import DESCRIPTIONS, from_50, of_50
+from ..ui.redraw import redraw_editors
 from ..ui.scene import defaults_of
 from ..ui.sliders.slider_drag import split_by_track
 from .on_selection import NO_OWN_KEY_SELECTED, OnKeys
@@ -181,3 +181,23 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         if preferences.shows_numbers_of_50(context):
             return number_text(of_50(self.parameter, value), 1)
         return number_text(value, 3)
+
+
+_DIGITS = frozenset("0123456789.-")
+
+
+def typed_after(text: str, event: bpy.types.Event) -> str | None:
+    """Return the number typed during a drag, including the event, or None if the event does not change the number."""
+    if event.value != "PRESS":
+        return None
+    if event.type == "BACK_SPACE":
+        return text[:-1]
+    return text + event.unicode if event.unicode and event.unicode in _DIGITS else None
+
+
+def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
+    """Show texts in the area's header and the status bar, and redraw. None restores Blender's own texts."""
+    workspace: Any = context.workspace
+    area.header_text_set(header)
+    workspace.status_text_set(status)
+    redraw_editors()

@@ -19,8 +19,7 @@ from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import rpt_
 from ..ui import selection
-from ..ui.chosen_keys import chosen_keys, in_animation_editor
-from ..ui.chosen_values import chosen_parameters
+from ..ui.chosen_keys import chosen_keys, chosen_parameters, in_animation_editor
 from ..ui.layouts import layout_of
 from ..ui.operator_results import Status, finish, for_each_edited_track, for_each_track, for_named_track, refuse
 from ..ui.parameter_properties import Of50, parameter, slider_names

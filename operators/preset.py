@@ -1,25 +1,72 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators for presets of parameters, based on Blender's preset system."""
+"""Presets of parameters, based on Blender's preset system: files, order, labels and operators."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import bpy
 from bl_operators.presets import AddPresetBase
+from bpy.app.translations import contexts
 from bpy.props import StringProperty
 
+from ..animation.edit.set_parameters import set_parameters
+from ..animation.report import Report
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.translation import rpt_, translated
+from ..animation.translation import iface_, n_, rpt_, translated
 from ..formats import preset
-from ..ui.chosen_values import chosen_parameters
-from ..ui.operator_results import Status, finish, refuse
-from ..ui.presets import SUBFOLDER, apply_preset, label_of, presets
+from ..ui.chosen_keys import chosen_keys, chosen_parameters
+from ..ui.operator_results import Status, finish, for_each_edited_track, refuse
+from ..ui.scene import defaults_of
 from ..ui.sliders.shared_slider import is_mixed
 from .files import path_of, read_file
 from .on_selection import NO_OWN_KEY_SELECTED, OnKeys
+
+SUBFOLDER = "tcb_animation/key"
+"""Subfolder of Blender's preset folders."""
+_DEFAULT = "Smooth"
+"""Name of the preset that is listed first."""
+_BUILT_IN = {
+    n_("Corner", msgctxt=contexts.id_action),
+    n_("Ease Both", msgctxt=contexts.id_action),
+    n_("Ease In", msgctxt=contexts.id_action),
+    n_("Ease Out", msgctxt=contexts.id_action),
+    n_("Linear", msgctxt=contexts.id_action),
+    n_("Overshoot", msgctxt=contexts.id_action),
+    n_("Smooth", msgctxt=contexts.id_action),
+    n_("Stop", msgctxt=contexts.id_action),
+}
+"""Names of the presets that the extension ships with."""
+
+
+def presets() -> dict[str, Path]:
+    """Return the preset files by name, with the default first."""
+    folders = map(Path, bpy.utils.preset_paths(SUBFOLDER))
+    files = {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
+    return {name: files[name] for name in sorted(files, key=lambda name: name != _DEFAULT)}
+
+
+def label_of(name: str) -> str:
+    """Return the displayed name of a preset."""
+    label = bpy.path.display_name(name)
+    return iface_(label, msgctxt=contexts.id_action) if label in _BUILT_IN else label
+
+
+def user_presets() -> list[str]:
+    """Return the names of the user's presets."""
+    user_folder = Path(bpy.utils.user_resource("SCRIPTS")).resolve()
+    return [name for name, file in presets().items() if user_folder in file.resolve().parents]
+
+
+def apply_preset(context: bpy.types.Context, parameters: Mapping[str, float]) -> Report:
+    """Apply the parameters of a preset to the chosen keys."""
+    defaults = defaults_of(context.scene)
+    return for_each_edited_track(
+        chosen_keys(context), defaults, lambda keys: set_parameters(keys, parameters, defaults)
+    )
 
 
 class TCB_OT_preset_apply(OnKeys, bpy.types.Operator):

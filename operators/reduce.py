@@ -21,9 +21,8 @@ from ..ui.operator_results import Status, keep_result_notes, refuse, report_note
 from ..ui.option_properties import ReduceOptions
 from ..ui.redraw import redraw_editors
 from ..ui.scene import length_text
-from .in_steps import InSteps
 from .on_selection import WithData, poll_selection
-from .progress import Progress
+from .progress import InSteps, Progress
 
 if TYPE_CHECKING:
     from ..animation import KeyCount, Reduction

@@ -21,8 +21,7 @@ from ..ui.operator_results import Status, keep_result_notes, refuse, report_note
 from ..ui.option_properties import property_of
 from ..ui.redraw import redraw_editors
 from .files import path_of, read_file, write_file
-from .in_steps import InSteps
-from .progress import Progress
+from .progress import InSteps, Progress
 
 if TYPE_CHECKING:
     from ..exchange.importing.importer import ImportOptions

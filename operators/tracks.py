@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that show a track, and set its method, cycle and turns."""
+"""Operators that show a track, set its method, cycle and turns, and write velocities as custom properties."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import bpy
 from bpy.app.translations import pgettext_tip
 from bpy.props import StringProperty
 
-from ..animation import Report
+from ..animation import Report, write_velocities_many
 from ..animation.edit.track_settings import choose_settings
-from ..animation.options import TRACK
+from ..animation.options import TRACK, VELOCITIES
 from ..animation.store.table.track_records import CHOICES
-from ..animation.translation import rpt_
+from ..animation.translation import n_, rpt_
 from ..ui import selection, sidebar_tracks
 from ..ui.operator_results import Status, finish, for_named_track, refuse
 from ..ui.option_properties import property_of
 from ..ui.scene import defaults_of
-from ..ui.shown_states import shown_state
-from .on_selection import poll_selection
+from ..ui.track_text import shown_state
+from .on_selection import OnSelection, poll_selection
 
 
 class TCB_OT_track_select(bpy.types.Operator):
@@ -79,3 +79,18 @@ class TCB_OT_track_choose(bpy.types.Operator):
         owners = selection.owners_of(context, self.track)
         report = for_named_track(owners, self.track, set_on_track, keys=0)
         return finish(self, report, rpt_("Changed the settings of {:s}", report.counts))
+
+
+class TCB_OT_velocities_write(OnSelection, bpy.types.Operator):
+    """Write velocities of TCB tracks as animated custom properties, or remove these properties"""
+
+    bl_idname = "tcb.velocities_write"
+    bl_label = "Write Velocities"
+
+    remove: property_of(VELOCITIES["remove"])
+
+    def execute(self: Any, context: bpy.types.Context) -> Status:
+        selected = selection.selected_datablocks(context, self.use_data)
+        report = write_velocities_many(selected, defaults=defaults_of(context.scene), remove=self.remove)
+        done = n_("Removed velocities of {:s}") if self.remove else n_("Wrote velocities of {:s}")
+        return finish(self, report, rpt_(done, report.counts))

@@ -6,12 +6,12 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import bake, checks, defaults, gltf_export, menus, messages, pictures, reduce, smoothness, tab, timing
+from . import advanced, bake, checks, gltf_export, menus, messages, pictures, reduce, tab, timing
 
 _CLASSES = (
     *classes_in((menus, gltf_export, messages)),
     *tab.PANELS,
-    *classes_in((bake, timing, smoothness, reduce, checks, defaults)),
+    *classes_in((bake, timing, reduce, checks, advanced)),
 )
 
 

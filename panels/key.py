@@ -1,30 +1,46 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The chosen keys in the tabs of all editors: sliders, tools, frame, value and diagram, in rows at fixed positions."""
+"""The chosen keys in the tabs of all editors: sliders, tools, frame, value and diagram, in rows at fixed positions.
+
+A row explains why sliders have no effect, with a button for the solution.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import bpy
+from bpy.app.translations import contexts
 
 from ..animation import AnimationError
 from ..animation.bake.plans.track_methods import bends_by_parameters
 from ..animation.checks.key_sides import SPLINE
+from ..animation.checks.played_parameters import Obstacle, PlayedParameters
 from ..animation.checks.shown_key import turn_now, values_now
+from ..animation.checks.track_state import state
 from ..animation.number_text import angle_text, number_text
+from ..animation.store.live_switch import is_live
 from ..animation.store.parameters import Numbers, velocity_size
+from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.tracks import Track
-from ..animation.translation import iface_
-from ..ui import preferences, sidebar_tracks
-from ..ui.chosen_keys import chosen_keys, in_animation_editor
-from ..ui.chosen_values import chosen_parameters, chosen_played, chosen_sides, chosen_velocities, different_parameters
-from ..ui.parameter_properties import of_50
+from ..animation.translation import iface_, n_
+from ..interp.splines import METHODS
+from ..ui import preferences, selection, sidebar_tracks
+from ..ui.chosen_keys import (
+    chosen_keys,
+    chosen_parameters,
+    chosen_played,
+    chosen_sides,
+    chosen_velocities,
+    different_parameters,
+    in_animation_editor,
+)
+from ..ui.parameter_properties import DESCRIPTIONS, of_50
 from ..ui.scene import action_frame, defaults_of, playhead
 from ..ui.sliders.key_fields import MAX_COMPONENTS, value_component, velocity_component
 from ..ui.sliders.shared_slider import is_mixed
 from ..ui.sliders.slider_drag import once_a_drag
 from ..ui.track_text import component_label, editing_blocked_by
-from .gray_sliders import draw_reason
 from .pictures.diagram_icons import draw_diagram
 from .pictures.preset_pictures import draw_presets
 from .widgets import draw_parameters, range_text, sidebar_settings, slider_row
@@ -199,3 +215,88 @@ def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) 
     sides = chosen_sides(context)
     parameters = [] if sides is None else different_parameters(context)
     draw_diagram(layout, parameters, sides or (SPLINE, SPLINE))
+
+
+_REASON_FACTORS = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
+"""Fraction of a row for the reason why sliders are gray, by its cause. The rest of the row is the button."""
+
+
+def draw_reason(
+    layout: bpy.types.UILayout, played: PlayedParameters, tracks: Sequence[tuple[bpy.types.ID, Track]], refusal: str
+) -> None:
+    """Draw one row with the reason why sliders are gray and a solution. The row is always visible.
+
+    `refusal`: reason why the keys cannot be edited, or an empty string.
+    """
+    cause = played.obstacle.cause if played.obstacle is not None and not refusal else ""
+    row = layout.split(factor=_REASON_FACTORS[cause]) if cause in _REASON_FACTORS else layout.row()
+    text = refusal or _parameters_text(played, tracks)
+    icon: Any = "LOCKED" if refusal else "INFO" if text else "BLANK1"
+    row.label(text=text, icon=icon, translate=False)
+    match cause:
+        case "HANDLES":
+            row.operator("tcb.handles_free")
+        case "INTERPOLATION":
+            row.operator("tcb.key_bezier")
+        case "METHOD":
+            row.operator("tcb.key_use_tcb")
+
+
+def _parameters_text(played: PlayedParameters, tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
+    """Return the reason why sliders have no effect, a note that a slider enables TCB, or an empty string."""
+    owners_of_off_tracks = [datablock for datablock, track in tracks if state(track) == "TCB"]
+    if owners_of_off_tracks and (played.obstacle is None or played.obstacle.cause == "END"):
+        has_live = any(map(is_live, selection.actions_of(owners_of_off_tracks[:1])))
+        return iface_("Off: bake to play") if has_live else iface_("Off: turn on Live or bake")
+    if played.obstacle is not None:
+        return _obstacle_text(played.obstacle, played.names)
+    return "" if any(track.enabled for _, track in tracks) else iface_("Moving a slider enables TCB")
+
+
+def _obstacle_text(obstacle: Obstacle, effective: Collection[str]) -> str:
+    """Return the reason. `effective`: parameters whose sliders have an effect."""
+    # Blender's tool for translations joins all texts in one call, so labels are not arguments of nested calls.
+    match obstacle.cause:
+        case "END":
+            return _end_text(obstacle.names[0], effective)
+        case "METHOD":
+            labels = ", ".join(iface_(METHODS[name].label) for name in obstacle.names)
+            return iface_("Method: {:s}", labels)
+        case "HANDLES":
+            labels = _enum_labels("handle_left_type", obstacle.names)
+            return iface_("Handles: {:s}", labels)
+        case _:
+            labels = _enum_labels("interpolation", obstacle.names)
+            return iface_("Keys: {:s}", labels)
+
+
+_ENDS_WITHOUT = {
+    "FIRST": n_("First key: no {:s}"),
+    "LAST": n_("Last key: no {:s}"),
+    "": n_("Curve end: no {:s}"),
+}
+_ENDS_WITH = {
+    "FIRST": n_("First key: only {:s}"),
+    "LAST": n_("Last key: only {:s}"),
+    "": n_("Curve end: only {:s}"),
+}
+
+
+def _end_text(end: str, effective: Collection[str]) -> str:
+    if not effective:
+        return iface_("No segment next to this key")
+    gray = [name for name in PARAMETERS if name not in effective]
+    # The shorter list fits into the default width of the sidebar.
+    if len(gray) < len(effective):
+        return iface_(_ENDS_WITHOUT[end], _labels(gray))
+    return iface_(_ENDS_WITH[end], _labels(name for name in PARAMETERS if name in effective))
+
+
+def _labels(names: Iterable[str]) -> str:
+    return ", ".join(iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in names)
+
+
+def _enum_labels(property_name: str, identifiers: Iterable[str]) -> str:
+    """Return Blender's labels for values of an enum property of keys."""
+    prop: Any = bpy.types.Keyframe.bl_rna.properties[property_name]
+    return ", ".join(iface_(prop.enum_items[identifier].name) for identifier in identifiers)

@@ -10,9 +10,9 @@ from typing import Any
 
 import bpy
 
+from ..operators.preset import label_of, presets, user_presets
 from ..ui import preferences
 from ..ui.layouts import layout_of
-from ..ui.presets import label_of, presets, user_presets
 from .widgets import sidebar_settings
 
 _KEY_MENUS = ("DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key", "GRAPH_MT_context_menu")

@@ -27,8 +27,7 @@ from ..ui.layouts import layout_of
 from ..ui.live.watched import watches
 from ..ui.operator_results import result_notes
 from ..ui.scene import defaults_of
-from ..ui.shown_states import shown_states
-from ..ui.track_text import track_label
+from ..ui.track_text import shown_states, track_label
 from .widgets import draw_text
 
 _MAX_MESSAGES = 12

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chosen keys: the keys selected in an animation editor, or else the sidebar's key."""
+"""Chosen keys: the keys selected in an animation editor, or else the sidebar's key, with their values and sides."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, of_object
+from ..animation.checks.key_sides import Sides, interpolations_beside, interpolations_in_common
+from ..animation.checks.played_parameters import PlayedParameters, played_parameters
 from ..animation.chosen_paths import WholePath
 from ..animation.edit.track_keys import (
     TrackKeys,
@@ -22,20 +24,24 @@ from ..animation.edit.track_keys import (
     keys_of,
     keys_on_paths,
     selected_keys,
+    uses_velocities,
 )
 from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
 from ..animation.fcurves.linked_data import check_editable
 from ..animation.scene_time import action_time, scene_frame
+from ..animation.store.parameters import Numbers
 from ..animation.store.paths import bone_path, split
+from ..animation.store.table.rows import PARAMETERS, velocity_of
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
 from . import redraw
+from .scene import defaults_of
 from .selection import active_bone, path_starts, selected_datablocks
 from .sidebar_tracks import active_key, active_track, reason_for_no_track
-from .sliders.slider_drag import shown_in
+from .sliders.slider_drag import once_a_drag, parameters_or_nan, shown_in
 
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
@@ -224,3 +230,65 @@ def _selected_keys_of(datablocks: dict[bpy.types.ID, list[str] | None]) -> list[
             fcurves = [fcurve for fcurve in channels_of(datablock) if fcurve.data_path.startswith(starts)]
             selected += [replace(keys, datablock=datablock) for keys in selected_keys(fcurves)]
     return selected
+
+
+_MAX_CURVES = 12
+"""Maximum number of overlaid curves."""
+
+
+@redraw.once
+def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
+    """Return the values of each parameter for all chosen keys in order, with NaN for unreadable values."""
+    values_by_name, drag = dict(_parameters_before_drag(context)), shown_in(context)
+    if drag is not None:
+        dragged_values = {name: values for name, (_, values) in drag.numbers.items() if name in values_by_name}
+        values_by_name |= dragged_values
+    return values_by_name
+
+
+def different_parameters(context: bpy.types.Context) -> list[dict[str, float]]:
+    """Return the distinct parameters of the chosen keys, up to a dozen, for overlaid curves."""
+    numbers_by_name = chosen_parameters(context)
+    parameters_of_keys = np.stack([numbers_by_name[name] for name in PARAMETERS], axis=1)
+    different = np.unique(parameters_of_keys.round(3), axis=0)
+    return [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MAX_CURVES].tolist()]
+
+
+@once_a_drag
+def _parameters_before_drag(context: bpy.types.Context) -> dict[str, Numbers]:
+    """Return the values of each parameter, without changes by a slider's current drag."""
+    return parameters_or_nan(chosen_keys(context), defaults_of(context.scene))
+
+
+@redraw.once
+def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
+    """Return the chosen keys whose method uses velocities, with one row of velocity components per key."""
+    before_drag, drag = _velocities_before_drag(context), shown_in(context)
+    if drag is None:
+        return before_drag
+    velocities_by_track = [(keys, velocities.copy()) for keys, velocities in before_drag]
+    for keys, velocities in velocities_by_track:
+        for component in range(velocities.shape[1]):
+            dragged_values = drag.numbers_of(keys, velocity_of(component))
+            if dragged_values is not None:
+                velocities[:, component] = dragged_values
+    return velocities_by_track
+
+
+@once_a_drag
+def _velocities_before_drag(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
+    """Return the keys and velocities, without changes by a slider's current drag."""
+    return [(keys, keys.velocities()) for keys in chosen_keys(context) if uses_velocities(keys.track)]
+
+
+@once_a_drag
+def chosen_played(context: bpy.types.Context) -> PlayedParameters:
+    """Return the parameters that affect the motion at the chosen keys, and a reason why others do not."""
+    return played_parameters(chosen_keys(context))
+
+
+@once_a_drag
+def chosen_sides(context: bpy.types.Context) -> Sides | None:
+    """Return the interpolation on both sides of the chosen keys, or None if they differ or none is chosen."""
+    sides_by_track = [interpolations_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
+    return interpolations_in_common(np.concatenate(sides_by_track)) if sides_by_track else None

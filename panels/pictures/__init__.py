@@ -8,14 +8,14 @@ from typing import Any
 import bpy
 
 from ...ui import redraw
-from . import baked_text, diagram_icons, overlay, own_key_marks, path_cache, path_panel, path_tool, preset_pictures
+from . import baked_marks, diagram_icons, overlay, path_cache, path_panel, path_tool, preset_pictures
 
 _MODULES = (diagram_icons, preset_pictures, path_panel, path_cache, path_tool)
 _DRAW_HANDLERS: tuple[tuple[Any, Any, str], ...] = (
     (bpy.types.SpaceView3D, overlay.draw_viewport, "POST_VIEW"),
     (bpy.types.SpaceView3D, overlay.draw_labels, "POST_PIXEL"),
-    (bpy.types.SpaceGraphEditor, own_key_marks.draw_own_keys, "POST_PIXEL"),
-    *((space, baked_text.draw_text, "POST_PIXEL") for space in redraw.SPACES),
+    (bpy.types.SpaceGraphEditor, baked_marks.draw_own_keys, "POST_PIXEL"),
+    *((space, baked_marks.draw_text, "POST_PIXEL") for space in redraw.SPACES),
 )
 _handles: list[tuple[Any, object]] = []
 

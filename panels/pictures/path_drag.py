@@ -19,9 +19,9 @@ from ...animation.on_path.keys import keyed_tracks
 from ...animation.on_path.points import Spot, Vector, moving_tracks
 from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_
+from ...operators.key_drag import show_in_headers, typed_after
 from ...ui import sidebar_tracks
 from ...ui.live import updates
-from ...ui.mouse_drag import show_in_headers, typed_after
 from ...ui.operator_results import Status, refuse
 from ...ui.scene import defaults_of, go_to
 from . import overlay

@@ -18,11 +18,11 @@ from ...animation.store.table.rows import PARAMETERS
 from ...animation.translation import iface_
 from ...formats import preset
 from ...operators.files import read_file
+from ...operators.preset import apply_preset, label_of, presets
 from ...ui import preferences
-from ...ui.chosen_values import chosen_parameters, different_parameters
+from ...ui.chosen_keys import chosen_parameters, different_parameters
 from ...ui.operator_results import keep_result_notes
 from ...ui.parameter_properties import DESCRIPTIONS, of_50
-from ...ui.presets import apply_preset, label_of, presets
 from ...ui.sliders.shared_slider import is_mixed
 from ...ui.sliders.slider_drag import once_a_drag
 from .diagram_icons import icon_of

@@ -128,5 +128,5 @@ def test_slots_of_one_action_are_baked_each_as_the_scene_of_its_object_says(anim
 def test_a_world_belongs_to_its_scene(tcb_animation, scenes) -> None:
     world = bpy.data.worlds.new("Sky")
     scenes["There"].world = world
-    live = tcb_animation.ui.live.scenes
+    live = tcb_animation.ui.scene
     assert live.default_parameters([world]) == SETTINGS["There"]["defaults"]

@@ -108,8 +108,8 @@ def test_escape_ends_an_import_that_takes_long(window: Any, tmp_path: Path) -> N
     window.run("bpy.context.scene.frame_end = 77")
     # Pauses after nearly every step make the import long on any machine, without thousands of objects to draw.
     window.run(
-        "from bl_ext.user_default.tcb_animation.operators import in_steps\n"
-        "in_steps._AT_ONCE = in_steps._SECONDS_PER_SLICE = 0.001"
+        "from bl_ext.user_default.tcb_animation.operators import progress\n"
+        "progress._AT_ONCE = progress._SECONDS_PER_SLICE = 0.001"
     )
     window.run(in_viewport("bpy.ops.import_anim.tcb_3ds('INVOKE_DEFAULT', output='SAMPLES')"))
     show_folder(window, tmp_path)

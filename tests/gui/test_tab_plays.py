@@ -16,11 +16,11 @@ from .top_view import TOP_VIEW, log
 LIVE = "bpy.ops.tcb.enable(live=True, keep_look=False); bpy.ops.ed.undo_push(message='live')"
 # The values of the sliders in the Graph Editor's tab, and the sliders that have an effect.
 SHOWN = """
-from bl_ext.user_default.tcb_animation.ui import chosen_keys, chosen_values
+from bl_ext.user_default.tcb_animation.ui import chosen_keys
 big = max((a for a in win().screen.areas if a.type == {area!r}), key=lambda a: a.height)
 with bpy.context.temp_override(window=win(), area=big, region=region(big, 'UI')):
     chosen = [(keys.track.path, keys.frames.tolist()) for keys in chosen_keys.chosen_keys(bpy.context)]
-    played = sorted(chosen_values.chosen_played(bpy.context).names) if chosen else []
+    played = sorted(chosen_keys.chosen_played(bpy.context).names) if chosen else []
     s = bpy.context.scene.tcb
     result = chosen, played, [round(number, 3) for number in (s.tension, s.bias)]
 """

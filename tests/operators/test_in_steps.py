@@ -13,7 +13,7 @@ import pytest
 
 
 def test_the_status_bar_says_how_far_the_work_is(tcb_animation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    in_steps = importlib.import_module(f"{tcb_animation.__name__}.operators.in_steps")
+    progress_module = importlib.import_module(f"{tcb_animation.__name__}.operators.progress")
     texts: list[Any] = []
     context = SimpleNamespace(
         workspace=SimpleNamespace(status_text_set=texts.append),
@@ -21,18 +21,18 @@ def test_the_status_bar_says_how_far_the_work_is(tcb_animation: ModuleType, monk
         window_manager=SimpleNamespace(event_timer_remove=lambda _timer: None),
     )
 
-    class Working(in_steps.InSteps):  # type: ignore[name-defined]
+    class Working(progress_module.InSteps):  # type: ignore[name-defined]
         """A stand-in for an operator that has run for a second. Blender creates its instances only in a window."""
 
         hint = "Esc ends it"
         _timer = object()
         _steps = ((number, 4) for number in range(5))
-        _progress = in_steps.Progress(bpy.context.window_manager)
+        _progress = progress_module.Progress(bpy.context.window_manager)
         _finish_with = staticmethod(lambda _context, _result: {"FINISHED"})
 
     # A step uses all the time available before Blender continues.
     clock = itertools.count(0.0, 0.15)
-    monkeypatch.setattr(in_steps, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(progress_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     working, timer = Working(), SimpleNamespace(type="TIMER", value="NOTHING")
     while working.modal(context, timer) == {"RUNNING_MODAL"}:
         pass

@@ -369,7 +369,7 @@ def test_a_preset_sets_all_five(keyed, choose, editor, preset, numbers_set, tcb_
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.1, continuity=0.1, bias=0.1, ease_to=0.1, ease_from=0.1)
         bpy.ops.tcb.preset_apply(preset=preset)
-        chosen = tcb_animation.ui.chosen_values.chosen_parameters(bpy.context)
+        chosen = tcb_animation.ui.chosen_keys.chosen_parameters(bpy.context)
     expected = dict.fromkeys(PARAMETERS, 0.0) | numbers_set
     assert {name: own[0] for name, own in chosen.items()} == expected
 
@@ -411,7 +411,7 @@ def test_parameters_that_cannot_be_read_are_not_saved_as_a_preset(keyed, choose,
     monkeypatch.setattr(tcb_animation.operators.preset, "chosen_parameters", lambda _context: unreadable)
     with editor("DOPESHEET"), pytest.raises(RuntimeError, match="the same parameters"):
         bpy.ops.tcb.preset_add(name="Unreadable")
-    assert "Unreadable" not in tcb_animation.ui.presets.presets()
+    assert "Unreadable" not in tcb_animation.operators.preset.presets()
 
 
 def test_a_preset_runs_nothing_of_its_file(keyed, choose, editor, tmp_path):

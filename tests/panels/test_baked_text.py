@@ -16,7 +16,7 @@ TEXT = "Baked: edit in the TCB tab, or Free Bake"
 @pytest.fixture
 def written(tcb_animation, monkeypatch):
     """written(): the texts drawn into a viewport."""
-    module = tcb_animation.panels.pictures.baked_text
+    module = tcb_animation.panels.pictures.baked_marks
     texts = []
     others = dict.fromkeys(("size", "enable", "disable", "shadow", "color", "position"), lambda *_: None)
     stand_in = SimpleNamespace(SHADOW=0, draw=lambda _font, text: texts.append(text), **others)

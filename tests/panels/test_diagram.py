@@ -26,11 +26,6 @@ def animation(tcb_animation):
     return tcb_animation.animation
 
 
-@pytest.fixture
-def bitmap(tcb_animation):
-    return tcb_animation.panels.pictures.bitmap
-
-
 def parameters(**given):
     return dict.fromkeys(PARAMETERS, 0.0) | given
 
@@ -222,9 +217,9 @@ def test_values_show_the_first_channel_that_has_the_key(animation, sides_of, sce
     assert sides_of(thing, "location", 10.0) == (animation.checks.key_sides.SPLINE, kinds["LINEAR"])
 
 
-def test_the_picture_holds_the_whole_curve_whatever_the_parameters(diagram, bitmap, monkeypatch):
+def test_the_picture_holds_the_whole_curve_whatever_the_parameters(diagram, monkeypatch):
     seen = []
-    monkeypatch.setattr(bitmap.Bitmap, "line", lambda _self, points, _width, _colour: seen.append(points))
+    monkeypatch.setattr(diagram.Bitmap, "line", lambda _self, points, _width, _colour: seen.append(points))
     for tension, continuity, bias in product((-1.0, 0.0, 1.0), repeat=3):
         diagram.render([parameters(tension=tension, continuity=continuity, bias=bias)], 160, WHITE, BLACK)
     everywhere = np.concatenate(seen[2::5])
@@ -237,23 +232,23 @@ def bytes_of(picture):
     return picture.packed().view(np.uint8).reshape(picture.size, picture.size, 4)
 
 
-def test_a_line_covers_its_width_times_its_length(bitmap):
-    picture = bitmap.Bitmap(64)
+def test_a_line_covers_its_width_times_its_length(diagram):
+    picture = diagram.Bitmap(64)
     picture.line(np.array([[10.3, 12.8], [30.0, 40.0], [52.1, 44.4]]), 1.5, WHITE)
     length = np.hypot(19.7, 27.2) + np.hypot(22.1, 4.4)
     # The ends are round, and the inside of the bend is drawn once.
     assert bytes_of(picture)[..., 3].sum() / 255 == pytest.approx(1.5 * length + np.pi * 0.75**2, rel=0.02)
 
 
-def test_a_dot_covers_its_area_wherever_it_stands_between_pixels(bitmap):
+def test_a_dot_covers_its_area_wherever_it_stands_between_pixels(diagram):
     for at in ((20.0, 20.0), (20.5, 20.5), (20.3, 19.8)):
-        picture = bitmap.Bitmap(40)
+        picture = diagram.Bitmap(40)
         picture.dots(np.array([at]), 4.0, WHITE)
         assert bytes_of(picture)[..., 3].sum() / 255 == pytest.approx(np.pi * 16, rel=0.01)
 
 
-def test_colours_are_multiplied_by_how_much_they_cover(bitmap):
-    picture = bitmap.Bitmap(8)
+def test_colours_are_multiplied_by_how_much_they_cover(diagram):
+    picture = diagram.Bitmap(8)
     picture.fill(1.0, (1.0, 0.5, 0.0, 0.5))
     assert bytes_of(picture)[4, 4].tolist() == [128, 64, 0, 128]
 

@@ -26,7 +26,7 @@ def turning(scene):
 @pytest.fixture
 def places(tcb_animation, turning):
     """places(): the frames and values of the marks on the first channel."""
-    own_keys = tcb_animation.panels.pictures.own_key_marks
+    own_keys = tcb_animation.panels.pictures.baked_marks
     return lambda: own_keys.own_positions(list(fcurves(turning))[:1], bpy.context).tolist()
 
 

@@ -33,7 +33,7 @@ def _rows(items):
 @pytest.fixture
 def states(tcb_animation):
     """states(): the states of the listed tracks, as shown in the tab."""
-    return lambda: [state.name for _, _, state in tcb_animation.ui.shown_states.shown_states(bpy.context)]
+    return lambda: [state.name for _, _, state in tcb_animation.ui.track_text.shown_states(bpy.context)]
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error
         assert states() == ["HANDLES", state]
         sizes = [f"{value['error'] * 1000:.2g} mm", f"{turn['error']:.2g}°"]
         for (_, _, shown), size, each in zip(
-            tcb_animation.ui.shown_states.shown_states(bpy.context), sizes, (value, turn), strict=True
+            tcb_animation.ui.track_text.shown_states(bpy.context), sizes, (value, turn), strict=True
         ):
             assert f"maximum error: {size} at frame {round(each['frame'], 1):g}" in shown.tooltip.lower()
         assert (f"Error {sizes[1]}" in drawn("TCB_PT_tracks")) is (state == "APPROXIMATE")

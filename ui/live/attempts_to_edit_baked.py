@@ -22,9 +22,9 @@ from ...animation.scene_time import action_time
 from ...animation.store.table.custom_property import has_baked_tracks
 from ..operator_results import keep_result_notes
 from ..redraw import redraw_editors
+from ..scene import shown_scenes
 from ..selection import BakedSelection, baked_selection
 from .modal_operators import running_operators
-from .scenes import shown_scenes
 
 _READING_TIME = 5.0
 """Seconds for which editors show the message on an attempt."""

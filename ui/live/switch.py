@@ -16,8 +16,8 @@ from ...animation.store.live_switch import is_live, switch_off
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table_upkeep import play_restored
 from ..operator_results import keep_result_notes
+from ..scene import default_parameters
 from . import updates
-from .scenes import default_parameters
 from .watched import watches
 
 

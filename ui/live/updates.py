@@ -26,9 +26,9 @@ from ...animation.translation import translated
 from ..operator_results import keep_update_notes
 from ..preferences import completes_rotations
 from ..redraw import redraw_editors
+from ..scene import default_parameters
 from . import attempts_to_edit_baked
 from .modal_operators import is_editing
-from .scenes import default_parameters
 from .watched import watched_actions, watches
 
 QUIET = 0.3

@@ -21,13 +21,11 @@ from ...animation.edit.parameter_drag import ParameterDrag
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
-from ..chosen_keys import chosen_keys
-from ..chosen_values import chosen_parameters, chosen_velocities
+from ..chosen_keys import chosen_keys, chosen_parameters, chosen_velocities
 from ..parameter_properties import DECIMALS, parameter
 from .last_event import last_event
 from .shared_slider import SharedSlider
-from .slider_drag import drag_of, end_if_released, once_a_drag
-from .value_drag import ValueDrag
+from .slider_drag import ValueDrag, drag_of, end_if_released, once_a_drag
 
 MAX_COMPONENTS = 4
 """Number of fields for the components of a value or a velocity."""

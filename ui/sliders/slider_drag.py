@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drags of sliders, whose start and end Blender does not report.
+"""Drags of sliders for parameters and values, whose start and end Blender does not report.
 
 Blender sets a slider, or several dragged sliders, at each mouse move. On `Esc`, it sets each slider to its displayed
 initial value. After the release, it reads the value for the Info log, and then stores the undo step. The drag therefore
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,7 +23,9 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
-from ...animation.edit.parameter_drag import ParameterDrag
+from ...animation.edit.keys import set_value
+from ...animation.edit.parameter_drag import Given, ParameterDrag
+from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
 from ...animation.store.parameters import Numbers
@@ -32,7 +35,6 @@ from ..operator_results import keep_result_notes
 from ..scene import defaults_of
 from .last_event import LastEvent, last_event
 from .shared_slider import SharedSlider
-from .value_drag import ValueDrag
 
 Result = TypeVar("Result")
 
@@ -298,3 +300,37 @@ def _track_of(keys: TrackKeys) -> tuple[int, str]:
 
 def _area_of(context: bpy.types.Context) -> int:
     return context.area.as_pointer() if context.area is not None else 0
+
+
+class ValueDrag:
+    """Key values that are written at each step of a drag, with the methods of `ParameterDrag`."""
+
+    def __init__(self, chosen: Sequence[TrackKeys]) -> None:
+        self.is_shown = False
+        """True from the first step to the end of the drag."""
+        self._chosen = chosen
+        self._recorded = record_tracks((keys.datablock, keys.track) for keys in chosen)
+
+    def to(self, given: Given) -> None:
+        """Set values by component names. NaN means that a key lacks the component."""
+        self.is_shown = True
+        for keys, values_by_component in zip(self._chosen, given, strict=True):
+            for component, values in values_by_component.items():
+                has_component = ~np.isnan(values)
+                # The panel shows the reason if the keys cannot be changed.
+                with suppress(AnimationError):
+                    set_value(keys.take(has_component), int(component), values[has_component])
+
+    def finish(self, given: Given) -> None:
+        """Set values, and end the drag."""
+        self.to(given)
+        self.is_shown = False
+
+    def finish_at_last_step(self) -> None:
+        """End the drag."""
+        self.is_shown = False
+
+    def take_back(self) -> None:
+        """End the drag, and restore the keys."""
+        self.is_shown = False
+        revert_tracks(self._recorded)

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Marks around the animator's own keys on baked curves, because the Graph Editor draws all keys alike."""
+"""Marks of baked tracks: diamonds around the animator's own keys, and text in the editors.
+
+The Graph Editor draws all keys alike. Blender shows no lock in the viewport, and does not explain in the editors that
+locked keys cannot move. The text is visible while a baked object or bone is selected. After an attempt to edit, it
+temporarily shows the message about this attempt.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import blf
 import bpy
 import gpu
 import numpy as np
@@ -16,6 +22,9 @@ from gpu_extras.batch import batch_for_shader
 from ...animation.fcurves.keyframes import KEY_TYPE
 from ...animation.fcurves.read_keys import read_coordinates, read_types
 from ...animation.store.table.custom_property import has_baked_tracks
+from ...animation.translation import rpt_
+from ...ui import selection
+from ...ui.live import attempts_to_edit_baked
 from .diagram import KEY_COLOR
 
 _RADIUS = 5.0
@@ -66,3 +75,52 @@ def _unit_factor(fcurve: Any, context: Any) -> float:
     """Return the factor that converts a value to its Graph Editor unit, such as degrees."""
     is_angle = fcurve.data_path.endswith(("rotation_euler", "delta_rotation_euler"))
     return 180.0 / math.pi if is_angle and context.scene.unit_settings.system_rotation == "DEGREES" else 1.0
+
+
+_FONT_SIZE = 11.0
+"""Font size in points, equal to Blender's own viewport text."""
+_MARGIN = 20.0
+"""Offset from the bottom left corner, in pixels at a display scale of 1."""
+
+
+def draw_text() -> None:
+    """Draw the text if the editor shows text. Blender calls this for each editor."""
+    context = bpy.context
+    if not _shows_text(context.space_data):
+        return
+    text = attempts_to_edit_baked.text()
+    if not text and selection.any_baked(context):
+        text = rpt_("Baked: edit in the TCB tab, or Free Bake")
+    if not text:
+        return
+    preferences: Any = context.preferences
+    theme = preferences.themes[0].view_3d.space.text_hi
+    scale = preferences.system.ui_scale
+    x, y = _corner(context.area, context.region)
+    blf.size(0, _FONT_SIZE * scale)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 5, 0.0, 0.0, 0.0, 0.8)
+    blf.color(0, theme[0], theme[1], theme[2], 1.0)
+    blf.position(0, x + _MARGIN * scale, y + _MARGIN * scale, 0.0)
+    blf.draw(0, text)
+    blf.disable(0, blf.SHADOW)
+
+
+def _shows_text(space: Any) -> bool:
+    """Return whether the editor has room for text, and shows text in the viewport."""
+    if space.type == "VIEW_3D":
+        return bool(space.overlay.show_overlays and space.overlay.show_text)
+    # A timeline has no room for text.
+    return getattr(space, "mode", "") != "TIMELINE"
+
+
+def _corner(area: Any, region: Any) -> tuple[int, int]:
+    """Return the bottom left corner of the visible part of a region, in pixels of the region."""
+    x = y = 0
+    # Regions with one pixel are hidden.
+    for covering in area.regions:
+        if covering.type == "TOOLS" and covering.x == region.x and covering.width > 1:
+            x = max(x, covering.width)
+        if covering.type in ("ASSET_SHELF", "ASSET_SHELF_HEADER", "HUD") and covering.height > 1:
+            y = max(y, covering.y + covering.height - region.y)
+    return x, y
