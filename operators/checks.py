@@ -116,9 +116,8 @@ class TCB_OT_finding_show(bpy.types.Operator):
     index: IntProperty(name="Finding", description="Index in the list, starting at 0", min=0)
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        manager: Any = context.window_manager
-        if len(manager.tcb_findings):
+    def poll(cls, context: Any) -> bool:
+        if len(context.window_manager.tcb_findings):
             return True
         cls.poll_message_set("No findings. Press Check first")
         return False

@@ -45,11 +45,10 @@ class _FrameFunctionBase:
             return False
         return True
 
-    def execute(self: Any, context: bpy.types.Context) -> Status:
-        scene: Any = context.scene
+    def execute(self: Any, context: Any) -> Status:
         active = sidebar_tracks.active_track(context)
         if self.level == "SCENE":
-            datablock, path = scene, ""
+            datablock, path = context.scene, ""
         elif active is None:
             return refuse(self, sidebar_tracks.reason_for_no_track(context))
         else:

@@ -67,7 +67,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         report = for_each_edited_track(chosen, defaults, change)
         return finish(self, report, rpt_("Set {:s}", report.counts))
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+    def invoke(self, context: Any, event: bpy.types.Event) -> Status:
         self._chosen = chosen_keys(context)
         if not self._chosen:
             return refuse(self, NO_OWN_KEY_SELECTED)
@@ -89,8 +89,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         # Before the mouse moves, this reports keys that cannot be changed.
         status = self._apply(context, snap=False, is_confirmed=False)
         if status == {"RUNNING_MODAL"}:
-            window_manager: Any = context.window_manager
-            window_manager.modal_handler_add(self)
+            context.window_manager.modal_handler_add(self)
         return status
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
@@ -162,10 +161,9 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         value = from_50(self.parameter, number) if preferences.shows_numbers_of_50(context) else number
         return min(max(value, low), high)
 
-    def _pixels_per_unit(self, context: bpy.types.Context) -> float:
-        blender_preferences: Any = context.preferences
+    def _pixels_per_unit(self, context: Any) -> float:
         low, high = LIMITS["tension"]
-        return float(_PIXELS_OF_RANGE * blender_preferences.system.ui_scale / (high - low))
+        return float(_PIXELS_OF_RANGE * context.preferences.system.ui_scale / (high - low))
 
     def _show_state(self, context: bpy.types.Context, after: Numbers) -> None:
         """Show the new values in the headers, with the typed number and the keys to press."""
@@ -195,9 +193,8 @@ def typed_after(text: str, event: bpy.types.Event) -> str | None:
     return text + event.unicode if event.unicode and event.unicode in _DIGITS else None
 
 
-def show_in_headers(context: bpy.types.Context, area: bpy.types.Area, header: str | None, status: str | None) -> None:
+def show_in_headers(context: Any, area: bpy.types.Area, header: str | None, status: str | None) -> None:
     """Show texts in the area's header and the status bar, and redraw. None restores Blender's own texts."""
-    workspace: Any = context.workspace
     area.header_text_set(header)
-    workspace.status_text_set(status)
+    context.workspace.status_text_set(status)
     redraw_editors()

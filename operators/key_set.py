@@ -80,7 +80,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         return poll_keys(cls, context) if in_animation_editor(context) else poll_selection(cls, context)
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Status:
         if self.track:
             return self.execute(context)
         self._chosen = chosen_keys(context)
@@ -89,19 +89,17 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         self._is_by_hand = True
         self._recorded: list[RecordedTrack] = []
         self._show_values_of_keys(context)
-        window_manager: Any = context.window_manager
-        status: Status = window_manager.invoke_props_dialog(self)
+        status: Status = context.window_manager.invoke_props_dialog(self)
         return status
 
-    def _show_values_of_keys(self, context: bpy.types.Context) -> None:
+    def _show_values_of_keys(self, context: Any) -> None:
         """Set the properties of the dialog to the values of the chosen keys.
 
         As in the tab, mixed values show their mean. The mean is set only if the user changes it.
         """
-        scene: Any = context.scene
         numbers_by_name = chosen_parameters(context)
         for name in numbers_by_name:
-            setattr(self, name, getattr(scene.tcb, name))
+            setattr(self, name, getattr(context.scene.tcb, name))
         mixed = [name for name, numbers in numbers_by_name.items() if is_mixed(numbers)]
         self._means = {name: getattr(self, name) for name in mixed}
         interpolations = set().union(*map(interpolations_of, self._chosen))

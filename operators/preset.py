@@ -130,12 +130,11 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
     preset_defines: ClassVar[list[str]] = [preset.KEY_LINE]
     preset_values: ClassVar[list[str]] = [f"key.{name}" for name in PARAMETERS]
 
-    def execute(self, context: bpy.types.Context) -> Status:  # type: ignore[override]
+    def execute(self, context: Any) -> Status:  # type: ignore[override]
         options: Any = self
-        manager: Any = context.window_manager
         if not (options.remove_name or options.remove_active):
             # The preset stores the values of `key`, which is this group in the line `preset.KEY_LINE`.
-            saved_parameters = manager.tcb_preset
+            saved_parameters = context.window_manager.tcb_preset
             for name, numbers in chosen_parameters(context).items():
                 # NaN marks keys that cannot be read.
                 if not len(numbers) or is_mixed(numbers) or math.isnan(numbers[0]):

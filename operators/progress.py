@@ -67,7 +67,7 @@ class InSteps:
 
     def start(
         self,
-        context: bpy.types.Context,
+        context: Any,
         steps: Steps[Result],
         progress: Progress,
         finish: Callable[[bpy.types.Context, Result], Status],
@@ -81,15 +81,13 @@ class InSteps:
             return self._work(context, math.inf)
         status = self._work(context, _AT_ONCE)
         if status == {"RUNNING_MODAL"}:
-            window_manager: Any = context.window_manager
-            window_manager.modal_handler_add(self)
-            self._timer = window_manager.event_timer_add(_PAUSE, window=context.window)
+            context.window_manager.modal_handler_add(self)
+            self._timer = context.window_manager.event_timer_add(_PAUSE, window=context.window)
             self._show_progress(context)
         return status
 
-    def _show_progress(self, context: bpy.types.Context) -> None:
-        workspace: Any = context.workspace
-        workspace.status_text_set(f"{iface_(self.hint)}   {self._progress.percent} %")
+    def _show_progress(self, context: Any) -> None:
+        context.workspace.status_text_set(f"{iface_(self.hint)}   {self._progress.percent} %")
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         if event.type == "ESC" and event.value == "PRESS":
@@ -135,13 +133,11 @@ class InSteps:
         self._end(context)
         return refuse(self, error)
 
-    def _end(self, context: bpy.types.Context) -> None:
+    def _end(self, context: Any) -> None:
         """Remove the progress indicators. On redo, the operator runs without steps."""
         self._progress.close()
         self._is_by_hand = False
         if self._timer is not None:
-            window_manager: Any = context.window_manager
-            workspace: Any = context.workspace
-            window_manager.event_timer_remove(self._timer)
-            workspace.status_text_set(None)
+            context.window_manager.event_timer_remove(self._timer)
+            context.workspace.status_text_set(None)
             self._timer = None

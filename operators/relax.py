@@ -95,9 +95,8 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
 
     poll = classmethod(poll_active)
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
-        window_manager: Any = context.window_manager
-        status: Status = window_manager.invoke_props_dialog(self)
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Status:
+        status: Status = context.window_manager.invoke_props_dialog(self)
         return status
 
     def draw(self, _context: bpy.types.Context) -> None:

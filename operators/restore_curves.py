@@ -49,9 +49,8 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
         draw_properties(tolerances, self, ("value_tolerance", "rotation_tolerance"))
         draw_properties(layout, self, ("use_tcb",))
 
-    def execute(self: Any, context: bpy.types.Context) -> Status:
-        scene: Any = context.scene
-        objects = list(context.selected_objects if self.objects == "SELECTED" else scene.objects)
+    def execute(self: Any, context: Any) -> Status:
+        objects = list(context.selected_objects if self.objects == "SELECTED" else context.scene.objects)
         try:
             with closing(Progress(context.window_manager, IMPORT_STEPS)) as progress:
                 report = restore_curves(

@@ -96,14 +96,13 @@ class TCB_OT_turns_shortest(bpy.types.Operator):
         cls.poll_message_set("No message about long turns")
         return False
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def execute(self, context: Any) -> Status:
         paths_by_object: dict[str, list[str]] = {}
         for note in result_notes():
             if note.code == "TURNS_KEPT":
                 paths_by_object.setdefault(note.object, []).append(note.track)
-        scene: Any = context.scene
         report = animation.Report()
-        for obj in scene.objects:
+        for obj in context.scene.objects:
             for path in paths_by_object.get(name_of(obj), ()):
                 with errors_in(report):
                     animation.choose(obj, path, path="SHORTEST")

@@ -95,7 +95,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHel
             ("output", "sample_limit", "use_live"),
         )
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def execute(self, context: Any) -> Status:
         # Imported here, because few sessions import 3D Studio files.
         from ..exchange.importing.importer import import_steps, set_playback_range
         from ..formats import three_ds
@@ -116,7 +116,6 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHel
         if context.mode != "OBJECT" and set_mode.poll():
             set_mode(mode="OBJECT")
         scene: Any = context.scene
-        collection: Any = context.collection
         is_animated = any(obj.animation_data and obj.animation_data.action for obj in scene.objects)
         new_rate = self.frame_rate if self.timing == "FRAMES" and not is_animated else None
         shows_objects = self._is_by_hand and self.target == "CREATE"
@@ -128,7 +127,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHel
                 self.report({"INFO"}, rpt_(text, scene.frame_start, scene.frame_end, frame_rate(scene)))
             return self._finish(context, report, shows_objects)
 
-        steps = import_steps(file_scenes, scene, collection, options)
+        steps = import_steps(file_scenes, scene, context.collection, options)
         return self.start(context, steps, Progress(context.window_manager, IMPORT_STEPS), finish)
 
     def _finish(self, context: bpy.types.Context, report: ExchangeReport, shows_objects: bool) -> Status:
@@ -148,15 +147,14 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHel
             return [Path(self.directory, file.name) for file in self.files]
         return [path_of(self.filepath)]
 
-    def _options(self: Any, context: bpy.types.Context) -> ImportOptions:
+    def _options(self: Any, context: Any) -> ImportOptions:
         from ..exchange.conversion import conversion_of
         from ..exchange.importing.importer import ImportOptions
         from ..exchange.rotation_modes import RotationOptions
 
-        scene: Any = context.scene
         rate = self.frame_rate if self.timing == "TIME" else None
         axes = self.axis_forward, self.axis_up
-        conversion = conversion_of(scene, *axes, self.global_scale, self.frame_start, rate)
+        conversion = conversion_of(context.scene, *axes, self.global_scale, self.frame_start, rate)
         rotation_options = RotationOptions(self.rotations == "EULER", self.use_shorter_turns, self.between)
         return ImportOptions(conversion, rotation_options, self.target == "MATCH", self.output, self.sample_limit)
 

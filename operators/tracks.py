@@ -39,9 +39,8 @@ class TCB_OT_track_select(bpy.types.Operator):
                 return shown_state(datablock, track).tooltip
         return str(pgettext_tip(cls.__doc__ or ""))
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        window_manager: Any = context.window_manager
-        window_manager.tcb_track = self.track
+    def execute(self, context: Any) -> Status:
+        context.window_manager.tcb_track = self.track
         return {"FINISHED"}
 
 

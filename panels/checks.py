@@ -21,9 +21,8 @@ class TCB_PT_checks(Advanced, bpy.types.Panel):
     bl_order = 20
 
     @classmethod
-    def is_in_use(cls, context: bpy.types.Context) -> bool:
-        manager: Any = context.window_manager
-        return bool(len(manager.tcb_findings))
+    def is_in_use(cls, context: Any) -> bool:
+        return bool(len(context.window_manager.tcb_findings))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)

@@ -29,9 +29,8 @@ class TCB_PT_gltf_export(bpy.types.Panel):
     bl_parent_id = "FILE_PT_operator"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        space: Any = context.space_data
-        exporter = space.active_operator
+    def poll(cls, context: Any) -> bool:
+        exporter = context.space_data.active_operator
         return (
             exporter is not None
             and exporter.bl_idname == "EXPORT_SCENE_OT_gltf"

@@ -26,16 +26,14 @@ class TCB_PT_timing(Advanced, bpy.types.Panel):
     bl_order = 10
 
     @classmethod
-    def is_in_use(cls, context: bpy.types.Context) -> bool:
-        scene: Any = context.scene
+    def is_in_use(cls, context: Any) -> bool:
         active = sidebar_tracks.active_track(context)
-        return (active is not None and function_of(active[1]) is not None) or curve_of(scene) is not None
+        return (active is not None and function_of(active[1]) is not None) or curve_of(context.scene) is not None
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         layout = layout_of(self)
-        scene: Any = context.scene
         active = sidebar_tracks.active_track(context)
-        curves = {"SCENE": curve_of(scene)}
+        curves = {"SCENE": curve_of(context.scene)}
         if active is not None:
             _, track = active
             curves = {"TRACK": track.frame_curve, "OBJECT": track.datablock_frame_curve} | curves

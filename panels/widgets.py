@@ -35,10 +35,9 @@ _SLIDER = 0.62
 """Fraction of a row for a slider next to a text."""
 
 
-def sidebar_settings(context: bpy.types.Context) -> Any:
+def sidebar_settings(context: Any) -> Any:
     """Return the properties of the sidebar tab."""
-    scene: Any = context.scene
-    return scene.tcb
+    return context.scene.tcb
 
 
 def draw_parameters(

@@ -56,10 +56,9 @@ def offer_shortcuts(is_on: bool) -> None:
             _shortcut_items.append((keymap, item))
 
 
-def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+def draw(layout: bpy.types.UILayout, context: Any) -> None:
     """Draw the shortcuts with the user's changes, for editing."""
-    manager: Any = context.window_manager
-    keyconfig = manager.keyconfigs.user
+    keyconfig = context.window_manager.keyconfigs.user
     column = layout.column()
     for name, space in _KEYMAPS:
         keymap = keyconfig.keymaps.find(name, space_type=space)

@@ -84,10 +84,9 @@ def shows_advanced(context: bpy.types.Context) -> bool:
     return bool(getattr(_preferences(context), "advanced", False))
 
 
-def _preferences(context: bpy.types.Context) -> Any:
+def _preferences(context: Any) -> Any:
     """Return the extension's preferences, or None if the package runs from a checkout."""
-    preferences: Any = context.preferences
-    addon = preferences.addons.get(PACKAGE)
+    addon = context.preferences.addons.get(PACKAGE)
     return None if addon is None else addon.preferences
 
 

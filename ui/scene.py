@@ -14,10 +14,9 @@ from ..animation.scene_time import action_time
 from ..animation.store.table.rows import PARAMETERS
 
 
-def playhead(context: bpy.types.Context) -> float:
-    """Return the current frame of the scene with its subframe."""
-    scene: Any = context.scene
-    return float(scene.frame_current_final)
+def playhead(context: Any) -> float:
+    """Return the current frame of the context.scene with its subframe."""
+    return float(context.scene.frame_current_final)
 
 
 def action_frame(context: bpy.types.Context, datablock: bpy.types.ID) -> float:

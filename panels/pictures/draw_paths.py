@@ -108,9 +108,9 @@ class PathBatches:
 
     def _add_keys(self, path: Path) -> None:
         keys = path.keys
-        ends = np.concatenate((keys + path.incoming, keys + path.outgoing))
-        colors = np.concatenate([_repeated(color, len(keys)) for color in _TANGENT_COLORS])
-        lines = np.stack((np.concatenate((keys, keys)), ends), axis=1).reshape(-1, 3)
+        ends = (keys + path.tangents).reshape(-1, 3)
+        colors = np.repeat(np.array(_TANGENT_COLORS), len(keys), axis=0)
+        lines = np.stack((np.tile(keys, (2, 1)), ends), axis=1).reshape(-1, 3)
         self.tangents = _batch(_line_shader(), "LINES", lines, np.repeat(colors, 2, axis=0))
         self.tangent_ends = _batch(_dot_shader(), "POINTS", ends, colors)
         self.keys = _batch(_dot_shader(), "POINTS", keys, _repeated(KEY_COLOR, len(keys)))

@@ -12,7 +12,7 @@ from mathutils import Vector as BlenderVector
 
 from ...animation.on_path.points import Vector
 from ...animation.sampling.camera_matrices import View, view_now
-from . import shown_paths
+from . import overlay
 from .path_pick import DrawnPath, Picked, pick
 from .paths import transformed
 
@@ -58,7 +58,7 @@ def under_mouse(context: bpy.types.Context, mouse: tuple[int, int]) -> tuple[Pic
         return None
     size = region.width, region.height
     return pick(
-        shown_paths.drawn_paths(context), np.array(view.perspective_matrix), size, mouse, preferences.system.ui_scale
+        overlay.drawn_paths(context), np.array(view.perspective_matrix), size, mouse, preferences.system.ui_scale
     )
 
 
@@ -77,7 +77,7 @@ class Pointer:
     Positions and directions are in world space at the key's frame. Paths in camera space are drawn elsewhere.
     """
 
-    def __init__(self, context: bpy.types.Context, start: tuple[int, int], drawn: DrawnPath, row: int) -> None:
+    def __init__(self, context: Any, start: tuple[int, int], drawn: DrawnPath, row: int) -> None:
         """Start at a position in pixels of the region. `row`: row of the key on the path."""
         self._scene = context.scene
         self._is_in_camera_space = drawn.path_to_world is not None
@@ -85,8 +85,7 @@ class Pointer:
         """Matrix from the path's space to world space at the key's frame, shape (4, 4)."""
         self.region: Any = context.region
         self.view: Any = context.region_data
-        preferences: Any = context.preferences
-        self._still = _STILL * preferences.system.ui_scale
+        self._still = _STILL * context.preferences.system.ui_scale
         self._start = start
         self.position = start
         self.axis = ""

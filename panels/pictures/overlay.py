@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drawing of paths in the 3D Viewport, with the highlighted element and frame numbers."""
+"""Paths in the 3D Viewport: which paths it shows, and their drawing with the highlighted element and frame numbers.
+
+A viewport shows paths of the selected objects or bones if paths are turned on or the tool that edits them is active.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,103 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation.fcurves.frames import SAME_FRAME
+from ...animation.sampling.camera_cuts import cameras_of
 from ...animation.sampling.camera_matrices import view_now
-from . import path_cache, shown_paths
+from ...animation.translation import iface_
+from ...ui.scene import defaults_of
+from . import path_cache
 from .draw_paths import PATH_COLOR, Color, PathBatches, PathStyle, draw, draw_numbers
-from .path_computation import CachedPath, Request
+from .path_cache import CachedPath, Request
 from .path_pick import DrawnPath, Picked, on_screen, picked_position
-from .paths import Path
+from .paths import Path, Trace
+
+TOOL = "tcb.path_tool"
+"""Identifier of the tool that edits paths. Paths are visible while the tool is active."""
+_MAX_FRAMES = 20_000
+"""Maximum number of frames of a path."""
+
+
+def drawn_paths(context: bpy.types.Context) -> list[DrawnPath]:
+    """Return the last computed paths in the context's viewport."""
+    if path_cache.state.has_failed or not draws_paths(context):
+        return []
+    frame_range, camera_to_world = drawn_range(context.scene), view_now(context.scene)
+    drawn = []
+    for request, (obj, bone) in shown_objects(context).items():
+        cached = path_cache.state.paths.get(request)
+        if cached is not None:
+            _, trace = request
+            path = cached.path if frame_range is None else cached.path.within(*frame_range)
+            drawn.append(DrawnPath(obj, bone, trace, path, None if path.views is None else camera_to_world))
+    return drawn
+
+
+def shown_objects(context: bpy.types.Context) -> dict[Request, tuple[Any, str]]:
+    """Return the selected bones, or the visible selected objects, whose paths this viewport draws."""
+    if context.mode == "POSE":
+        bones = (*(context.selected_pose_bones or ()), context.active_pose_bone)
+        items = [(bone.id_data, bone.name) for bone in bones if bone is not None]
+    else:
+        items = [(obj, "") for obj in context.selected_objects]
+        active_object: Any = context.view_layer and context.view_layer.objects.active
+        if active_object is not None and active_object.visible_get(viewport=context.space_data):
+            items.append((active_object, ""))
+    trace = trace_of(context.scene)
+    return {((obj.session_uid, bone), trace): (obj, bone) for obj, bone in items}
+
+
+def draws_paths(context: Any) -> bool:
+    """Return whether the viewport draws overlays, and paths are turned on or the tool that edits paths is active."""
+    return bool(context.space_data.overlay.show_overlays) and are_turned_on(context)
+
+
+def are_turned_on(context: Any) -> bool:
+    """Return whether paths are turned on in the tab, or the tool that edits paths is active."""
+    return bool(context.window_manager.tcb_show_paths) or is_tool_active(context)
+
+
+def is_tool_active(context: bpy.types.Context) -> bool:
+    """Return whether the tool that edits paths is active."""
+    workspace = context.workspace
+    tool = workspace.tools.from_space_view3d_mode(context.mode, create=False) if workspace is not None else None
+    return tool is not None and tool.idname == TOOL
+
+
+def trace_of(scene: Any) -> Trace:
+    """Return the followed point and the frames of the scene's paths."""
+    settings = scene.tcb_paths
+    start, end = _playback_range(scene)
+    end = min(end, start + _MAX_FRAMES - 1)
+    cameras = cameras_of(scene) if settings.space == "CAMERA" else ()
+    defaults = tuple(defaults_of(scene).items())
+    return Trace(settings.point, settings.axis, settings.length, start, end, cameras, defaults)
+
+
+def _playback_range(scene: Any) -> tuple[int, int]:
+    if scene.use_preview_range:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return scene.frame_start, scene.frame_end
+
+
+def drawn_range(scene: Any) -> tuple[int, int] | None:
+    """Return the first and last frames to draw, or None for all."""
+    settings = scene.tcb_paths
+    if not settings.around:
+        return None
+    return scene.frame_current - settings.before, scene.frame_current + settings.after
+
+
+def status(context: bpy.types.Context) -> str:
+    """Return the note on the paths, or an empty string."""
+    if path_cache.state.has_failed:
+        return iface_("Paths cannot be drawn. See the system console")
+    text = path_cache.state.stepping_text({owner for owner, _ in shown_objects(context)})
+    if text:
+        return text
+    if _playback_range(context.scene)[1] > trace_of(context.scene).end:
+        return iface_("Paths end after {:d} frames", _MAX_FRAMES)
+    return ""
+
 
 _hovered: Picked | None = None
 """The element that is under the mouse or is being dragged."""
@@ -40,33 +134,30 @@ def draw_viewport() -> None:
 
 def _draw_paths(context: bpy.types.Context) -> None:
     path_cache.state.drawn_count = 0
-    if not shown_paths.draws_paths(context):
+    if not draws_paths(context):
         return
-    shown = shown_paths.shown_objects(context)
+    scene: Any = context.scene
+    settings = scene.tcb_paths
+    playhead = scene.frame_current if settings.playhead else None
+    shown = shown_objects(context)
     paths = path_cache.update(shown)
     for request, cached in paths.items():
         obj, bone = shown[request]
         is_faint = len(shown) > 1 and not _is_active(context, obj, bone)
-        style = _style(context.scene, path_color(context, obj, bone, is_faint))
+        color = path_color(context, obj, bone, is_faint)
+        style = PathStyle(settings.by_speed, color, drawn_range(scene), playhead)
         if cached.batches is None or cached.batches.style != style:
             cached.batches = PathBatches(cached.path, style)
     _draw_space(context, paths, None)
-    _draw_space(context, paths, view_now(context.scene))
-
-
-def _style(scene: Any, color: Color) -> PathStyle:
-    settings = scene.tcb_paths
-    playhead = scene.frame_current if settings.playhead else None
-    return PathStyle(settings.by_speed, color, shown_paths.drawn_range(scene), playhead)
+    _draw_space(context, paths, view_now(scene))
 
 
 def _draw_space(
-    context: bpy.types.Context,
+    context: Any,
     paths: Mapping[Request, CachedPath],
     camera_to_world: npt.NDArray[np.float64] | None,
 ) -> None:
     """Draw the paths in camera space, whose matrix is given, or the paths in world space if there is no matrix."""
-    scene: Any = context.scene
     highlight = None
     batches = []
     for (owner, _), cached in paths.items():
@@ -74,12 +165,12 @@ def _draw_space(
             continue
         assert cached.batches is not None
         batches.append(cached.batches)
-        if _hovered is not None and _hovered.owner == owner and shown_paths.is_tool_active(context):
+        if _hovered is not None and _hovered.owner == owner and is_tool_active(context):
             highlight = _highlighted_position(cached.path, _hovered)
     draw(
         batches,
-        frames=scene.tcb_paths.frames,
-        tangents=scene.tcb_paths.tangents,
+        frames=context.scene.tcb_paths.frames,
+        tangents=context.scene.tcb_paths.tangents,
         highlight=highlight,
         camera_to_world=camera_to_world,
     )
@@ -131,7 +222,7 @@ def draw_labels() -> None:
     try:
         preferences: Any = context.preferences
         numbers = NumbersOnScreen(preferences.system.ui_scale)
-        for drawn in shown_paths.drawn_paths(context):
+        for drawn in drawn_paths(context):
             _draw_numbers(context, drawn, scene.tcb_paths.every, numbers)
     except Exception:
         path_cache.fail()
@@ -163,12 +254,10 @@ class NumbersOnScreen:
         return True
 
 
-def _draw_numbers(context: bpy.types.Context, drawn: DrawnPath, step: int, numbers: NumbersOnScreen) -> None:
+def _draw_numbers(context: Any, drawn: DrawnPath, step: int, numbers: NumbersOnScreen) -> None:
     """Draw the frame numbers of keys, and of multiples of the step between them, if there is room."""
-    region: Any = context.region
-    view: Any = context.region_data
-    size = region.width, region.height
-    path, path_to_screen = drawn.path, drawn.screen_matrix(view.perspective_matrix)
+    size = context.region.width, context.region.height
+    path, path_to_screen = drawn.path, drawn.screen_matrix(context.region_data.perspective_matrix)
     frames_between = path.frames_every(step)
     for points, frames, is_key in (
         (path.keys, path.frames, True),
@@ -182,7 +271,7 @@ def _draw_numbers(context: bpy.types.Context, drawn: DrawnPath, step: int, numbe
 def on_change(_settings: Any, context: bpy.types.Context) -> None:
     """Redraw after a change to a setting. Clear the paths if they are off."""
     path_cache.state.has_failed = False
-    if not shown_paths.are_turned_on(context):
+    if not are_turned_on(context):
         hover(None)
         path_cache.clear()
     path_cache.redraw_viewports()

@@ -2,22 +2,36 @@
 """Cache of the paths that viewports draw.
 
 A path is computed on redraw if its dependencies have changed. Paths that take too long for a redraw are computed in a
-timer. After a key is inserted, its path waits for the update by Live.
+timer, in parts that take a few milliseconds. After a key is inserted, its path waits for the update by Live.
+
+Paths are computed from F-curves if possible. Otherwise, for example with constraints, Blender steps through the frames.
+Paths refer to objects by `session_uid` and to bones by name, because an undo invalidates all references.
 """
 
 from __future__ import annotations
 
+import time
 import traceback
+from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
+import numpy as np
 
-from ...animation.sampling.fingerprints import Fingerprints
+from ...animation.bake.exact_motion import ExactSampler
+from ...animation.sampling.beyond_fcurves import UnknownMotionError
+from ...animation.sampling.camera_matrices import Cameras, IsSteppedError
+from ...animation.sampling.depsgraph import DepsgraphSampler, Owner
+from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
+from ...animation.sampling.transforms import Matrices
+from ...animation.translation import iface_
+from ...ui.live import updates
 from ...ui.live.handlers import persistent
 from ...ui.redraw import redraw_editors
-from .path_computation import CachedPath, PathComputation, Request
+from .draw_paths import PathBatches
+from .paths import Path, Plan, Trace, plan_path, sampled_path
 
 _SECONDS_PER_STEP = 0.012
 """Seconds of work in the timer before each redraw."""
@@ -28,16 +42,202 @@ _RETRY = 0.2
 _MIN_PATHS = 64
 """Minimum number of cached paths, including paths that are not drawn."""
 
+Request = tuple[Owner, Trace]
+"""An object or bone, and the point and frames to trace."""
+_Objects = dict[int, Any]
+"""All objects, by their `session_uid`."""
+_Samplers = dict[tuple[object, ...], ExactSampler]
+"""Samplers by the bytes of their frames and the default parameters, for paths with the same frames."""
+
 
 @dataclass
-class _State(PathComputation):
+class CachedPath:
+    """A path with everything that determines whether it is up to date."""
+
+    path: Path
+    dependencies: set[int]
+    """The `session_uid` of all dependencies of the path."""
+    stepping_reason: str = ""
+    """The reason why Blender had to step through the frames, or an empty string."""
+    fingerprint: Fingerprint | None = None
+    """Fingerprint of the source data, or None if it does not cover them."""
+    batches: PathBatches | None = None
+    is_stale: bool = False
+    """True if a dependency may have changed."""
+
+
+@dataclass
+class _Cache:
+    """Requested paths and computed paths."""
+
+    paths: OrderedDict[Request, CachedPath] = field(default_factory=OrderedDict)
+    """Computed paths, in order of their last drawing."""
+    requested: dict[Request, None] = field(default_factory=dict)
+    """Paths to compute from F-curves, in order."""
+    waiting_for_cameras: dict[Request, None] = field(default_factory=dict)
+    """Paths that wait for cameras whose frames Blender must step through."""
+    cameras: Cameras = field(default_factory=Cameras)
+    stepped: dict[Request, tuple[Plan, str]] = field(default_factory=dict)
+    """Paths for which Blender must step through frames, with the reason."""
+    sampler: DepsgraphSampler | None = None
+    """Sampler of the stepped paths, while Blender steps through frames."""
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    """Fingerprints of the current source data."""
     drawn_count: int = 0
     """Number of paths in the last drawn viewport."""
     has_failed: bool = False
     """True if an error was reported. Drawing is then off until the setting changes."""
 
+    @property
+    def has_requests(self) -> bool:
+        """Return whether paths are missing."""
+        return bool(self.requested or self.waiting_for_cameras or self.stepped)
 
-state = _State()
+    def advance(self, seconds: float) -> bool:
+        """Work for the given time. Return False if Blender is busy and cannot step through frames."""
+        if self.requested:
+            self.compute_from_curves(seconds)
+            return True
+        if updates.is_busy():
+            return False
+        if self.cameras.is_stepping:
+            scene: Any = bpy.context.scene
+            self.cameras.step(_objects_by_uid(), scene, seconds)
+        elif self.waiting_for_cameras:
+            self.requested.update(self.waiting_for_cameras)
+            self.waiting_for_cameras.clear()
+        else:
+            self._compute_by_stepping(seconds)
+        return True
+
+    def compute_from_curves(self, seconds: float) -> None:
+        """Compute requested paths from F-curves in the given time.
+
+        The calculation changes no data, so it is safe while drawing.
+        """
+        end = time.perf_counter() + seconds
+        objects = _objects_by_uid()
+        samplers: _Samplers = {}
+        postponed = []
+        while self.requested and time.perf_counter() < end:
+            request = next(iter(self.requested))
+            del self.requested[request]
+            if not _exists(request, objects):
+                continue
+            cached = self.paths.get(request)
+            if cached is not None and cached.fingerprint == self._fingerprint(request, objects):
+                cached.is_stale = False
+                continue
+            (uid, bone), trace = request
+            planned = plan_path(objects[uid], bone, trace)
+            if cached is not None and len(planned.key_frames) > len(cached.path.frames) and updates.is_due():
+                # Live will place handles next to the inserted key.
+                postponed.append(request)
+                continue
+            self._compute(request, planned, objects, samplers)
+        self.requested |= dict.fromkeys(postponed)
+        self.fingerprints.release()
+
+    def _compute(self, request: Request, planned: Plan, objects: _Objects, samplers: _Samplers) -> None:
+        """Compute a path from F-curves, or let it wait for the frames through which Blender must step."""
+        (uid, bone), trace = request
+        obj = objects[uid]
+        try:
+            views = self._views(trace, planned, objects)
+        except IsSteppedError:
+            self.waiting_for_cameras[request] = None
+            return
+        new_sampler = ExactSampler(planned.frames, dict(trace.defaults), self.fingerprints)
+        sampler = samplers.setdefault((planned.frames.tobytes(), trace.defaults), new_sampler)
+        try:
+            matrices = sampler.matrices(obj, bone)
+        except UnknownMotionError as unknown:
+            self.stepped[request] = planned, str(unknown)
+            self.sampler = None
+            return
+        path = sampled_path(planned, planned.frames, matrices, trace, _tail(obj, bone), views)
+        dependencies = sampler.dependencies(obj, bone) | self.cameras.dependencies(trace.cameras)
+        self.paths[request] = CachedPath(path, dependencies, fingerprint=self._fingerprint(request, objects))
+
+    def _compute_by_stepping(self, seconds: float) -> None:
+        """Let Blender step through some frames of the stepped paths. Compute the paths when all frames are known."""
+        objects = _objects_by_uid()
+        for request in list(self.stepped):
+            if not _exists(request, objects):
+                del self.stepped[request]
+                self.sampler = None
+        if not self.stepped:
+            return
+        if self.sampler is None:
+            frames = np.unique(np.concatenate([planned.frames for planned, _ in self.stepped.values()]))
+            self.sampler = DepsgraphSampler([owner for owner, _ in self.stepped], frames)
+        scene: Any = bpy.context.scene
+        self.sampler.advance(objects, scene, seconds)
+        if self.sampler.is_done:
+            self._finish_stepping(self.sampler, objects)
+
+    def _finish_stepping(self, sampler: DepsgraphSampler, objects: _Objects) -> None:
+        for request, (planned, reason) in self.stepped.items():
+            (uid, bone), trace = request
+            try:
+                views = self._views(trace, planned, objects)
+            except IsSteppedError:
+                # The camera was moved while Blender stepped through frames.
+                self.waiting_for_cameras[request] = None
+                continue
+            matrices = sampler.matrices((uid, bone))
+            path = sampled_path(planned, sampler.frames, matrices, trace, _tail(objects[uid], bone), views)
+            self.paths[request] = CachedPath(
+                path, sampler.dependencies | self.cameras.dependencies(trace.cameras), reason
+            )
+        self.stepped.clear()
+        self.sampler = None
+
+    def _fingerprint(self, request: Request, objects: _Objects) -> Fingerprint:
+        """Return the fingerprint of the current data that determine the path."""
+        (uid, bone), trace = request
+        cameras = self.cameras.fingerprints(trace.cameras, objects, self.fingerprints)
+        return self.fingerprints.of(objects[uid], bone), cameras
+
+    def _views(self, trace: Trace, planned: Plan, objects: _Objects) -> Matrices | None:
+        """Return the matrices to the trace's cameras, or None if no camera moves. Raises IsSteppedError."""
+        if not trace.cameras:
+            return None
+        views = self.cameras.matrices_at(
+            trace.cameras, planned.evaluated, planned.camera_frames, objects, self.fingerprints
+        )
+        return None if (views == views[:1]).all() else views
+
+    def stepping_text(self, owners: Collection[Owner]) -> str:
+        """Return why Blender steps through frames for any path, or has stepped for paths of the owners, or ""."""
+        if self.waiting_for_cameras and self.cameras.is_stepping:
+            return iface_("{:s}: stepping through frames, {:.0%}", self.cameras.reason, self.cameras.part)
+        if self.stepped:
+            _, reason = next(iter(self.stepped.values()))
+            fraction = self.sampler.part if self.sampler is not None else 0.0
+            return iface_("{:s}: stepping through frames, {:.0%}", reason, fraction)
+        reasons = {cached.stepping_reason for (owner, _), cached in self.paths.items() if owner in owners}
+        first_reason = next(filter(None, sorted(reasons)), "")
+        return iface_("{:s}: stepped through frames", first_reason) if first_reason else ""
+
+
+def _objects_by_uid() -> _Objects:
+    return {obj.session_uid: obj for obj in bpy.data.objects}
+
+
+def _exists(request: Request, objects: _Objects) -> bool:
+    """Return whether the object, its bone and the cameras of the path exist."""
+    (uid, bone), trace = request
+    if uid not in objects or (bone and bone not in objects[uid].pose.bones):
+        return False
+    return all(camera in objects for _, camera in trace.cameras)
+
+
+def _tail(obj: Any, bone: str) -> float:
+    return float(obj.data.bones[bone].length) if bone else 0.0
+
+
+state = _Cache()
 
 
 def update(requests: Collection[Request]) -> dict[Request, CachedPath]:
@@ -69,7 +269,7 @@ def fail() -> None:
 def clear() -> None:
     """Discard all paths and requests, and allow drawing after an error."""
     global state
-    state = _State()
+    state = _Cache()
 
 
 def redraw_viewports() -> None:
@@ -77,7 +277,9 @@ def redraw_viewports() -> None:
 
 
 def _request(request: Request) -> None:
-    state.request(request)
+    """Add a path to compute, unless it waits for stepping."""
+    if request not in state.stepped and request not in state.waiting_for_cameras:
+        state.requested[request] = None
     if not bpy.app.timers.is_registered(_work):
         bpy.app.timers.register(_work, first_interval=0.0)
 
@@ -111,28 +313,21 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     if not changed:
         return
     state.cameras.mark_stale(changed)
-    _mark_stale(changed, _without_fingerprint(depsgraph))
-    if state.sampler is not None and not changed.isdisjoint(state.sampler.dependencies):
-        state.sampler = None
-
-
-def _without_fingerprint(depsgraph: Any) -> set[int]:
-    """Return the `session_uid` of updated datablocks that fingerprints do not cover."""
     covered = bpy.types.Object | bpy.types.Armature | bpy.types.Action | bpy.types.Scene
-    return {update.id.original.session_uid for update in depsgraph.updates if not isinstance(update.id, covered)}
-
-
-def _mark_stale(changed: set[int], without_fingerprint: set[int]) -> None:
-    """Mark the paths that depend on changed datablocks, and request the drawn ones."""
+    without_fingerprint = {
+        update.id.original.session_uid for update in depsgraph.updates if not isinstance(update.id, covered)
+    }
+    # Paths are in order of their last drawing.
     for count_after, (request, cached) in enumerate(reversed(state.paths.items())):
         if changed.isdisjoint(cached.dependencies):
             continue
         cached.is_stale = True
         if not without_fingerprint.isdisjoint(cached.dependencies):
             cached.fingerprint = None
-        # Paths are in order of their last drawing.
         if count_after < state.drawn_count:
             _request(request)
+    if state.sampler is not None and not changed.isdisjoint(state.sampler.dependencies):
+        state.sampler = None
 
 
 @persistent

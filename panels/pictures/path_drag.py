@@ -26,7 +26,7 @@ from ...ui.operator_results import Status, refuse
 from ...ui.scene import defaults_of, go_to
 from . import overlay
 from .mouse_in_viewport import AXES, MODIFIERS, InViewport, Pointer, pressed_at, under_mouse
-from .path_pick import DrawnPath, Picked, frame_near, picked_position, tangent_of
+from .path_pick import SIDES, DrawnPath, Picked, frame_near, picked_position, tangent_of
 from .paths import transformed
 
 _KEY_HINT = n_(
@@ -43,7 +43,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
     bl_label = "Edit on Path"
     bl_options: Any = {"UNDO", "BLOCKING"}
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+    def invoke(self, context: Any, event: bpy.types.Event) -> Status:
         start = pressed_at(context, event)
         hit = under_mouse(context, start)
         if hit is None:
@@ -74,8 +74,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         self._area: Any = context.area
         overlay.hover(self._picked)
         self._show_state(context, "")
-        window_manager: Any = context.window_manager
-        window_manager.modal_handler_add(self)
+        context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
@@ -157,22 +156,20 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
             self._show_in_tab(context, self._picked.frame)
         return {"CANCELLED"}
 
-    def _show_in_tab(self, context: bpy.types.Context, frame: float) -> None:
+    def _show_in_tab(self, context: Any, frame: float) -> None:
         """Show the key in the tab: select a track that moves the point, and go to the key's frame."""
         spot = self._spot
-        view_layer: Any = context.view_layer
         if spot.bone:
             spot.item.data.bones.active = spot.item.data.bones[spot.bone]
         else:
-            view_layer.objects.active = spot.item
+            context.view_layer.objects.active = spot.item
         moving = moving_tracks(spot.item, spot.bone, spot.followed)
         # This frame may have only rotation keys that move the bone's point.
         moving.sort(key=lambda track: float(np.abs(key_frames(track) - frame).min(initial=np.inf)) > SAME_FRAME)
         paths = [track.path for track in moving]
         active = sidebar_tracks.active_track(context)
         if paths and (active is None or active[0] != spot.item or active[1].path not in paths):
-            window_manager: Any = context.window_manager
-            window_manager.tcb_track = sidebar_tracks.track_identifier(spot.item, paths[0])
+            context.window_manager.tcb_track = sidebar_tracks.track_identifier(spot.item, paths[0])
         go_to(self._scene, frame)
 
     def _show_state(self, context: bpy.types.Context, state: str) -> None:
@@ -215,7 +212,7 @@ class _TangentDrag:
     ) -> None:
         """Start at the picked end. Raises AnimationError if parameters do not determine the tangent."""
         side: Side = "handle_left" if picked.part == "handle_left" else "handle_right"
-        reach = float(drawn.path.reach[0 if side == "handle_left" else 1][picked.row])
+        reach = float(drawn.path.reach[SIDES.index(side), picked.row])
         world = pointer.path_to_world
         self._tangent: Vector = world[:3, :3] @ tangent_of(drawn.path, picked)
         self._key = transformed(world, drawn.path.keys[picked.row].astype(np.float64))

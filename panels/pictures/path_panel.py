@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 
 from ...animation.sampling.camera_cuts import cameras_of
 from ...ui.layouts import draw_properties, layout_of
-from . import overlay, shown_paths
+from . import overlay
 
 
 def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
@@ -96,8 +96,8 @@ class TCB_PT_paths(bpy.types.Panel):
         scene: Any = context.scene
         layout = layout_of(self)
         settings = scene.tcb_paths
-        layout.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = shown_paths.TOOL
-        are_on = shown_paths.are_turned_on(context)
+        layout.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = overlay.TOOL
+        are_on = overlay.are_turned_on(context)
         layout = layout.column()
         layout.active = are_on
         axis_settings = ("axis", "length") if settings.point == "AXIS" else ()
@@ -113,7 +113,7 @@ class TCB_PT_paths(bpy.types.Panel):
         draw_properties(layout, settings, ("by_speed", "around"))
         if settings.around:
             draw_properties(layout.column(align=True), settings, ("before", "after"))
-        if are_on and (note := shown_paths.status(context)):
+        if are_on and (note := overlay.status(context)):
             layout.label(text=note, icon="INFO", translate=False)
 
 

@@ -24,6 +24,8 @@ _MIN_SQUARE = 1e-12
 
 Part = Literal["KEY", "PATH", "handle_left", "handle_right"]
 """Element of a path. A handle is the end of the incoming or outgoing tangent."""
+SIDES: tuple[Part, Part] = ("handle_left", "handle_right")
+"""Tangents, in the order of `Path.tangents`."""
 
 Positions = npt.NDArray[np.float64]
 
@@ -100,7 +102,7 @@ def _hit_targets(path: Path) -> Iterator[tuple[int, Part, Positions, float]]:
     The end of a tangent without a segment is NaN, which no mouse position is close to.
     """
     yield _KEYS_FIRST, "KEY", path.keys.astype(np.float64), _KEY_REACH
-    for (side, tangents), reach in zip(_tangents_by_side(path).items(), path.reach, strict=True):
+    for side, tangents, reach in zip(SIDES, path.tangents, path.reach, strict=True):
         ends = np.where((reach > 0.0)[:, np.newaxis], path.keys + tangents, np.nan)
         yield _THEN_TANGENTS, side, ends, _TANGENT_REACH
 
@@ -143,12 +145,7 @@ def picked_position(path: Path, picked: Picked) -> Vector:
 
 def tangent_of(path: Path, picked: Picked) -> Vector:
     """Return the vector from a key to the end of its tangent, or 0 if the key itself was picked."""
-    tangents = _tangents_by_side(path).get(picked.part)
-    if tangents is None:
+    if picked.part not in SIDES:
         return np.zeros(3)
-    tangent: Vector = tangents[picked.row].astype(np.float64)
+    tangent: Vector = path.tangents[SIDES.index(picked.part), picked.row].astype(np.float64)
     return tangent
-
-
-def _tangents_by_side(path: Path) -> dict[Part, npt.NDArray[np.float32]]:
-    return {"handle_left": path.incoming, "handle_right": path.outgoing}

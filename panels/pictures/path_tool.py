@@ -15,7 +15,7 @@ from ...animation.translation import rpt_
 from ...ui.live import updates
 from ...ui.operator_results import Status, refuse
 from ...ui.redraw import redraw_editors
-from . import overlay, shown_paths
+from . import overlay
 from .mouse_in_viewport import InViewport, pressed_at, record_mouse, under_mouse
 from .path_drag import TCB_OT_path_drag
 
@@ -69,7 +69,7 @@ class _ChangesKey(InViewport, bpy.types.Operator):
             return refuse(self, rpt_('There is no object "{:s}"', self.object))
         if self.bone and (obj.pose is None or self.bone not in obj.pose.bones):
             return refuse(self, rpt_('"{:s}" has no bone "{:s}"', self.object, self.bone))
-        trace = shown_paths.trace_of(context.scene)
+        trace = overlay.trace_of(context.scene)
         return self._change_at(Spot(context.scene, obj, self.bone, trace, self.frame, trace.defaults))
 
     def _change_at(self, spot: Spot) -> Status:
@@ -103,7 +103,7 @@ class TCB_OT_path_key_delete(_ChangesKey):
 
 class _PathTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
-    bl_idname = shown_paths.TOOL
+    bl_idname = overlay.TOOL
     bl_label = "Edit Paths"
     bl_description = "Drag keys and tangents on paths. Ctrl: change frame. Double-click: insert. X: delete"
     bl_icon = "ops.curve.pen"

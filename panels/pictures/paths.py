@@ -7,11 +7,10 @@ these frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -44,11 +43,12 @@ class Trace(Followed):
 
 def plan_path(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
     """Return the frames at which the object or bone must be evaluated for its path."""
-    frames_of_keys = _frames_of_keys(obj, bone, trace)
-    reach = np.zeros((2, len(frames_of_keys)))
-    reach[0, 1:] = reach[1, :-1] = np.diff(frames_of_keys)
-    path_frames = np.arange(trace.start, trace.end + 1, dtype=np.float64)
-    return Plan(path_frames, frames_of_keys, reach)
+    keys = _frames_of_keys(obj, bone, trace)
+    reach = np.zeros((2, len(keys)))
+    reach[0, 1:] = reach[1, :-1] = np.diff(keys)
+    before, after = _tangent_steps(reach)
+    around_keys = keys, keys - before, keys - 2 * before, keys + after, keys + 2 * after
+    return Plan(keys, reach, np.concatenate((np.arange(trace.start, trace.end + 1), *around_keys)))
 
 
 def _frames_of_keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
@@ -65,51 +65,57 @@ def _frames_of_keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
 class Plan:
     """Frames at which the object or bone must be evaluated for its path, with `n` frames and `k` keys."""
 
-    path_frames: Frames
-    """Frames of the path, shape (n,)."""
     key_frames: Frames
     """Frames of the keys, shape (k,)."""
     reach: Frames
     """Distances in frames to the previous and the next key, shape (2, k). A distance is 0 if there is no such key or no
     room."""
+    evaluated: Frames
+    """Frames of the path, then of the keys, one and two steps before them, and one and two steps after them. The shape
+    is (n + 5k,)."""
 
     @cached_property
     def frames(self) -> Frames:
         """Return all frames, ascending."""
-        return np.unique(np.concatenate((self.path_frames, self.around_keys.ravel())))
+        return np.unique(self.evaluated)
 
-    @cached_property
-    def around_keys(self) -> Frames:
-        """Return frames, shape (5, k): each key, one and two steps before it, and one and two steps after it."""
-        keys, (before, after) = self.key_frames, _tangent_steps(self.reach)
-        return np.stack([keys, keys - before, keys - 2 * before, keys + after, keys + 2 * after])
+    @property
+    def count(self) -> int:
+        """Return the number of frames of the path."""
+        return len(self.evaluated) - 5 * len(self.key_frames)
+
+    @property
+    def camera_frames(self) -> Frames:
+        """Return the frame that determines the camera for each evaluated frame, shape (n + 5k,).
+
+        A tangent is seen by the camera of its key, even across a cut.
+        """
+        return np.concatenate((self.evaluated[: self.count], np.tile(self.key_frames, 5)))
 
 
 def sampled_path(
-    planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: float, views: Views | None = None
+    planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: float, views: Matrices | None = None
 ) -> Path:
     """Return the path for matrices at `frames`, which include the frames of the plan.
 
-    `tail`: length of the bone, or 0 for an object. `views`: views of the cameras, for a path in camera space.
+    `tail`: length of the bone, or 0 for an object. `views`: matrices from world space to camera space at
+    `planned.evaluated`, for a path in camera space.
     """
-    positions = trace.at(matrices, tail)
-    points = positions[np.searchsorted(frames, planned.path_frames)]
-    around_keys = positions[np.searchsorted(frames, planned.around_keys)]
+    positions = trace.at(matrices, tail)[np.searchsorted(frames, planned.evaluated)]
     if views is not None:
-        points = transformed(views.path, points)
-        around_keys = transformed(views.around_keys, around_keys)
-    incoming, outgoing = _tangents(around_keys, planned.reach)
+        positions = transformed(views, positions)
+    count, key_count = planned.count, len(planned.key_frames)
+    points, around_keys = positions[:count], positions[count:].reshape(5, key_count, 3)
     cuts = () if views is None else tuple(first for first, _ in trace.cameras[1:])
     return Path(
         start=trace.start,
         points=points.astype(np.float32),
-        speeds=_speeds(points, _stretches(cuts, trace.start, len(points))),
+        speeds=_speeds(points, _stretches(cuts, trace.start, count)),
         frames=planned.key_frames,
         reach=planned.reach,
         keys=around_keys[0].astype(np.float32),
-        incoming=incoming.astype(np.float32),
-        outgoing=outgoing.astype(np.float32),
-        views=None if views is None else np.linalg.inv(views.around_keys[0]),
+        tangents=_tangents(around_keys, planned.reach),
+        views=None if views is None else np.linalg.inv(views[count : count + key_count]).astype(np.float64),
         cuts=cuts,
     )
 
@@ -120,24 +126,15 @@ def transformed(matrices: Matrices, points: npt.NDArray[np.float64]) -> npt.NDAr
     return moved
 
 
-def _tangents(
-    around_keys: npt.NDArray[np.float64], reach: Frames
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the vectors from the keys to the ends of their tangents, shape (k, 3), for points as in `around_keys`."""
+def _tangents(around_keys: npt.NDArray[np.float64], reach: Frames) -> Points:
+    """Return the vectors from the keys to the ends of their tangents, shape (2, k, 3), for points around the keys."""
     key, before, before_2, after, after_2 = around_keys
-    steps = _tangent_steps(reach)
-    incoming = _outward_slopes(key, before, before_2, steps[0]) * reach[0][:, np.newaxis] / 3
-    outgoing = _outward_slopes(key, after, after_2, steps[1]) * reach[1][:, np.newaxis] / 3
-    return incoming, outgoing
-
-
-def _outward_slopes(
-    key: npt.NDArray[np.float64], first: npt.NDArray[np.float64], second: npt.NDArray[np.float64], step: Frames
-) -> npt.NDArray[np.float64]:
-    """Return the slope at each key of the parabola through the key and points one and two steps beyond it, (k, 3)."""
-    frames = np.where(step > 0.0, step, 1.0)[:, np.newaxis]
-    slopes: npt.NDArray[np.float64] = (4 * first - second - 3 * key) / (2 * frames)
-    return slopes
+    steps = _tangent_steps(reach)[..., np.newaxis]
+    # The slope of the parabola through the key and the points one and two steps beyond it.
+    rise = np.stack((4 * before - before_2, 4 * after - after_2)) - 3 * key
+    slopes = rise / (2 * np.where(steps > 0.0, steps, 1.0))
+    tangents: Points = (slopes * reach[..., np.newaxis] / 3).astype(np.float32)
+    return tangents
 
 
 def _tangent_steps(reach: Frames) -> Frames:
@@ -152,32 +149,6 @@ def _speeds(points: npt.NDArray[np.float64], stretches: Sequence[slice]) -> Poin
         if len(points[rows]) > 1:
             speeds[rows] = np.linalg.norm(np.gradient(points[rows], axis=0), axis=1)
     return speeds.astype(np.float32)
-
-
-class Views(NamedTuple):
-    """Matrices from world space to the camera space of each frame of a plan."""
-
-    path: Matrices
-    """Matrices at the frames of the path, shape (n, 4, 4)."""
-    around_keys: Matrices
-    """Matrices of the camera of each key, at the frames around the key, shape (5, k, 4, 4)."""
-
-    @classmethod
-    def of(cls, planned: Plan, world_to_camera: Callable[[Frames, Frames], Matrices]) -> Views | None:
-        """Return the views, or None if all cameras are static at the same position.
-
-        `world_to_camera`: function of two arrays of frames that returns matrices at the first frames, for the cameras
-            that are active at the second frames.
-        """
-        around_keys = planned.around_keys
-        frames = np.concatenate((planned.path_frames, around_keys.ravel()))
-        # A tangent is seen by the camera of its key, even across a cut.
-        camera_frames = np.broadcast_to(planned.key_frames, around_keys.shape).ravel()
-        matrices = world_to_camera(frames, np.concatenate((planned.path_frames, camera_frames)))
-        if (matrices == matrices[:1]).all():
-            return None
-        along_path, near_keys = np.split(matrices, [len(planned.path_frames)])
-        return cls(along_path, near_keys.reshape(*around_keys.shape, 4, 4))
 
 
 @record()
@@ -196,10 +167,9 @@ class Path:
     """Distances to the neighboring keys, shape (2, k), as in `Plan.reach`."""
     keys: Points
     """Positions of the keys, shape (k, 3)."""
-    incoming: Points
-    """Vectors from the keys to the ends of their incoming tangents, shape (k, 3). Like Bezier handles, these vectors
-    span a third of the segment."""
-    outgoing: Points
+    tangents: Points
+    """Vectors from the keys to the ends of their incoming and outgoing tangents, shape (2, k, 3). Like Bezier handles,
+    these vectors span a third of the segment."""
     views: Matrices | None = None
     """Matrices from camera space to world space at each key's frame, shape (k, 4, 4)."""
     cuts: tuple[int, ...] = ()
@@ -221,8 +191,7 @@ class Path:
             frames=self.frames[keys],
             reach=self.reach[:, keys],
             keys=self.keys[keys],
-            incoming=self.incoming[keys],
-            outgoing=self.outgoing[keys],
+            tangents=self.tangents[:, keys],
             views=None if self.views is None else self.views[keys],
         )
 

@@ -186,7 +186,7 @@ def test_a_cancelled_drag_leaves_everything_bit_for_bit(window):
 
 def test_a_press_on_the_path_selects_nothing_and_one_beside_it_does(window):
     selected = "result = bpy.data.objects['Cube'].select_get(), bpy.context.scene.frame_current"
-    knob = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.outgoing)[1]")
+    knob = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.tangents[1])[1]")
     on_path = window.run(f"{ON_SCREEN}\nresult = on_screen(kept().points[9:10])[0]")
     window.run("bpy.context.window_manager.tcb_track = 'Object/Cube/rotation_quaternion'")
     for at, frame in ((keys(window)[2], 50), (knob, 50), (on_path, 50), (keys(window)[0], 1)):
@@ -213,7 +213,7 @@ def test_a_press_on_the_path_selects_nothing_and_one_beside_it_does(window):
 def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
     frames = "o = bpy.data.objects['Cube']\nfrom bl_ext.user_default.tcb_animation import animation\n"
     frames += "result = animation.edit.track_keys.keys_of(o, animation.find_track(o, 'location')).frames.tolist()"
-    knob = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.outgoing)[1]")
+    knob = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.tangents[1])[1]")
     drag(window, knob, (knob[0] + 20, knob[1] - 20))
     window.shot(PICTURES / "path_tool_tangent.png")
     set_ = window.run(
@@ -223,7 +223,7 @@ def test_a_tangent_a_time_a_new_key_and_a_deleted_one(window):
         "result = [float(each[1]) for each in keys.parameters({}).values()]"
     )
     assert any(abs(number) > 0.05 for number in set_[:3])
-    moved = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.outgoing)[1]")
+    moved = window.run(f"{ON_SCREEN}\npath = kept()\nresult = on_screen(path.keys + path.tangents[1])[1]")
     assert abs(moved[0] - knob[0] - 20) < 4
     assert abs(moved[1] - knob[1] + 20) < 4
 

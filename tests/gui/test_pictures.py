@@ -264,7 +264,7 @@ def test_a_bones_tail_and_an_axis_draw_their_paths_also_where_blender_has_to_ste
 import sys
 overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
 with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'UI')):
-    status, scenes = overlay.shown_paths.status(bpy.context), [scene.name for scene in bpy.data.scenes]
+    status, scenes = overlay.status(bpy.context), [scene.name for scene in bpy.data.scenes]
     result = status, scenes, overlay.path_cache.state.requested
 """
     assert window.run(status) == ("bone has constraints: stepped through frames", ["Scene"], {})

@@ -73,7 +73,7 @@ def thing(scene):
 
 def kept(overlay, item, bone=""):
     """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
-    wanted = (item.session_uid, bone), overlay.shown_paths.trace_of(bpy.context.scene)
+    wanted = (item.session_uid, bone), overlay.trace_of(bpy.context.scene)
     overlay.path_cache._request(wanted)
     for _ in range(10_000):
         if overlay.path_cache._work() is None:
@@ -85,7 +85,7 @@ def shown(overlay, pictures, item, bone=""):
     """Return the path as the viewport draws it at the current frame."""
     path = kept(overlay, item, bone).path
     view = None if path.views is None else pictures.overlay.view_now(bpy.context.scene)
-    return pictures.path_pick.DrawnPath(item, bone, overlay.shown_paths.trace_of(bpy.context.scene), path, view)
+    return pictures.path_pick.DrawnPath(item, bone, overlay.trace_of(bpy.context.scene), path, view)
 
 
 def drawn(each, points):
@@ -136,13 +136,13 @@ def test_tangents_lead_where_the_path_goes_over_the_picture(scene, overlay, pict
     before, after = slopes_in_camera(scene, camera, thing, 41)
     path = kept(overlay, thing).path
     # The error of differences over one frame on a cubic is due to the third derivative.
-    assert path.outgoing[2] == pytest.approx(after * 19 / 3, abs=0.02)
-    assert path.incoming[2] == pytest.approx(-before * 7, abs=0.02)
+    assert path.tangents[1][2] == pytest.approx(after * 19 / 3, abs=0.02)
+    assert path.tangents[0][2] == pytest.approx(-before * 7, abs=0.02)
     assert path.speeds[40] == pytest.approx(np.linalg.norm(before + after) / 2, abs=0.02)
     # The velocities include the camera's own motion.
     scene.tcb_paths.space = "WORLD"
     world = kept(overlay, thing).path
-    assert abs(np.linalg.norm(world.outgoing[2]) - np.linalg.norm(path.outgoing[2])) > 0.1
+    assert abs(np.linalg.norm(world.tangents[1][2]) - np.linalg.norm(path.tangents[1][2])) > 0.1
 
 
 def test_a_still_camera_gives_the_path_in_the_world_bit_for_bit(scene, overlay, pictures, thing):
@@ -150,9 +150,9 @@ def test_a_still_camera_gives_the_path_in_the_world_bit_for_bit(scene, overlay, 
     seen = kept(overlay, thing).path
     scene.tcb_paths.space = "WORLD"
     world = kept(overlay, thing).path
-    assert overlay.shown_paths.trace_of(scene).cameras == ()
+    assert overlay.trace_of(scene).cameras == ()
     assert seen.views is None
-    for name in ("points", "speeds", "frames", "keys", "incoming", "outgoing"):
+    for name in ("points", "speeds", "frames", "keys", "tangents"):
         assert getattr(seen, name).tobytes() == getattr(world, name).tobytes()
 
 
@@ -189,8 +189,8 @@ def test_the_cameras_that_markers_bind_count_each_from_its_frame_on(scene, overl
     assert path.within(45, 55).stretches() == [slice(0, 11)]
     # The second camera shows the key at the cut, and its tangents on both sides.
     before, after = slopes_in_camera(scene, second, thing, 41)
-    assert path.incoming[2] == pytest.approx(-before * 7, abs=0.02)
-    assert path.outgoing[2] == pytest.approx(after * 19 / 3, abs=0.02)
+    assert path.tangents[0][2] == pytest.approx(-before * 7, abs=0.02)
+    assert path.tangents[1][2] == pytest.approx(after * 19 / 3, abs=0.02)
     # Between the last frame of one camera and the first frame of the other, no path can be picked.
     middle = np.eye(4)
     jump = path.points[39:41].mean(axis=0)
@@ -233,11 +233,11 @@ def test_a_path_is_computed_anew_when_its_camera_moves_otherwise(
 
 
 def test_a_camera_that_goes_leaves_no_path_behind_and_no_error(scene, overlay, camera, thing):
-    wanted = (thing.session_uid, ""), overlay.shown_paths.trace_of(scene)
+    wanted = (thing.session_uid, ""), overlay.trace_of(scene)
     camera.constraints.new("LIMIT_LOCATION")
     overlay.path_cache._request(wanted)
     overlay.path_cache._work()
-    assert "constraints" in overlay.shown_paths.status(bpy.context)
+    assert "constraints" in overlay.status(bpy.context)
     bpy.data.objects.remove(camera)
     for _ in range(100):
         if overlay.path_cache._work() is None:
@@ -281,7 +281,10 @@ def at_pixels(viewport, place):
 def grab(pictures, viewport, each, part, row):
     """Grab a key or a tangent at its visible position, as the mouse does."""
     path = each.path
-    point = path.keys[row] + {"handle_left": path.incoming, "handle_right": path.outgoing}.get(part, 0 * path.keys)[row]
+    point = (
+        path.keys[row]
+        + {"handle_left": path.tangents[0], "handle_right": path.tangents[1]}.get(part, 0 * path.keys)[row]
+    )
     start = at_pixels(viewport, drawn(each, point[np.newaxis])[0])
     found = pictures.path_pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(start), 1.0)
     assert found is not None
@@ -377,18 +380,18 @@ def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, cam
     thing.animation_data.action.tcb_live = True
     scene.frame_set(NOW)
     each = shown(overlay, pictures, thing)
-    end_now = each.path.keys[1] + each.path.outgoing[1]
+    end_now = each.path.keys[1] + each.path.tangents[1][1]
     # Tension alone moves the end along the change of the tangent in the world, projected by the camera.
     animation.key_set(thing, "location", 20, tension=-0.4)
     animation.bake(thing, output="HANDLES")
     overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
     wanted = shown(overlay, pictures, thing)
-    aim = at_pixels(viewport, drawn(wanted, (wanted.path.keys + wanted.path.outgoing)[1:2])[0])
+    aim = at_pixels(viewport, drawn(wanted, (wanted.path.keys + wanted.path.tangents[1])[1:2])[0])
     animation.key_set(thing, "location", 20, tension=0.0)
     animation.bake(thing, output="HANDLES")
     overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
     each = shown(overlay, pictures, thing)
-    assert np.abs((each.path.keys + each.path.outgoing)[1] - end_now).max() < 1e-5
+    assert np.abs((each.path.keys + each.path.tangents[1])[1] - end_now).max() < 1e-5
     picked, pointer, start = grab(pictures, viewport, each, "handle_right", 1)
     assert np.abs(aim - start).max() > 5
     drag = pictures.path_drag._TangentDrag(picked.spot(scene, each), each, picked, pointer, {})
@@ -396,7 +399,7 @@ def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, cam
     drag.follow(pointer)
     overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
     after = shown(overlay, pictures, thing)
-    end = at_pixels(viewport, drawn(after, (after.path.keys + after.path.outgoing)[1:2])[0])
+    end = at_pixels(viewport, drawn(after, (after.path.keys + after.path.tangents[1])[1:2])[0])
     assert np.abs(end - aim).max() < 0.5
     # The key does not move.
     assert np.abs(after.path.keys[1] - each.path.keys[1]).max() < 1e-5

@@ -245,7 +245,7 @@ def test_stepping_leaves_the_frames_of_other_scenes_alone(scene, animation):
 def traced(pictures, item, bone="", **choices):
     trace = pictures.paths.Trace(**{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices)
     planned = pictures.paths.plan_path(item, bone, trace)
-    world = pictures.path_computation.ExactSampler(planned.frames, {})
+    world = pictures.path_cache.ExactSampler(planned.frames, {})
     tail = item.pose.bones[bone].bone.length if bone else 0.0
     return pictures.paths.sampled_path(planned, planned.frames, world.matrices(item, bone), trace, tail)
 
@@ -273,14 +273,14 @@ def test_tangents_are_those_of_the_tcb_spline(scene, pictures, tcb_animation):
             frames, values, tension=[0, -0.5, 0, 0], continuity=[0, 0.4, 0, 0], bias=[0, 0.6, 0, 0]
         )
     )
-    size = float(np.linalg.norm(path.outgoing[1]))
+    size = float(np.linalg.norm(path.tangents[1][1]))
     # The error of differences over one frame on a cubic is due to the third derivative.
-    assert path.outgoing[1] == pytest.approx(spline(13.0, nu=1) * 17 / 3, abs=0.02 * size)
-    assert path.incoming[1] == pytest.approx(-spline(13.0 - 1e-9, nu=1) * 12 / 3, abs=0.02 * size)
-    assert not path.incoming[0].any()
-    assert not path.outgoing[3].any()
+    assert path.tangents[1][1] == pytest.approx(spline(13.0, nu=1) * 17 / 3, abs=0.02 * size)
+    assert path.tangents[0][1] == pytest.approx(-spline(13.0 - 1e-9, nu=1) * 12 / 3, abs=0.02 * size)
+    assert not path.tangents[0][0].any()
+    assert not path.tangents[1][3].any()
     animation.bake(item)
-    assert np.abs(traced(pictures, item).outgoing - path.outgoing).max() < 0.02 * size
+    assert np.abs(traced(pictures, item).tangents[1] - path.tangents[1]).max() < 0.02 * size
 
 
 def test_speed_is_how_far_it_goes_in_a_frame(scene, pictures):
@@ -328,7 +328,7 @@ def overlay(scene, pictures):
 
 def kept(overlay, item, bone=""):
     """Return the path that the overlay keeps for the object or bone, as if it had been drawn."""
-    wanted = (item.session_uid, bone), overlay.shown_paths.trace_of(bpy.context.scene)
+    wanted = (item.session_uid, bone), overlay.trace_of(bpy.context.scene)
     overlay.path_cache._request(wanted)
     while overlay.path_cache._work() is not None:
         pass
@@ -347,7 +347,7 @@ def test_a_path_that_was_stepped_is_out_of_date_when_a_constraints_target_change
 
 def test_things_that_are_gone_are_left_out(scene, overlay):
     item = empty(scene, "Gone", 1)
-    wanted = (item.session_uid, ""), overlay.shown_paths.trace_of(scene)
+    wanted = (item.session_uid, ""), overlay.trace_of(scene)
     overlay.path_cache._request(wanted)
     bpy.data.objects.remove(item)
     assert overlay.path_cache._work() is None
@@ -370,8 +370,8 @@ def test_a_part_of_a_path_has_its_own_points_and_keys_alone(scene, overlay):
     assert (part.start, len(part.points), len(part.speeds)) == (10, 21, 21)
     assert (part.points == path.points[9:30]).all()
     assert part.frames.tolist() == [13.0, 30.0]
-    for name in ("keys", "incoming", "outgoing"):
-        assert (getattr(part, name) == getattr(path, name)[1:3]).all()
+    assert (part.keys == path.keys[1:3]).all()
+    assert (part.tangents == path.tangents[:, 1:3]).all()
     assert (part.reach == path.reach[:, 1:3]).all()
     for first, last, points in ((-5, 0, 0), (-5, 3, 3), (250, 400, 1), (251, 400, 0)):
         assert len(path.within(first, last).points) == points
@@ -409,9 +409,7 @@ def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, anima
 
     def again():
         before = {
-            bone: overlay.path_cache.state.paths[
-                (rig.session_uid, bone), overlay.shown_paths.trace_of(bpy.context.scene)
-            ]
+            bone: overlay.path_cache.state.paths[(rig.session_uid, bone), overlay.trace_of(bpy.context.scene)]
             for bone in bones
         }
         bpy.context.view_layer.update()
@@ -474,7 +472,7 @@ def test_a_path_is_computed_anew_when_its_exact_motion_changes_and_only_then(sce
     def shown_again():
         """Return the objects whose paths are computed anew on the next redraw."""
         bpy.context.view_layer.update()
-        before, trace, cached = dict(paths), overlay.shown_paths.trace_of(scene), overlay.path_cache.state.paths
+        before, trace, cached = dict(paths), overlay.trace_of(scene), overlay.path_cache.state.paths
         for each in paths:
             if before[each].is_stale or ((each.session_uid, ""), trace) not in cached:
                 paths[each] = kept(overlay, each)

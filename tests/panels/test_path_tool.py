@@ -28,7 +28,7 @@ def shown(pictures):
     away = np.array([(0, 0, 0), (0, 0.4, 0), (0, 0, 0)], dtype=np.float32)
     reach = np.array([[0, 20, 20], [20, 20, 0]], dtype=np.float64)
     frames = np.array([1.0, 21.0, 41.0])
-    path = pictures.paths.Path(1, points, np.ones(41, np.float32), frames, reach, keys, -away, away)
+    path = pictures.paths.Path(1, points, np.ones(41, np.float32), frames, reach, keys, np.stack((-away, away)))
     trace = pictures.paths.Trace("ORIGIN", "Z", 1.0, 1, 41)
     return pictures.path_pick.DrawnPath(SimpleNamespace(session_uid=7), "", trace, path)
 

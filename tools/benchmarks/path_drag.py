@@ -115,7 +115,7 @@ def paths(rig: Any) -> tuple[float, float]:
     scene: Any = bpy.context.scene
     manager: Any = bpy.context.window_manager
     manager.tcb_show_paths = True
-    every = [((rig.session_uid, bone.name), overlay.shown_paths.trace_of(scene)) for bone in rig.pose.bones]
+    every = [((rig.session_uid, bone.name), overlay.trace_of(scene)) for bone in rig.pose.bones]
 
     def compute() -> None:
         # The cache holds twice as many paths as are drawn, and no window draws paths here.
