@@ -3,44 +3,16 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+
 import bpy
 
 from ..ui import classes_in
-from . import (
-    bake,
-    checks,
-    frame_function,
-    key_drag,
-    key_set,
-    keys,
-    messages,
-    preset,
-    reduce,
-    relax,
-    restore_curves,
-    rotations,
-    tables,
-    three_ds,
-    tracks,
-)
+from . import preset
 
-_MODULES = (
-    bake,
-    checks,
-    frame_function,
-    key_drag,
-    key_set,
-    keys,
-    messages,
-    preset,
-    reduce,
-    relax,
-    restore_curves,
-    rotations,
-    tables,
-    three_ds,
-    tracks,
-)
+_MODULES = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+"""All modules in this folder."""
 
 
 def register() -> None:

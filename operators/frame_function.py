@@ -27,8 +27,6 @@ _LEVEL_ITEMS = (
 
 
 class _FrameFunctionBase:
-    """Base class for operators on the frame function of the active track, object or scene."""
-
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     level: EnumProperty(
@@ -37,13 +35,6 @@ class _FrameFunctionBase:
         items=_LEVEL_ITEMS,
         translation_context=contexts.id_action,
     )
-
-    @classmethod
-    def poll(cls: Any, context: bpy.types.Context) -> bool:
-        if context.scene is None:
-            cls.poll_message_set("No scene")
-            return False
-        return True
 
     def execute(self: Any, context: Any) -> Status:
         active = sidebar_tracks.active_track(context)

@@ -166,7 +166,6 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         return float(_PIXELS_OF_RANGE * context.preferences.system.ui_scale / (high - low))
 
     def _show_state(self, context: bpy.types.Context, after: Numbers) -> None:
-        """Show the new values in the headers, with the typed number and the keys to press."""
         label = iface_(DESCRIPTIONS[self.parameter][0], msgctxt=contexts.id_action)
         low, high = (self._number(context, value) for value in (after.min(), after.max()))
         values = low if low == high else f"{low} … {high}"

@@ -181,7 +181,6 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return finish(self, report, rpt_("Set {:s}", report.counts))
 
     def _set(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
-        """Set all given values on the keys."""
         is_given = self.properties.is_property_set
         velocity = self.velocity[: velocity_size(keys.track)] if is_given(VELOCITY) else ()
         velocities = {velocity_of(component): number for component, number in enumerate(velocity)}

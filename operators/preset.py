@@ -110,7 +110,6 @@ class TCB_OT_preset_apply(OnKeys, bpy.types.Operator):
 
 
 def _file_of(name: str) -> Path | None:
-    """Return the file of a preset, whose name may differ in case, and in spaces for underscores."""
     normalized = _normalized(name)
     return next((file for preset_name, file in presets().items() if _normalized(preset_name) == normalized), None)
 

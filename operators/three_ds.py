@@ -36,8 +36,6 @@ _TARGET_ITEMS = (
 
 
 class _FileTiming:
-    """Options to convert between file frames and scene frames."""
-
     timing: property_of(IMPORT["timing"])
     frame_rate: property_of(IMPORT["frame_rate"])
 
@@ -160,7 +158,6 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHel
 
 
 def _select(context: bpy.types.Context, objects: Sequence[bpy.types.Object]) -> None:
-    """Select only these objects, if they are in the view layer, and make one of them active."""
     selected = selection.select_only(context, objects)
     layer: Any = context.view_layer
     if selected and layer.objects.active not in selected:
@@ -168,7 +165,6 @@ def _select(context: bpy.types.Context, objects: Sequence[bpy.types.Object]) -> 
 
 
 def _frame_selected(context: bpy.types.Context) -> None:
-    """Frame the selection in the 3D Viewports of the context's window."""
     screen = context.screen
     for area in screen.areas if screen is not None else ():
         if area.type == "VIEW_3D":
@@ -179,7 +175,6 @@ def _frame_selected(context: bpy.types.Context) -> None:
 
 
 def _draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[str]) -> None:
-    """Draw each group of properties in its own column."""
     for names in groups:
         draw_properties(layout.column(), operator, names)
 

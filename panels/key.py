@@ -121,7 +121,6 @@ def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bo
 
 
 def _draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_mixed: bool) -> None:
-    """Draw the buttons for key parameters: presets, copy, paste, reset, and Relative for mixed values."""
     outer_row = layout.row(align=True)
     draw_presets(outer_row.row(), context)
     column = outer_row.column(align=True)
@@ -170,7 +169,6 @@ def _draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context, current
 def _draw_value_field(
     layout: bpy.types.UILayout, context: bpy.types.Context, component: int, current_values: Mapping[int, float]
 ) -> None:
-    """Draw the field of a component, next to the range of mixed values or the current value."""
     first = chosen_keys(context)[0]
     _, numbers = value_component(context, component)
     current = number_text(current_values[component]) if component in current_values else ""
@@ -297,6 +295,5 @@ def _labels(names: Iterable[str]) -> str:
 
 
 def _enum_labels(property_name: str, identifiers: Iterable[str]) -> str:
-    """Return Blender's labels for values of an enum property of keys."""
     prop: Any = bpy.types.Keyframe.bl_rna.properties[property_name]
     return ", ".join(iface_(prop.enum_items[identifier].name) for identifier in identifiers)

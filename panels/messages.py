@@ -130,7 +130,6 @@ def _needs_whole_keys(track: Track) -> bool:
 
 
 def _messages_about_edits(context: bpy.types.Context) -> Iterator[Message]:
-    """Yield the messages of the last operator, update or attempt to edit baked tracks."""
     is_baked = any(map(has_baked_tracks, sidebar_tracks.active_actions(context)))
     yield from _messages_of(note for note in result_notes() if is_baked or note.code not in ASK_TO_FREE)
 

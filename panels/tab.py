@@ -93,7 +93,6 @@ class TracksPanel:
 
 
 def _draw_tracks(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the tracks of the active object or bone, or the reason why there are none."""
     tracks = shown_states(context)
     lost, unused = sidebar_tracks.lost_tracks(context), sidebar_tracks.unused_tracks(context)
     has_bones = context.mode != "POSE" and context.object is not None and _has_animated_bones(context.object)
@@ -128,7 +127,6 @@ def _has_animated_bones(armature: bpy.types.Object) -> bool:
 def _draw_list(
     column: bpy.types.UILayout, context: bpy.types.Context, tracks: list[tuple[bpy.types.ID, Track, ShownState]]
 ) -> None:
-    """Draw a button for each track, with its maximum error if it exceeds the tolerance."""
     active = sidebar_tracks.active_track(context)
     has_several_owners = len({datablock for datablock, _, _ in tracks}) > 1
     for datablock, track, state in tracks:
@@ -147,7 +145,6 @@ def _draw_list(
 
 
 def _draw_reason_for_no_tracks(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the reason why no track is listed, and a solution."""
     refusals = [refusal for action in sidebar_tracks.active_actions(context) for refusal in layered_refusals(action)]
     animations_in_strips = sidebar_tracks.in_strips_only(context)
     if refusals:

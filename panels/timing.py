@@ -47,7 +47,6 @@ class TCB_PT_timing(Advanced, bpy.types.Panel):
 def _draw_level(
     layout: bpy.types.UILayout, context: bpy.types.Context, level: str, fcurve: bpy.types.FCurve | None
 ) -> None:
-    """Draw the frame function of the track, object or scene, or the button that adds one."""
     labels = {
         "TRACK": iface_("Track", msgctxt=contexts.id_action),
         "OBJECT": iface_("Object"),

@@ -216,7 +216,6 @@ def shown_and_selected_keys(context: bpy.types.Context) -> list[TrackKeys]:
 
 
 def _united(keys_of_track: Sequence[TrackKeys]) -> TrackKeys:
-    """Return all given keys of one track, each once."""
     all_keys = keys_of(keys_of_track[0].datablock, keys_of_track[0].track)
     return all_keys.take(is_among(all_keys.frames, union([keys.frames for keys in keys_of_track])))
 

@@ -20,8 +20,6 @@ _KEYMAPS = (
 
 
 class _Shortcut(NamedTuple):
-    """A shortcut with Shift and Alt that the preferences offer."""
-
     label: str
     operator: str
     key: str

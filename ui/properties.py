@@ -69,8 +69,6 @@ class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
 
 
 def _track_choice(name: str) -> Any:
-    """Return the property for one setting of the tracks in the tab."""
-
     def get(_self: object) -> int:
         tracks = chosen_tracks(bpy.context)
         return CHOICES[name].index(getattr(tracks[0][1].settings, name)) if tracks else 0
@@ -95,7 +93,6 @@ _COMPARISON_METHODS = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_
 
 
 def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
-    """Return the methods that all tracks in the tab support."""
     context = context or bpy.context
     tracks = [track for _, track in chosen_tracks(context)]
     kinds = sorted({"rotations" if track.is_rotation else "values" for track in tracks})
@@ -177,7 +174,6 @@ _CLASSES = (TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBFinding, TCBS
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
-    """Yield the properties to add to Blender's types: type, name and definition."""
     overridable: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
     # These collections stay empty. The F-curves of frame functions have their paths (see frame_function_paths.py), and
     # get the name "Frame Function" in the Dope Sheet from the property.

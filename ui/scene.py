@@ -15,7 +15,7 @@ from ..animation.store.table.rows import PARAMETERS
 
 
 def playhead(context: Any) -> float:
-    """Return the current frame of the context.scene with its subframe."""
+    """Return the current frame of the scene with its subframe."""
     return float(context.scene.frame_current_final)
 
 
@@ -70,7 +70,6 @@ def _contains(scene: Any, datablocks: Sequence[bpy.types.ID]) -> bool:
 
 
 def _own_datablocks(scene: Any) -> Iterator[bpy.types.ID]:
-    """Yield the scene, its compositor, its world and the nodes of the world."""
     yield scene
     # Blender 5.0 renamed the compositor's node tree.
     compositor = getattr(scene, "compositing_node_group", None) or getattr(scene, "node_tree", None)

@@ -145,7 +145,6 @@ _KEYS_TO_CHECK = 8
 
 
 def _looks_baked(fcurve: bpy.types.FCurve) -> bool:
-    """Return whether a curve is locked and has generated keys."""
     return fcurve.lock and any(point.type == "GENERATED" for point in fcurve.keyframe_points[:_KEYS_TO_CHECK])
 
 

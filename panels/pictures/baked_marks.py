@@ -107,7 +107,6 @@ def draw_text() -> None:
 
 
 def _shows_text(space: Any) -> bool:
-    """Return whether the editor has room for text, and shows text in the viewport."""
     if space.type == "VIEW_3D":
         return bool(space.overlay.show_overlays and space.overlay.show_text)
     # A timeline has no room for text.

@@ -66,7 +66,6 @@ def curve(parameters: Mapping[str, float], sides: Sides = (SPLINE, SPLINE)) -> t
 
 
 def _is_played_by_blender(side: int) -> bool:
-    """Return whether Blender plays another interpolation on this side of the key."""
     return side not in (SPLINE, NOTHING)
 
 

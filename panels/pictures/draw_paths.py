@@ -198,7 +198,6 @@ def _batch(shader: Any, kind: Any, points: Points, colors: npt.NDArray[np.float3
 
 
 def _repeated(color: Sequence[float], count: int) -> npt.NDArray[np.float32]:
-    """Return the color for each of `count` points, shape (count, 4)."""
     return np.tile(np.array(color, dtype=np.float32), (count, 1))
 
 

@@ -177,7 +177,6 @@ def _draw_space(
 
 
 def _highlighted_position(path: Path, hovered: Picked) -> npt.NDArray[np.float64] | None:
-    """Return the position of the key or tangent end under the mouse, or None if it no longer exists."""
     rows = np.flatnonzero(np.abs(path.frames - hovered.frame) < SAME_FRAME)
     if hovered.row is None or not len(rows):
         return None
@@ -255,7 +254,6 @@ class NumbersOnScreen:
 
 
 def _draw_numbers(context: Any, drawn: DrawnPath, step: int, numbers: NumbersOnScreen) -> None:
-    """Draw the frame numbers of keys, and of multiples of the step between them, if there is room."""
     size = context.region.width, context.region.height
     path, path_to_screen = drawn.path, drawn.screen_matrix(context.region_data.perspective_matrix)
     frames_between = path.frames_every(step)

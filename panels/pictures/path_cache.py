@@ -194,7 +194,6 @@ class _Cache:
         self.sampler = None
 
     def _fingerprint(self, request: Request, objects: _Objects) -> Fingerprint:
-        """Return the fingerprint of the current data that determine the path."""
         (uid, bone), trace = request
         cameras = self.cameras.fingerprints(trace.cameras, objects, self.fingerprints)
         return self.fingerprints.of(objects[uid], bone), cameras
@@ -226,7 +225,6 @@ def _objects_by_uid() -> _Objects:
 
 
 def _exists(request: Request, objects: _Objects) -> bool:
-    """Return whether the object, its bone and the cameras of the path exist."""
     (uid, bone), trace = request
     if uid not in objects or (bone and bone not in objects[uid].pose.bones):
         return False

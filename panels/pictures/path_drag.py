@@ -173,7 +173,6 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         go_to(self._scene, frame)
 
     def _show_state(self, context: bpy.types.Context, state: str) -> None:
-        """Show the state of the drag in the headers, with typed numbers and the keys to press."""
         typed = f"  [{self._pointer.typed}|]" if self._pointer.typed else ""
         axis = f"  {self._pointer.axis}" if self._pointer.axis else ""
         header = f"{self._spot.name}, {rpt_('frame {:g}', self._spot.frame)}:  {state}{axis}{typed}"
@@ -182,8 +181,6 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
 
 
 class _PositionDrag:
-    """Drag of a key in world space."""
-
     def __init__(self, spot: Spot, position: Vector) -> None:
         """Start at the world position of the key."""
         self._point = movable_point(spot)
@@ -230,8 +227,6 @@ class _TangentDrag:
 
 
 class _FrameDrag:
-    """Drag of a key along the path, which changes its frame."""
-
     def __init__(self, spot: Spot, drawn: DrawnPath) -> None:
         self._tracks = keyed_tracks(spot)
         self._drawn = drawn

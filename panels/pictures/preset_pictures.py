@@ -102,7 +102,6 @@ def _item(*item: Any) -> Any:
 
 
 def _description(context: bpy.types.Context, parameters: Mapping[str, float]) -> str:
-    """Return the nonzero parameters of a preset as text."""
     nonzero = {name: number for name, number in parameters.items() if number}
     if preferences.shows_numbers_of_50(context):
         nonzero = {name: of_50(name, number) for name, number in nonzero.items()}
@@ -111,7 +110,6 @@ def _description(context: bpy.types.Context, parameters: Mapping[str, float]) ->
 
 
 def _common_parameters(context: bpy.types.Context) -> dict[str, float]:
-    """Return the parameters that are equal on all chosen keys."""
     numbers_by_name = chosen_parameters(context)
     return {
         name: float(numbers[0]) for name, numbers in numbers_by_name.items() if len(numbers) and not is_mixed(numbers)

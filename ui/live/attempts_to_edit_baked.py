@@ -84,12 +84,12 @@ def explain_keying(context: bpy.types.Context) -> None:
     """Explain that keys cannot be inserted into baked tracks of the selection."""
     selections = baked_selection(context)
     names = [_name(item.datablock, start) for item in selections for start in item.starts if item.is_baked(start)]
-    _explain_parts(names, "KEYED_WHILE_BAKED")
+    _explain("KEYED_WHILE_BAKED", names)
 
 
 def explain_locked_keys(context: bpy.types.Context, is_moved: bool) -> None:
     """Explain that selected keys in the context's editor are locked."""
-    _explain_keys(_count_baked_tracks(context), "DID_NOT_MOVE" if is_moved else "DID_NOT_CHANGE")
+    _explain("DID_NOT_MOVE" if is_moved else "DID_NOT_CHANGE", _count_baked_tracks(context))
 
 
 def explain_drag(context: bpy.types.Context) -> None:
@@ -98,18 +98,19 @@ def explain_drag(context: bpy.types.Context) -> None:
 
 
 def _explain_dragged(track_count: int) -> None:
-    """Explain that keys did not move, unless the drag is a box selection."""
     if not any(operator.endswith("_OT_select_box") for operator in running_operators()):
-        _explain_keys(track_count, "DID_NOT_MOVE")
+        _explain("DID_NOT_MOVE", track_count)
 
 
-def _explain_keys(track_count: int, code: str) -> None:
-    if track_count:
-        _explain(Finding(code, arguments=(track_count,)))
+def _explain(code: str, tracks_or_names: int | Sequence[str]) -> None:
+    """Keep a note for the panels, and show it in editors for some seconds. Do nothing without tracks or names.
 
-
-def _explain(note: Finding) -> None:
-    """Keep the note for the panels, and show it in editors for some seconds."""
+    `tracks_or_names`: number of baked tracks, or names of baked objects or bones.
+    """
+    if not tracks_or_names:
+        return
+    argument = tracks_or_names if isinstance(tracks_or_names, int) else tuple(dict.fromkeys(tracks_or_names))
+    note = Finding(code, arguments=(argument,))
     keep_result_notes([note])
     _events.text = str(note)
     redraw_editors()
@@ -123,18 +124,11 @@ def _hide() -> None:
     redraw_editors()
 
 
-def _explain_parts(names: Sequence[str], code: str) -> None:
-    """Explain an edit of the baked objects or bones with these names. Do nothing if there are none."""
-    if names:
-        _explain(Finding(code, arguments=(tuple(dict.fromkeys(names)),)))
-
-
 def _name(datablock: bpy.types.ID, start: str) -> str:
     return str(getattr(datablock.path_resolve(start), "name", start)) if start else name_of(datablock)
 
 
 def _count_baked_tracks(context: bpy.types.Context) -> int:
-    """Return the number of baked tracks with selected keys in the context's editor."""
     selected = baked_tracks_selected(context.visible_fcurves or ())
     return len({(action.session_uid, track.slot, track.path) for action, track in selected})
 
@@ -157,7 +151,7 @@ def _explain_poses() -> None:
             names += [_name(selected.datablock, start) for start in posed]
     before, _events.pose = _events.pose, frozenset(pose)
     if _events.pose != before:
-        _explain_parts(names, "POSED_WHILE_BAKED")
+        _explain("POSED_WHILE_BAKED", names)
 
 
 def _differences_from_bake(scene: Any, selected: BakedSelection) -> list[tuple[str, int, float]]:
@@ -191,7 +185,6 @@ def _is_muted(fcurve: bpy.types.FCurve) -> bool:
 
 
 def _window_contexts() -> Iterator[Any]:
-    """Yield the context of each window."""
     context: Any = bpy.context
     for window in context.window_manager.windows:
         with context.temp_override(window=window):

@@ -139,7 +139,6 @@ def _before_saving(*_args: object) -> None:
 
 
 def _settle_tables() -> None:
-    """Limit each table to the rows of its action's keys."""
     if not len(session.rows):
         return
     editable_actions = [action for action in bpy.data.actions if action.is_editable]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Set
+from functools import partial
 from typing import Any
 
 import bpy
@@ -40,8 +41,6 @@ _RETRY = 0.05
 
 
 class _State:
-    """State of live actions, by `session_uid`."""
-
     def __init__(self) -> None:
         self.clear()
 
@@ -121,22 +120,19 @@ def _flush_soon() -> None:
     """Update marked actions after a fast comparison, and postpone the full comparison."""
     uids, state.marked = state.marked, set()
     state.unsure |= uids
-    _update_each(uids, lambda action: refresh(watches, action, *_options_if_live(action)))
+    _update_each(uids, refresh)
 
 
 def _continue_comparison() -> None:
     """Continue the full comparison for a short time, and update edited actions."""
-    _update_each(
-        state.unsure,
-        lambda action: check_remaining(watches, action, *_options_if_live(action), _SECONDS_PER_STEP),
-    )
+    _update_each(state.unsure, partial(check_remaining, seconds=_SECONDS_PER_STEP))
     state.unsure &= {action.session_uid for action in watched_actions() if is_unsure(watches, action)}
 
 
 def flush() -> Report:
     """Update all marked actions that were edited, with a full comparison."""
     uids, state.marked, state.unsure = state.marked | state.unsure, set(), set()
-    return _update_each(uids, lambda action: refresh_all(watches, action, *_options_if_live(action)))
+    return _update_each(uids, refresh_all)
 
 
 def flush_all() -> Report:
@@ -154,20 +150,26 @@ def update_now(edited_actions: list[bpy.types.Action]) -> None:
         print(f"TCB: {line}")
 
 
-def _compare_in_full(action: bpy.types.Action) -> Report:
-    report = refresh(watches, action, *_options_if_live(action))
-    report.add(check_remaining(watches, action, *_options_if_live(action)))
+def _compare_in_full(*arguments: Any) -> Report:
+    report = refresh(*arguments)
+    report.add(check_remaining(*arguments))
     return report
 
 
-def _update_each(uids: Set[int], update: Callable[[bpy.types.Action], Report]) -> Report:
-    """Apply the function to each editable action with one of these `session_uid`, and keep the notes."""
+def _update_each(uids: Set[int], update: Callable[..., Report]) -> Report:
+    """Update each editable action with one of these `session_uid`, and keep the notes.
+
+    `update`: function of the watches, an action, the function that returns the options of unplayed tracks if the action
+        is live, and whether Live keys all channels of a rotation.
+    """
     report = Report()
     new_notes: list[Finding] = []
     for action in bpy.data.actions:
         if action.session_uid in uids and action.is_editable:
             try:
-                action_report = update(action)
+                action_report = update(
+                    watches, action, handle_options if is_live(action) else None, completes_rotations()
+                )
             except Exception as error:
                 # An error in one action must not stop the timer or prevent other actions from being updated.
                 traceback.print_exc()
@@ -181,14 +183,6 @@ def _update_each(uids: Set[int], update: Callable[[bpy.types.Action], Report]) -
     if uids and not bpy.app.background:
         redraw_editors()
     return report
-
-
-def _options_if_live(action: bpy.types.Action) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, bool]:
-    """Return the function that returns the options of unplayed tracks, or None if the action is not live.
-
-    Also return whether Live keys all channels of a rotation.
-    """
-    return handle_options if is_live(action) else None, completes_rotations()
 
 
 def handle_options(users: list[bpy.types.ID]) -> Options:

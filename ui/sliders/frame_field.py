@@ -81,7 +81,6 @@ def _get(_group: object) -> float:
 
 
 def _set(group: Any, value: float) -> None:
-    """Move all keys by the change of the first frame. The panel shows the reason if they cannot be moved."""
     global _drag
     context, event = bpy.context, last_event(bpy.context)
     shown = chosen_keys(context)

@@ -89,7 +89,6 @@ def value_component(context: bpy.types.Context, component: int) -> tuple[list[Tr
 
 @once_a_drag
 def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackKeys], Numbers]]:
-    """Return the chosen keys with each component, and its values."""
     tracks_by_component: dict[int, list[tuple[TrackKeys, Numbers]]] = {}
     for keys in chosen_keys(context):
         for component, values in values_of(keys).items():
@@ -134,8 +133,6 @@ class _Field(NamedTuple):
 
 
 def _vector_property(fields: Sequence[_Field], **declared: Any) -> Any:
-    """Return a property with one field per component."""
-
     def get(_self: object) -> list[float]:
         end_if_released(bpy.context)
         return [field.displayed() for field in fields]

@@ -99,8 +99,6 @@ def forget() -> None:
 
 
 class _Start(NamedTuple):
-    """A slider and its state before the drag."""
-
     slider: SharedSlider
     displayed: float
     keys: Sequence[TrackKeys]
