@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import advanced, bake, checks, gltf_export, menus, messages, pictures, reduce, tab, timing
+from . import advanced, bake, checks, menus, messages, pictures, reduce, tab, timing
 
 _CLASSES = (
-    *classes_in((menus, gltf_export, messages)),
+    *classes_in((menus, messages)),
     *tab.PANELS,
     *classes_in((bake, timing, reduce, checks, advanced)),
 )
