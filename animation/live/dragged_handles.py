@@ -14,6 +14,7 @@ neighboring key is inserted in Blender and then deleted.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,6 @@ from ..store.own_arrays import OwnKeys
 from ..store.restored_keys import PUSHED
 from ..store.table.track_records import LEFT_PLACED, RIGHT_PLACED, Written
 from ..store.tracks import Track
-from .inserted_keys import CurvePoint
 from .mirrored_keys import written_keys
 
 _SHORTEST = 1e-3
@@ -34,6 +34,14 @@ _SHORTEST = 1e-3
 length."""
 _ROUNDED = 1e-6
 """Rounding error of handles in frame and value, relative to the key's frame or value, or to 1 if that is larger."""
+
+
+class CurvePoint(NamedTuple):
+    """A point on a curve."""
+
+    value: float
+    slope: float
+    """The derivative per frame."""
 
 
 def find_dragged(

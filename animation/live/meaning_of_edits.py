@@ -2,14 +2,14 @@
 """The meaning of edits: parameters implied by edits to keys, found by comparing keys with their records.
 
 Keys mirrored in time get reversed parameters (`mirrored_keys`). On a track played by handles, a key inserted by Blender
-preserves the curve (`inserted_keys`), and a dragged handle changes it (`dragged_handles`). In both cases, the key gets
-the tension, continuity and bias that best fit the curve. The result depends only on the keys and the table, so it is
-the same after every undo.
+preserves the curve, and a dragged handle changes it (`dragged_handles`). In both cases, the key gets the tension,
+continuity and bias that best fit the curve. The result depends only on the keys and the table, so it is the same after
+every undo.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -19,21 +19,26 @@ from ...interp.rotations.representations import rotation_representation
 from ..bake.plans.own_motion import OwnChannels, is_keyed_whole
 from ..bake.plans.track_methods import bends_by_parameters
 from ..errors import Finding
+from ..fcurves.bezier_segments import evaluate_beziers, is_plain
 from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import SIDES, Float64Array
+from ..fcurves.keyframes import NO_KEYS, SIDES, Float64Array, Keyframes
 from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_arrays import own_end_to_end
+from ..store.table import key_identity
 from ..store.table.rows import joined
 from ..store.table.track_records import OWN
 from ..store.tracks import Track
-from .dragged_handles import find_dragged, may_be_dragged
-from .inserted_keys import CurvePoint, find_inserted
+from .dragged_handles import CurvePoint, find_dragged, may_be_dragged
 from .key_tangents import KeyTangents
 from .mirrored_keys import mirrored_rows, with_mirrored, written_keys
 
 _TURN = 1e-6
 """Step in radians of the central differences that give angular velocities."""
+_STEP = 1e-3
+"""Step in frames of the central differences that give derivatives of curves."""
+_ON_CURVE = 1e-4
+"""Tolerance relative to the range of values. Keys that Blender inserts on a curve are rounded."""
 
 
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[Finding]]:
@@ -135,9 +140,56 @@ def _goals(track: Track, own: OwnChannels, all_channels: OwnChannels, can_bend: 
     goals: _Goals = {}
     for row, side, points in find_dragged(track, own, all_channels):
         goals.setdefault(row, {})[side] = _goal(track, points, is_dragged=True)
-    for row, points in find_inserted(track, own) if can_bend else ():
+    for row, points in _inserted(track, own) if can_bend else ():
         goals[row] = dict.fromkeys(SIDES, _goal(track, points, is_dragged=False))
     return goals
+
+
+def _inserted(track: Track, own: OwnChannels) -> Iterator[tuple[int, dict[int, CurvePoint]]]:
+    """Yield the keys that Blender inserted on the curves since these were written, for channels with a common spline.
+
+    Such a key has the curve's value. It is given by its row, and by the point of the curve in each channel.
+    """
+    is_new = np.all([keys.identities == key_identity.NONE for keys in own.values()], axis=0)
+    if not is_new.any():
+        return
+    names = ("co", *SIDES, "interpolation")
+    curves = {
+        index: NO_KEYS.with_(**{name: np.ascontiguousarray(written[name]) for name in names})
+        for index in own
+        if (written := written_keys(track, index)) is not None
+    }
+    # The negated quaternion represents the same orientation.
+    signs = (1.0, -1.0) if track.kind == "QUATERNION" and len(own) == len(track.rest) else (1.0,)
+    for row in np.flatnonzero(is_new).tolist():
+        points = {
+            index: point
+            for index, curve in curves.items()
+            if (point := _point_on(curve, float(own[index].keys.frames[row]))) is not None
+        }
+        if len(points) == len(own) and any(
+            all(
+                _is_on(curve, points[index], sign * float(own[index].keys.values[row]))
+                for index, curve in curves.items()
+            )
+            for sign in signs
+        ):
+            yield row, points
+
+
+def _point_on(curve: Keyframes, frame: float) -> CurvePoint | None:
+    """Return the point of the curve at the frame, or None outside Bezier segments."""
+    begin = int(np.searchsorted(curve.frames, frame)) - 1
+    if not 0 <= begin < len(curve) - 1 or not is_plain(curve)[begin]:
+        return None
+    frames = frame + _STEP * np.array([0.0, -1.0, 1.0])
+    value, before, after = evaluate_beziers(curve, np.full(3, begin), frames).tolist()
+    return CurvePoint(value, (after - before) / (2.0 * _STEP))
+
+
+def _is_on(curve: Keyframes, point: CurvePoint, value: float) -> bool:
+    size = float(np.ptp(curve.values.astype(np.float64))) + abs(value)
+    return abs(point.value - value) <= _ON_CURVE * size
 
 
 def _goal(track: Track, points: Mapping[int, CurvePoint], is_dragged: bool) -> _Goal:

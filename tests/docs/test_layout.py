@@ -65,7 +65,6 @@ ORDER = (
     (
         "animation/live/key_tangents",
         "animation/live/mirrored_keys",
-        "animation/live/inserted_keys",
         "animation/live/dragged_handles",
         "animation/live/meaning_of_edits",
     ),
