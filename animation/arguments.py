@@ -43,11 +43,6 @@ def _rule(holds: Callable[[Any], bool], text: str) -> Callable[[str, Any], None]
     return check
 
 
-def _check_three(name: str, numbers: tuple[float, ...]) -> None:
-    if len(numbers) != 3:
-        raise ValueError(rpt_("{:s} must have 3 numbers, not {:d}", name, len(numbers)))
-
-
 def _check_parameters(name: str, parameters: Mapping[str, float]) -> None:
     for parameter in parameters:
         if parameter not in PARAMETERS:
@@ -63,7 +58,7 @@ MoreThanTwo = Annotated[float, _rule(lambda number: number > 2.0, n_("{:s} {:g} 
 NotNegative = Annotated[float, _rule(lambda number: number >= 0.0, n_("{:s} {:g} is negative"))]
 Count = Annotated[int, _rule(lambda number: number >= 1, n_("{:s} {:d} is below 1"))]
 FrameRange = Annotated[tuple[float, float], _rule(lambda ends: ends[0] <= ends[1], n_("{:s} {:g} to {:g} is empty"))]
-Point = Annotated[tuple[float, ...], _check_three]
+Point = tuple[float, float, float]
 Parameters = Annotated[Mapping[str, float], _check_parameters]
 
 

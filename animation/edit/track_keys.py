@@ -216,16 +216,13 @@ def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.I
 
     The third item contains the pointers of the given F-curves in the action.
     """
-    actions: dict[int, bpy.types.Action] = {}
-    pointers: dict[int, set[int]] = {}
+    pointers: dict[bpy.types.Action, set[int]] = {}
     for fcurve in fcurves:
-        action = fcurve.id_data
-        if isinstance(action, bpy.types.Action):
-            actions[action.as_pointer()] = action
-            pointers.setdefault(action.as_pointer(), set()).add(fcurve.as_pointer())
-    for pointer, action in actions.items():
+        if isinstance(fcurve.id_data, bpy.types.Action):
+            pointers.setdefault(fcurve.id_data, set()).add(fcurve.as_pointer())
+    for action, pointers_of_action in pointers.items():
         for datablock, channels in _users(action):
-            yield datablock, channels, pointers[pointer]
+            yield datablock, channels, pointers_of_action
 
 
 def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:

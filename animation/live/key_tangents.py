@@ -161,11 +161,12 @@ class KeyTangents:
         return self._keys_with(self.own)
 
     def _keys_with(self, own: OwnChannels) -> list[_KeyOnSpline]:
-        if self.track.is_rotation:
-            return [_key_on_spline(self.track, own, next(iter(self.rows.values())), self.defaults)]
-        return [
-            _key_on_spline(self.track, {index: keys}, self.rows[index], self.defaults) for index, keys in own.items()
-        ]
+        groups = [own] if self.track.is_rotation else [{index: keys} for index, keys in own.items()]
+        keys_on_splines = []
+        for group in groups:
+            (spline,) = track_splines(self.track, self.track.settings, group, self.defaults)
+            keys_on_splines.append(_KeyOnSpline(*spline.run_of(self.rows[next(iter(group))])))
+        return keys_on_splines
 
 
 @record(eq=False)
@@ -197,12 +198,6 @@ class _KeyOnSpline:
         """Return whether the velocity at the key is defined by an ease in the segment on this side."""
         start, parameters = self.segment(side), self.spline.spline.keys.parameters
         return self.has_segment(side) and bool(parameters[_EASE_FROM, start] or parameters[_EASE_TO, start + 1])
-
-
-def _key_on_spline(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> _KeyOnSpline:
-    """Return a key of these channels on the spline that contains it."""
-    (spline,) = track_splines(track, track.settings, own, defaults)
-    return _KeyOnSpline(*spline.run_of(row))
 
 
 def _shortened(tangent: Float64Array, limit: float) -> Float64Array:

@@ -78,14 +78,13 @@ def mirrored_rows(track: Track, index: int, own: OwnKeys) -> IndexArray:
     now = own.keys.frames[rows].astype(np.float64)
     is_moved = np.abs(now - before) > ONE_KEY
     # If a key has copies, a copy that did not move was not mirrored.
-    is_candidate = is_moved | (_counts(written_rows) == 1)
+    is_candidate = is_moved | (np.bincount(written_rows)[written_rows] == 1)
     rows, written_rows = rows[is_candidate], written_rows[is_candidate]
     before, now, is_moved = before[is_candidate], now[is_candidate], is_moved[is_candidate]
-    is_single = _counts(written_rows) == 1
-    expected = None
-    for group in _groups(written_rows, now, is_single):
-        if expected is None:
-            expected = _mirrored_frames(before, before[group], now[group])
+    is_single = np.bincount(written_rows)[written_rows] == 1
+    groups = _groups(written_rows, now, is_single)
+    mirrored = (_mirrored_frames(before, before[group], now[group]) for group in groups)
+    expected = next((frames for frames in mirrored if frames is not None), None)
     if expected is None:
         return no_rows
     error = np.abs(expected - now)
@@ -137,17 +136,10 @@ def _mirrored_frames(frames: Float64Array, before: Float64Array, now: Float64Arr
     return mirrored
 
 
-def _counts(rows: IndexArray) -> IndexArray:
-    """Return, for each element, the number of elements equal to it."""
-    _, inverse, counts = np.unique(rows, return_inverse=True, return_counts=True)
-    result: IndexArray = counts[inverse]
-    return result
-
-
 def _ranks(rows: IndexArray, frames: Float64Array) -> IndexArray:
     """Return, for each element, the number of equal elements with an earlier frame."""
     order = np.lexsort((frames, rows))
-    _, starts, counts = np.unique(rows[order], return_index=True, return_counts=True)
+    ordered = rows[order]
     ranks = np.empty(len(rows), dtype=np.intp)
-    ranks[order] = np.arange(len(rows)) - np.repeat(starts, counts)
+    ranks[order] = np.arange(len(rows)) - np.searchsorted(ordered, ordered)
     return ranks
