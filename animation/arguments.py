@@ -158,7 +158,7 @@ def _converted_container(name: str, annotation: Any, value: object) -> object:
         key_type, value_type = type_args
         return {
             _converted(rpt_("a key of {:s}", name), key_type, key): _converted(
-                f"{name}[{_shown(key)}]", value_type, item
+                f"{name}[{reprlib.repr(key)}]", value_type, item
             )
             for key, item in _instance(name, annotation, value).items()
         }
@@ -221,11 +221,7 @@ def _whole_number(name: str, value: object) -> int:
 
 
 def _type_error(name: str, annotation: object, value: object) -> TypeError:
-    return TypeError(rpt_("{:s} must be {:s}, not {:s}", name, _type_name(annotation), _shown(value)))
-
-
-def _shown(value: object) -> str:
-    return reprlib.repr(value)
+    return TypeError(rpt_("{:s} must be {:s}, not {:s}", name, _type_name(annotation), reprlib.repr(value)))
 
 
 def _type_name(annotation: Any) -> str:

@@ -91,6 +91,14 @@ def as_dict(instance: Any) -> dict[str, Any]:
     }
 
 
+class JsonResult:
+    """A result, as a dataclass, that can be converted to JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as a JSON-compatible dictionary, with angles in degrees and a message for each finding."""
+        return as_dict(self)
+
+
 def _as_json(value: Any, is_angle: bool = False) -> Any:
     """Return a JSON-compatible value. Numbers that are not finite become None."""
     if isinstance(value, Finding):

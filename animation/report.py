@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 import bpy
 
-from .errors import IN_RADIANS, Finding, as_dict
+from .errors import IN_RADIANS, Finding, JsonResult
 from .number_text import size_text
 from .translation import counted, n_, rpt_
 
@@ -57,7 +57,7 @@ def handle_error(
 
 
 @dataclass
-class Report:
+class Report(JsonResult):
     """The counts, errors and notes of an operation, accumulated over datablocks."""
 
     datablocks: int = 0
@@ -126,10 +126,6 @@ class Report:
         if other.rotation_change > self.rotation_change:
             self.rotation_change, self.rotation_change_at = other.rotation_change, other.rotation_change_at
         self.notes += other.notes
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as a JSON-compatible dictionary, with angles in degrees and a message for each finding."""
-        return as_dict(self)
 
     @classmethod
     def on(cls, datablocks: Sequence[bpy.types.ID], tracks: int = 0) -> Report:

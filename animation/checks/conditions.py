@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arguments import FrameRange, checked
 from ..datablocks import of_object
-from ..errors import AnimationError, Finding, as_dict
+from ..errors import AnimationError, Finding, JsonResult
 from ..fcurves.keyframes import BoolArray, IndexArray
 from ..many import on_all
 from ..sampling.properties import (
@@ -41,7 +41,7 @@ _JUMP = 0.5
 
 
 @dataclass
-class Checks:
+class Checks(JsonResult):
     """The result of a check: counts, and the violations found."""
 
     objects: int = 0
@@ -58,10 +58,6 @@ class Checks:
     def holds(self) -> bool:
         """Return whether everything was checked and no violations were found."""
         return not (self.violations or self.errors or self.notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-compatible dictionary, with the messages of findings."""
-        return as_dict(self)
 
     @property
     def summary(self) -> str:

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ..arguments import FrameRange, checked
-from ..errors import AnimationError, Finding, as_dict
+from ..errors import AnimationError, Finding, JsonResult
 from ..records import record
 from ..sampling.depsgraph import world_matrices
 from ..sampling.properties import STEP, sampled_frames
@@ -22,7 +22,7 @@ _ROUNDING_STEPS = 8.0
 
 
 @record()
-class Gap:
+class Gap(JsonResult):
     """The maximum distance between a bone or object and its place on the parent, over a range of frames."""
 
     name: str
@@ -40,10 +40,6 @@ class Gap:
         if self.distance == 0.0:
             return Finding("JOINT_HOLDS", self.name, arguments=(self.parent, self.samples))
         return Finding("JOINT_APART", self.name, "", self.frame, (self.parent, self.distance))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the gap as a JSON-compatible dictionary."""
-        return as_dict(self)
 
     def __str__(self) -> str:
         return str(self.finding)

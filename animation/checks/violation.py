@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
-from ..errors import Finding, as_dict
+from ..errors import Finding, JsonResult
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import BoolArray
 from ..records import record
@@ -17,7 +16,7 @@ from ..translation import rpt_
 
 
 @record()
-class Violation:
+class Violation(JsonResult):
     """A range of frames in which a condition is violated."""
 
     name: str
@@ -37,10 +36,6 @@ class Violation:
     def finding(self) -> Finding:
         """Return the violation as a finding at the violation's worst frame."""
         return Finding("VIOLATION", self.name, self.track, self.worst, (self.message, self.place))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the violation as a JSON-compatible dictionary."""
-        return as_dict(self)
 
     def __str__(self) -> str:
         return str(self.finding)

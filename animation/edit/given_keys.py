@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +16,6 @@ from ..fcurves.frames import LAST_FRAME
 from ..fcurves.keyframes import INTERPOLATION, EnumArray, Float32Array, Float64Array, Keyframes, free_keys
 from ..records import record
 from ..store.parameters import LIMITS
-from ..store.table.rows import PARAMETERS
 from ..translation import rpt_
 
 KeyInterpolation = Literal["BEZIER", "LINEAR", "CONSTANT"]
@@ -70,21 +68,25 @@ class GivenKeys:
             found = as_3ds(self.dialect, self.frames, self.values, self._tangent_parameters())
         return None if found is None else {**self.parameters, **dict(zip(_TANGENTS, found, strict=True))}
 
-    def without_parameters(self) -> GivenKeys:
-        """Return the keys with all parameters set to 0."""
-        none = np.zeros(len(self.frames))
-        return replace(self, parameters=dict.fromkeys(PARAMETERS, none), dialect="3DS")
-
-    def keyframes(self) -> list[Keyframes]:
+    def keyframes(self, has_parameters: bool) -> list[Keyframes]:
         """Return the keys of each component, with FREE handles that reproduce the tangents.
 
-        Each handle is one third of the segment away from its key. Handles beyond the float32 range are infinite or NaN.
+        If `has_parameters` is false, the slopes are those of 3D Studio without parameters. Each handle is one third of
+        the segment away from its key. Handles beyond the float32 range are infinite or NaN.
         """
         frames = self.stored_frames.astype(np.float64)
         thirds = np.diff(frames) / 3.0 if len(frames) > 1 else np.array([_LONE_HANDLE])
         reaches = np.append(thirds[0], thirds)[: len(frames)], np.append(thirds, thirds[-1])[-len(frames) :]
+        parameters = self._tangent_parameters() if has_parameters else np.zeros((len(_TANGENTS), len(frames)))
         with np.errstate(over="ignore", invalid="ignore"):
-            before, after = self._slopes()
+            before, after = slopes_of_keys(
+                self.dialect if has_parameters else "3DS", self.frames, self.values, parameters
+            )
+            before = np.where(np.isnan(self.tangents_in), before, self.tangents_in)
+            after = np.where(np.isnan(self.tangents_out), after, self.tangents_out)
+            # Blender extrapolates along the outer handles.
+            before[0] = np.where(np.isnan(self.tangents_in[0]), after[0], before[0])
+            after[-1] = np.where(np.isnan(self.tangents_out[-1]), before[-1], after[-1])
             return [
                 free_keys(frames, values, (left, right), reaches, self.interpolation)
                 for values, left, right in zip(self.values.T, before.T, after.T, strict=True)
@@ -93,16 +95,6 @@ class GivenKeys:
     def _tangent_parameters(self) -> Float64Array:
         """Return tension, continuity and bias, shape (3, n)."""
         return np.stack([self.parameters[name] for name in _TANGENTS])
-
-    def _slopes(self) -> tuple[Float64Array, Float64Array]:
-        """Return the slopes before and after the keys, each of shape (n, d)."""
-        before, after = slopes_of_keys(self.dialect, self.frames, self.values, self._tangent_parameters())
-        before = np.where(np.isnan(self.tangents_in), before, self.tangents_in)
-        after = np.where(np.isnan(self.tangents_out), after, self.tangents_out)
-        # Blender extrapolates along the outer handles.
-        before[0] = np.where(np.isnan(self.tangents_in[0]), after[0], before[0])
-        after[-1] = np.where(np.isnan(self.tangents_out[-1]), before[-1], after[-1])
-        return before, after
 
 
 def checked_keys(

@@ -149,7 +149,7 @@ def set_keys(  # noqa: PLR0913
             rpt_("values of {:s} must have {:d} components, not {:d}", track, len(keyed_property.rest), size)
         )
     parameters = given.tcb_parameters(keyed_property.is_rotation)
-    keys = (given if parameters is None else given.without_parameters()).keyframes()
+    keys = given.keyframes(has_parameters=parameters is None)
     _check_handles(keyed_property, keys)
     report = _write(datablock, keyed_property, keys)
     if parameters is not None:

@@ -74,7 +74,6 @@ class ParameterDrag:
         """The keys, read again if their tracks were enabled."""
         self.is_shown = False
         """True if the drag has shown a step and has not ended."""
-        self.stepped_at = -np.inf
         self._defaults = defaults
         self._given: Given = []
         """The values of the last step."""
@@ -102,7 +101,7 @@ class ParameterDrag:
         """Show the parameters, possibly after a delay. Return an error for each track that can't be changed."""
         self.begin()
         kinds_before = list(map(_kind, self._given))
-        self._given, self.stepped_at = given, time.monotonic()
+        self._given = given
         if not self.is_shown:
             finish_preview()
             self._prepare()

@@ -14,7 +14,7 @@ from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
 from ...interp.rotations.rotation_faults import KeyFaults, find_faults
 from ..arguments import checked
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
-from ..errors import AnimationError, Finding, as_dict
+from ..errors import AnimationError, Finding, JsonResult
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.frames import SAME_FRAME, union
@@ -34,7 +34,7 @@ _SampledKeys = tuple[Float32Array, Mapping[int, Float64Array | Float32Array], Bo
 
 
 @dataclass(frozen=True)
-class RotationFault:
+class RotationFault(JsonResult):
     """The keys of one track that have the same fault. `str()` returns a message that lists the keys."""
 
     datablock: str
@@ -53,10 +53,6 @@ class RotationFault:
     """The reason why the fault can't be repaired, or None."""
     finding: Finding
     """The fault as a finding, with the names of the datablock and the track."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fault as a JSON-compatible dictionary."""
-        return as_dict(self)
 
     def __str__(self) -> str:
         return str(self.finding)

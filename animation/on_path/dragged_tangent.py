@@ -50,7 +50,7 @@ class DraggedTangent:
         of the end along this direction has no effect.
         """
         point = movable_point(spot)
-        self._keyed, self._side, self._frame = point.track, side, spot.frame
+        self._keyed, self._side = point.track, side
         self._shown, self._shown_frames = shown, shown_frames
         track = self._keyed.track
         own = read_own_keys(track)
@@ -92,7 +92,7 @@ class DraggedTangent:
     def _set_parameters(self) -> None:
         """Write the parameters to the key. Raise AnimationError if the key can't be changed."""
         self._keyed.refresh()
-        frames = np.array([self._frame], dtype=np.float32)
+        frames = np.array([self._keyed.frame], dtype=np.float32)
         none_selected = np.zeros(1, dtype=np.bool_)
         track = self._keyed.track
         keys = TrackKeys(self._keyed.datablock, track, frames, none_selected, read_own_keys(track))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import bpy
 import numpy as np
@@ -18,7 +17,7 @@ from ...interp.fitting.least_squares import Method, descend
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
 from ..edit.change_own_curves import own_points, put_own_keys, with_values
-from ..errors import IN_RADIANS, AnimationError, Finding, as_dict, size_of
+from ..errors import IN_RADIANS, AnimationError, Finding, JsonResult, size_of
 from ..fcurves.channels import evaluate_anew, users_of_channels
 from ..fcurves.linked_data import editable_channels
 from ..number_text import size_text
@@ -42,7 +41,7 @@ _METHOD = Method(steps=50, least_gain=1e-2)
 
 
 @dataclass
-class Relaxation:
+class Relaxation(JsonResult):
     """The result of a relaxation. Errors are in world units, or in radians for rotation limits."""
 
     name: str
@@ -57,10 +56,6 @@ class Relaxation:
     turned: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum angle by which the rotation of a key was changed, in radians."""
     notes: list[Finding] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-compatible dictionary, with angles in degrees and a message for each finding."""
-        return as_dict(self)
 
     def __str__(self) -> str:
         if not self.keys:
