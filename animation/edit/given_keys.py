@@ -71,8 +71,8 @@ class GivenKeys:
     def keyframes(self, has_parameters: bool) -> list[Keyframes]:
         """Return the keys of each component, with FREE handles that reproduce the tangents.
 
-        If `has_parameters` is false, the slopes are those of 3D Studio without parameters. Each handle is one third of
-        the segment away from its key. Handles beyond the float32 range are infinite or NaN.
+        If `has_parameters` is false, the keys have the slopes of 3D Studio without parameters. Each handle is one third
+        of the segment away from its key. Handles beyond the float32 range are infinite or NaN.
         """
         frames = self.stored_frames.astype(np.float64)
         thirds = np.diff(frames) / 3.0 if len(frames) > 1 else np.array([_LONE_HANDLE])

@@ -118,8 +118,6 @@ def channels_and_owners(
 
 def _in_slot(channels: Channels, owners: Iterable[bpy.types.ID]) -> list[bpy.types.ID]:
     """Return the owners that use the action's slot in `channels`."""
-    if not HAS_SLOTS:
-        return list(owners)
     return [owner for owner in owners if any(slot == channels.slot_handle for slot, _ in _uses(channels, owner))]
 
 

@@ -98,8 +98,9 @@ def begin(spot: Any, part: str) -> tuple[Callable[[float], object], float]:
         tangent = tangents.DraggedTangent(spot, "handle_right", np.ones(3), 20, {})
         return lambda fraction: tangent.drag_to(np.ones(3) * (1 + fraction)), 1000.0 * (time.process_time() - start)
     key = movable.movable_point(spot)
+    milliseconds = 1000.0 * (time.process_time() - start)
     place = movable.PointInWorld(spot, key.track).now()
-    return lambda fraction: key.move_to(place + 0.4 * fraction), 1000.0 * (time.process_time() - start)
+    return lambda fraction: key.move_to(place + 0.4 * fraction), milliseconds
 
 
 def look_at(rig: Any) -> Callable[[], object]:
