@@ -6,7 +6,6 @@ Most tracks of a character have keys at the same frames, so their intermediate r
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -16,7 +15,7 @@ import numpy as np
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-_MAX_RESULTS = 8
+_MAX_RESULTS = 16
 """Number of results to cache per function."""
 
 
@@ -25,22 +24,21 @@ def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
 
     Only the bytes of arrays are compared, so each argument must always have the same type and number of dimensions.
     """
-    results: OrderedDict[Hashable, _Result] = OrderedDict()
+    results: dict[Hashable, _Result] = {}
 
     @wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         arguments = (*args, *kwargs.values())
         key = tuple([value.tobytes() if isinstance(value, np.ndarray) else value for value in arguments])
         if key in results:
-            results.move_to_end(key)
             return results[key]
         result = function(*args, **kwargs)
         for value in result if isinstance(result, tuple) else (result,):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
+        if len(results) == _MAX_RESULTS:
+            del results[next(iter(results))]
         results[key] = result
-        if len(results) > _MAX_RESULTS:
-            results.popitem(last=False)
         return result
 
     return call

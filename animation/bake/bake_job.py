@@ -113,8 +113,6 @@ def read_inputs(chosen: Sequence[ChosenTrack], complete: bool = True) -> list[Tr
         try:
             if not own:
                 raise AnimationError(reason or track.finding("NO_KEYS"))
-            if settings.options is not options:
-                settings = replace(settings, options=options)
             whole = completed(track, own) if complete and options.output == "HANDLES" else own
             is_completed = whole is not own
             whole, notes = with_implied(track, whole, options.defaults) if implies or is_completed else (whole, [])

@@ -25,21 +25,25 @@ def count_tracks(report: Report, job: BakeJob[TrackBake]) -> None:
     report.errors += job.errors
     for bake in job.tracks:
         track, baked = bake.track, bake.baked
+        has_extent = not track.is_rotation and (baked.is_by_handles or baked.error)
+        value_range, largest = _extent(bake) if has_extent else (0.0, 1.0)
         report.tracks += 1
         report.keys += len(bake.key_frames)
         if baked.is_by_handles:
-            report.handles.append(_handle_error(bake))
-        else:
-            report.samples += baked.samples
-            report.curve_keys += baked.curve_keys
-        is_exact = not baked.error or baked.error <= _PRECISION * (1.0 if track.is_rotation else _largest(bake))
+            report.handles.append(_handle_error(bake, value_range))
+        for keys in baked.channel_keys:
+            if keys.incoming is None:
+                report.samples += keys.generated_count
+            else:
+                report.curve_keys += keys.generated_count
+        is_exact = not baked.error or baked.error <= _PRECISION * largest
         if track.is_rotation:
             report.rotation_error = max(report.rotation_error, baked.error)
             report.rotations_exact &= is_exact
         else:
             report.value_error = max(report.value_error, baked.error)
             report.values_exact &= is_exact
-        report.notes += [*baked.notes, *_modifier_notes(track)]
+        report.notes += [*bake.notes, *baked.notes, *_modifier_notes(track)]
 
 
 def add_notes_of_manual_bake(report: Report, job: BakeJob[TrackBake]) -> None:
@@ -61,7 +65,7 @@ def add_notes_of_manual_bake(report: Report, job: BakeJob[TrackBake]) -> None:
         report.notes.append(Finding("NOT_EXTENDED", name_of(job.datablocks[0])))
 
 
-def _handle_error(bake: TrackBake) -> HandleError:
+def _handle_error(bake: TrackBake, value_range: float) -> HandleError:
     """Return the row of the report for a track played by handles."""
     track, baked = bake.track, bake.baked
     return handle_error(
@@ -69,21 +73,17 @@ def _handle_error(bake: TrackBake) -> HandleError:
         track.path,
         baked.error,
         baked.error_frame,
-        0.0 if track.is_rotation else max(high - low for low, high in _value_ranges(bake)),
+        value_range,
         is_rotation=track.is_rotation,
         is_approximate=baked.is_approximate,
     )
 
 
-def _largest(bake: TrackBake) -> float:
-    """Return the largest absolute value of the animator's keys."""
-    return max(abs(end) for ends in _value_ranges(bake) for end in ends)
-
-
-def _value_ranges(bake: TrackBake) -> list[tuple[float, float]]:
-    """Return the lowest and the highest value of the animator's keys in each channel."""
+def _extent(bake: TrackBake) -> tuple[float, float]:
+    """Return the largest range of a channel, and the largest absolute value, of the animator's keys."""
     channels = [own.values for own in bake.own.values()]
-    return [(float(np.minimum.reduce(values)), float(np.maximum.reduce(values))) for values in channels]
+    ends = [(float(np.minimum.reduce(values)), float(np.maximum.reduce(values))) for values in channels]
+    return max(high - low for low, high in ends), max(-low if low + high < 0.0 else high for low, high in ends)
 
 
 def _modifier_notes(track: Track) -> list[Finding]:

@@ -177,7 +177,7 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
     sides = _thirds(keys, co)
     if np.count_nonzero(keys.begins_segment):
         sides = [handles_of_side.copy() for handles_of_side in sides]
-        _copy_blender_segments(arrays, sides, own, keys)
+        _copy_blender_segments(arrays, sides, co[..., 1], own, keys)
     return _flat(arrays | dict(zip(SIDES, sides, strict=True)))
 
 
@@ -188,10 +188,12 @@ def _thirds(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
     """
     if keys.incoming is None or keys.outgoing is None:
         return [co, co]
-    return list(handles(keys.frames, keys.values, keys.incoming, keys.outgoing))
+    return list(handles(keys.frames, co[..., 1], keys.incoming, keys.outgoing))
 
 
-def _copy_blender_segments(arrays: Arrays, sides: list[Float32Array], own: Joined, keys: ChannelKeys) -> None:
+def _copy_blender_segments(
+    arrays: Arrays, sides: list[Float32Array], values_on_curves: Float32Array, own: Joined, keys: ChannelKeys
+) -> None:
     """Copy the interpolation and handles of the animator's keys to the segments that Blender plays."""
     shape = len(keys.components), len(keys.rows)
     begins_segment = keys.begins_segment
@@ -202,7 +204,7 @@ def _copy_blender_segments(arrays: Arrays, sides: list[Float32Array], own: Joine
     own_values = _by_channel(own, "values")
     for side, handles_of_side, mask in zip(SIDES, sides, (ends_segment, begins_segment), strict=True):
         own_handles = _by_channel(own, side)[:, mask]
-        rows, values = keys.rows[mask], keys.values[:, keys.rows[mask]]
+        rows, values = keys.rows[mask], values_on_curves[:, keys.rows[mask]]
         # The handle keeps its offset from the key, because the key's value on the curve may differ.
         offset = (own_handles[..., 1] - own_values[:, mask]) * factors[:, mask]
         moved = (values + offset).astype(np.float32)

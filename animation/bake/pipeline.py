@@ -180,11 +180,13 @@ def _evaluate_together(tracks: Sequence[PlannedTrack], known: KnownFits | None =
 def _composed(planned: PlannedTrack, results: Results) -> ComposedKeys:
     """Compose the keys of all plans, and find the largest error."""
     baked_by_plan = [plan.compose(results) for plan in planned.plans]
+    if len(baked_by_plan) == 1:
+        return baked_by_plan[0]
     worst = max(baked_by_plan, key=lambda baked: baked.error)
     return ComposedKeys(
         [keys for baked in baked_by_plan for keys in baked.channel_keys],
         [keys for baked in baked_by_plan for keys in baked.handle_keys],
-        [*planned.notes, *(note for baked in baked_by_plan for note in baked.notes)],
+        [note for baked in baked_by_plan for note in baked.notes],
         worst.error,
         worst.error_frame,
         any(baked.is_approximate for baked in baked_by_plan),

@@ -50,7 +50,7 @@ def with_fitted_handles(evaluated: EvaluatedTrack) -> EvaluatedTrack:
 
 def add_rows(tracks: Sequence[EvaluatedTrack]) -> list[TrackBake]:
     """Create rows and identities for the keys of all tracks, whose channels must be editable."""
-    states = [each.track.state or new_state(each.channels, each.track, each.track.settings) for each in tracks]
+    states = [each.track.state or new_state(each.channels, each.track, each.settings) for each in tracks]
     recorded_keys, rows = record_rows(
         [
             OwnChannel(state.identity, index, own, index in state.channels)
@@ -62,9 +62,6 @@ def add_rows(tracks: Sequence[EvaluatedTrack]) -> list[TrackBake]:
     bakes = []
     for evaluated, state in zip(tracks, states, strict=True):
         own = {index: next(next_keys) for index in evaluated.own}
-        keeps_identities = all(
-            keys.identities.tobytes() == evaluated.own[index].identities.tobytes() for index, keys in own.items()
-        )
-        fields = {**vars(evaluated), "own": own, "rows": [next(next_rows) for _ in own]}
-        bakes.append(TrackBake(**fields, state=state, keeps_identities=keeps_identities))
+        fields = {**vars(evaluated), "own": own}
+        bakes.append(TrackBake(**fields, state=state, rows=[next(next_rows) for _ in own]))
     return bakes

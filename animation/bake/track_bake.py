@@ -45,8 +45,11 @@ class TrackBake(EvaluatedTrack):
     """Table entry of the track before the bake."""
     rows: Sequence[Rows]
     """New rows for the table, one array per channel."""
-    keeps_identities: bool
-    """True if the keys with rows still have the identities read from the curves."""
+
+    @property
+    def keeps_identities(self) -> bool:
+        """Return whether the keys still have the identities read from the curves."""
+        return not any(map(len, self.rows))
 
     @property
     def may_keep_records(self) -> bool:

@@ -151,7 +151,7 @@ def _options_again(track: Track, options: Options) -> Options:
 
     A track that was baked in world space is baked in world space again, as samples.
     """
-    before = track.settings.options
+    before = track.state.settings.options if track.state is not None else None
     if before is None or not before.in_world or options.output == "HANDLES":
         return options
     return replace(options, output="SAMPLES", in_world=True)

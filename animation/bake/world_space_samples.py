@@ -69,15 +69,13 @@ class WorldMotion:
         rows = nearest_rows(self._key_frames, self._frames)
         is_equal = (np.abs(values[rows] - self._key_values) <= _EQUIVALENT).all(axis=1)
         values[rows[is_equal]] = self._key_values[is_equal]
-        columns = values.T.astype(np.float32)
-        no_segments = np.zeros(len(rows), dtype=np.bool_)
         components = range(len(self._track.rest))
         keyed = [index for index in components if index in self._own]
         not_keyed = [index for index in components if index not in self._own]
         return ComposedKeys(
             [
-                ChannelKeys(group, self._frames, columns[group], own_rows, no_segments[: len(own_rows)])
-                for group, own_rows in ((keyed, rows), (not_keyed, rows[:0]))
+                ChannelKeys(group, own_frames, self._frames, values.T[group])
+                for group, own_frames in ((keyed, self._key_frames), (not_keyed, self._key_frames[:0]))
                 if group
             ]
         )

@@ -64,7 +64,7 @@ def write_tracks(jobs: Sequence[BakeJob[TrackBake]]) -> list[BakeJob[TrackBake]]
         try:
             # These keys replace the keys that were planned in the parent's space.
             baked = WorldMotion(jobs[0].datablocks[0], bake.track, bake.own, bake.options).composed_keys()
-            in_world_results[bake] = with_world_keys = replace(bake, baked=baked)
+            in_world_results[bake] = with_world_keys = replace(bake, baked=baked, notes=[])
             (states[bake],) = write_bakes([with_world_keys])
         except AnimationError as error:
             in_world_results[bake] = Refusal(bake.track, error)

@@ -54,7 +54,8 @@ def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
 def _table_entry(bake: TrackBake, records: dict[int, BakedChannel]) -> TrackState:
     """Return the table entry of a track whose keys have been written."""
     track, state = bake.track, bake.state
-    settings = replace(bake.settings, digest=digest(track, bake.settings, bake.own, bake.function))
+    digest_of_bake = digest(track, bake.settings, bake.options, bake.own, bake.function)
+    settings = replace(bake.settings, options=bake.options, digest=digest_of_bake)
     # Free Bake must return to the state before the first bake.
     before = state.bake or state.settings
     baked = Bake(dict(sorted(records.items())), before.digest, before.options)

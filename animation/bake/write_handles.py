@@ -65,7 +65,8 @@ def _layout(bake: TrackBake, keys: HandleKeys) -> Hashable:
 def _table_entry(bake: TrackBake, records: Mapping[int, Channel]) -> TrackState:
     """Return the table entry of a track whose handles have been written."""
     track, baked = bake.track, bake.baked
-    settings = replace(bake.settings, digest=digest(track, bake.settings, bake.own, bake.function))
+    digest_of_bake = digest(track, bake.settings, bake.options, bake.own, bake.function)
+    settings = replace(bake.settings, options=bake.options, digest=digest_of_bake)
     error = Error(baked.error, baked.error_frame, baked.is_approximate)
     # Use the order of the animator's keys, so that repeating the bake creates the same table.
     in_order = {index: records[index] for index in bake.own}

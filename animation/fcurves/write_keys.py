@@ -8,6 +8,7 @@ values unchanged unless `FCurve.update` is called afterward.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any, Literal
 
 import bpy
@@ -48,14 +49,15 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
     # New keys have easing 0.
     others = [name for name in NAMES if name not in PAIRS and (has_handles or name != "easing" or keys.easing.any())]
     buffers |= {name: sliced(getattr(keys, name), ends) for name in others}
-    for number, (fcurve, count) in enumerate(zip(fcurves, joined.counts, strict=True)):
+    for fcurve, count, *buffers_of_curve in zip(fcurves, joined.counts, *buffers.values(), strict=True):
         points: Any = fcurve.keyframe_points
         if len(points) != count or (count and not has_handles):
             # `clear` would also remove samples.
             points.clear()
             points.add(count)
-        for name, buffers_of_curves in buffers.items():
-            points.foreach_set(name, buffers_of_curves[number])
+        foreach_set = points.foreach_set
+        for name, buffer in zip(buffers, buffers_of_curve, strict=True):
+            foreach_set(name, buffer)
 
 
 def write_some(
@@ -65,11 +67,12 @@ def write_some(
 
     `keys` contains the same number of keys for each F-curve.
     """
+    setters = [fcurve.keyframe_points.foreach_set for fcurve in fcurves]
     for name, is_written in fcurves_by_attribute.items():
         array = np.ascontiguousarray(getattr(keys, name))
         buffers = sliced(array, range(0, array.size + 1, max(1, array.size // len(fcurves))))
-        for number in np.flatnonzero(is_written).tolist():
-            fcurves[number].keyframe_points.foreach_set(name, buffers[number])
+        for foreach_set, buffer in compress(zip(setters, buffers, strict=True), is_written):
+            foreach_set(name, buffer)
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:

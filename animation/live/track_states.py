@@ -50,7 +50,7 @@ def read_bake_inputs(tracks: Sequence[Track], reader: KeyReader) -> list[tuple[o
     identities = reader.read([name for name in MARKS if name != "co"])
     for track, identities_of_track, function in zip(tracks, identities, functions_of(tracks), strict=True):
         settings, checksum = track.settings, function.checksum if function is not None else 0
-        result.append((shape_of(track, settings), settings, checksum, identities_of_track))
+        result.append((shape_of(track, settings, settings.options), settings, checksum, identities_of_track))
     return result
 
 

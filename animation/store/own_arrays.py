@@ -96,12 +96,12 @@ class OwnKeys:
     @property
     def has_chosen(self) -> bool:
         """Return whether the animator has chosen an interpolation or a handle type for any of the keys."""
-        return bool(np.count_nonzero(self.chosen))
+        return self.arrays.has_chosen and bool(np.count_nonzero(self.chosen))
 
     @property
     def are_named(self) -> bool:
         """Return whether all keys have identities."""
-        return bool(np.count_nonzero(self.identities) == self.count)
+        return self.arrays.are_named or bool(np.count_nonzero(self.identities) == self.count)
 
     @property
     def begins_segment(self) -> BoolArray:
@@ -114,7 +114,7 @@ class OwnKeys:
     @property
     def has_blender_segment(self) -> bool:
         """Return whether any key begins a segment played by Blender."""
-        return bool(np.count_nonzero(self.begins_segment))
+        return self.arrays.has_blender_segment and bool(np.count_nonzero(self.begins_segment))
 
     @property
     def bake_input(self) -> bytes:
@@ -152,6 +152,18 @@ class OwnArrays:
     chosen: EnumArray
     placed: EnumArray
     as_read: Keyframes | None = None
+
+    @cached_property
+    def has_chosen(self) -> bool:
+        return bool(np.count_nonzero(self.chosen))
+
+    @cached_property
+    def are_named(self) -> bool:
+        return bool(self.identities.all())
+
+    @cached_property
+    def has_blender_segment(self) -> bool:
+        return bool(np.count_nonzero(self.begins_segment))
 
     @cached_property
     def frames(self) -> Float32Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .own_arrays import OwnKeys
 from .own_keys import read_all_own_keys
 from .record_rows import OwnChannel, record_rows
 from .table.session import session
-from .table.track_records import CHOICES, Settings
+from .table.track_records import CHOICES, Options, Settings
 from .tracks import Track
 
 NEVER = 1
@@ -24,13 +25,22 @@ RESTORED = 2
 """Digest of a restored track. Live skips the track until it is baked manually, or until Live is turned on again."""
 
 
-def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], function: FrameFunction | None) -> int:
+_choices_of = attrgetter(*CHOICES)
+
+
+def digest(
+    track: Track,
+    settings: Settings,
+    options: Options | None,
+    own: Mapping[int, OwnKeys],
+    function: FrameFunction | None,
+) -> int:
     """Return a nonzero number that changes if the input of a bake changes.
 
     The input consists of the animator's keys with their parameters, the settings, the frame function, the rotation
     mode, and the F-curve modifiers that affect the keys of a bake.
     """
-    content = [repr(shape_of(track, settings)).encode()]
+    content = [repr(shape_of(track, settings, options)).encode()]
     for index in sorted(own):
         channel = own[index]
         if not channel.are_named:
@@ -42,21 +52,20 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys], functio
     return max(zlib.crc32(b"".join(content)), RESTORED + 1)
 
 
-def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
+def shape_of(track: Track, settings: Settings, options: Options | None) -> tuple[object, ...]:
     """Return the input of a bake, except keys and timing."""
-    shape: tuple[object, ...] = tuple(getattr(settings, choice) for choice in CHOICES)
+    shape: tuple[object, ...] = _choices_of(settings)
     if track.is_rotation:
         components_without_fcurve = [value for index, value in enumerate(track.rest) if index not in track.channels]
         shape += (track.order, *components_without_fcurve)
-    return (*shape, "CYCLES") if _repeats_by_others(track, settings) else shape
+    return (*shape, "CYCLES") if _repeats_by_others(track, settings, options) else shape
 
 
-def _repeats_by_others(track: Track, settings: Settings) -> bool:
+def _repeats_by_others(track: Track, settings: Settings, options: Options | None) -> bool:
     """Return whether the animator's modifiers prevent a bake from repeating a cyclic track outside its keys.
 
     Blender applies all other modifiers to the baked curves, so they do not require a new bake.
     """
-    options = settings.options
     if settings.cycle == "SINGLE" or options is None:
         return False
     if options.output == "HANDLES":
@@ -95,7 +104,8 @@ def _match_digests(tracks: Sequence[Track]) -> list[bool]:
     new_rows = iter(record_rows(channels)[1])
     new_row_counts = [sum(len(next(new_rows)) for _ in own_by_index) for own_by_index in own_by_track]
     return [
-        not new_row_count and digest(track, track.settings, own_by_index, function) == track.settings.digest
+        not new_row_count
+        and digest(track, track.settings, track.settings.options, own_by_index, function) == track.settings.digest
         for track, own_by_index, new_row_count, function in zip(
             tracks, own_by_track, new_row_counts, functions_of(tracks), strict=True
         )

@@ -11,86 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....interp.rotations.equivalent import Maps
-from ...fcurves.frames import rows_of
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
-from ...records import record
 from .composed_keys import ChannelKeys
 from .own_motion import STILL
 from .protocol import Scope
 from .sample_frames import APART, has_merged, nearest_rows, united
-from .track_splines import TrackSpline
 
 _NO_ROUNDING = 1e-5
 """Relative difference that exceeds float32 rounding."""
-
-
-@record()
-class ComponentKeys:
-    """The keys of several components at m frames. The animator's keys are at the same frames in all components."""
-
-    components: list[int]
-    own_frames: Float32Array
-    """Frames of the animator's keys, shape (k,). Empty if the bake creates the F-curves."""
-    spline: TrackSpline
-    frames: Float32Array
-    """Ascending frames, shape (m,)."""
-    values: Float64Array
-    """Values of the keys, shape (components, m)."""
-    incoming: Float64Array | None = None
-    """Derivatives per frame before each key, shape (components, m). If None, the keys are linear."""
-    outgoing: Float64Array | None = None
-    maps: Maps | None = None
-    """Factors and terms for the values of the animator's keys, as in `ChannelKeys`, shape (components, k)."""
-
-    def take(self, columns: BoolArray | IndexArray) -> ComponentKeys:
-        """Return the keys in the given columns."""
-        return replace(
-            self,
-            frames=self.frames[columns],
-            values=self.values[:, columns],
-            incoming=None if self.incoming is None else self.incoming[:, columns],
-            outgoing=None if self.outgoing is None else self.outgoing[:, columns],
-        )
-
-    def of(self, rows: list[int]) -> ComponentKeys:
-        """Return the keys of the components in the given rows."""
-        return replace(
-            self,
-            components=[self.components[row] for row in rows],
-            values=self.values[rows],
-            incoming=None if self.incoming is None else self.incoming[rows],
-            outgoing=None if self.outgoing is None else self.outgoing[rows],
-            maps=None if self.maps is None else Maps(*(numbers[rows] for numbers in self.maps)),
-        )
-
-    def may_have(self, frames: Float32Array) -> BoolArray:
-        """Return a mask of the frames where the components may have keys.
-
-        The mask is true at the animator's keys, and at all frames outside the segments played by Blender. If Blender
-        plays the first or last segment, it also plays the motion before the first or after the last key.
-        """
-        if not self.spline.is_interrupted:
-            return np.ones(len(frames), dtype=np.bool_)
-        begins_segment = self.spline.begins_segment[:-1]
-        row = np.searchsorted(self.spline.frames, frames, side="right") - 1
-        is_blenders = np.concatenate((begins_segment[:1], begins_segment, begins_segment[-1:]))[row + 1]
-        mask: BoolArray = ~is_blenders
-        is_bound = np.concatenate(([False], begins_segment)) != np.concatenate((begins_segment, [False]))
-        for key_frames in (self.own_frames, self.spline.frames[is_bound]):
-            mask[nearest_rows(key_frames, frames)] = True
-        return mask
-
-    def as_channel_keys(self) -> ChannelKeys:
-        """Return the keys in the form in which they are written."""
-        begins_segment = np.zeros(len(self.own_frames), dtype=np.bool_)
-        if self.spline.is_interrupted and len(self.own_frames):
-            begins_segment = self.spline.begins_segment[rows_of(self.own_frames, self.spline.frames)].copy()
-            begins_segment[-1:] = False
-        rows = nearest_rows(self.own_frames, self.frames)
-        values = self.values.astype(np.float32)
-        slopes = self.incoming, self.outgoing
-        return ChannelKeys(self.components, self.frames, values, rows, begins_segment, *slopes, self.maps)
 
 
 def by_own_frames(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], Float32Array]]:
@@ -107,7 +35,7 @@ def by_own_frames(scope: Scope, components: Sequence[int]) -> Iterator[tuple[lis
         yield rows, np.frombuffer(timing, dtype=np.float32)
 
 
-def united_channel_keys(scope: Scope, keys_of_components: Sequence[ComponentKeys]) -> list[ChannelKeys]:
+def united_channel_keys(scope: Scope, keys_of_components: Sequence[ChannelKeys]) -> list[ChannelKeys]:
     """Return the components' keys as channel keys, at the same frames for all components.
 
     If no component moves, only the animator's keys remain.
@@ -117,10 +45,10 @@ def united_channel_keys(scope: Scope, keys_of_components: Sequence[ComponentKeys
     if all(map(_is_still, united_keys)):
         frames = united([scope.key_frames], [])
         united_keys = [keys.take(_are_at(keys.frames, frames)) for keys in united_keys]
-    return [keys.as_channel_keys() for keys in united_keys]
+    return united_keys
 
 
-def _without_still(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
+def _without_still(scope: Scope, keys: ChannelKeys) -> ChannelKeys | None:
     """Return the keys unchanged if the components are keyed.
 
     Otherwise, return only the keys of components whose values differ from the current values, or None if there
@@ -137,7 +65,7 @@ def _without_still(scope: Scope, keys: ComponentKeys) -> ComponentKeys | None:
     return keys.of(rows) if rows else None
 
 
-def _is_still(keys: ComponentKeys) -> bool:
+def _is_still(keys: ChannelKeys) -> bool:
     """Return whether the values are constant to within float32 rounding and all derivatives are 0."""
     first, middle = keys.values[:, 0], keys.values[:, len(keys.frames) // 2]
     if (np.abs(first - middle) > _NO_ROUNDING * (1.0 + np.abs(middle))).any():
@@ -145,7 +73,7 @@ def _is_still(keys: ComponentKeys) -> bool:
         return False
     ranges = np.ptp(keys.values, axis=1)
     rounding = np.spacing(np.maximum(np.abs(keys.values[:, :1]), 1e-30).astype(np.float32))[:, 0]
-    if (ranges > rounding).any() or keys.spline.is_interrupted:
+    if (ranges > rounding).any() or keys.is_interrupted:
         return False
     if keys.incoming is None or keys.outgoing is None:
         return True
@@ -160,7 +88,7 @@ def _are_at(frames: Float32Array, others: Float32Array) -> BoolArray:
     return mask
 
 
-def _at_common_frames(scope: Scope, keys_of_components: Sequence[ComponentKeys]) -> list[ComponentKeys]:
+def _at_common_frames(scope: Scope, keys_of_components: Sequence[ChannelKeys]) -> list[ChannelKeys]:
     """Add keys on the existing curves, so that all components have keys at the same frames."""
     if len(keys_of_components) <= 1:
         return list(keys_of_components)
@@ -172,7 +100,7 @@ def _at_common_frames(scope: Scope, keys_of_components: Sequence[ComponentKeys])
     return [_with_keys_at(keys, frames[keys.may_have(frames)]) for keys in keys_of_components]
 
 
-def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
+def _with_keys_at(keys: ChannelKeys, frames: Float32Array) -> ChannelKeys:
     """Return keys at exactly these frames, on the curves of the given keys. Values are constant outside the keys.
 
     Keys that are too close to one of the frames are moved to that frame.
@@ -197,7 +125,7 @@ def _with_keys_at(keys: ComponentKeys, frames: Float32Array) -> ComponentKeys:
     return replace(keys, frames=frames, values=values, incoming=incoming, outgoing=outgoing)
 
 
-def _on_pieces(keys: ComponentKeys, at: Float64Array, piece: IndexArray) -> tuple[Float64Array, Float64Array]:
+def _on_pieces(keys: ChannelKeys, at: Float64Array, piece: IndexArray) -> tuple[Float64Array, Float64Array]:
     """Return the values and derivatives at the frames, each on the piece after the given key, shape (components, n).
 
     Key -1 stands for the piece before the first key.

@@ -6,14 +6,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ....interp.rotations.equivalent import Maps
 from ...errors import Finding
+from ...fcurves.frames import rows_of
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
 from ...records import record
+from .sample_frames import nearest_rows
+from .track_splines import TrackSpline
 
 AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
 Owner = TypeVar("Owner")
@@ -41,37 +45,49 @@ class ComposedKeys:
         """Return whether the handles of the animator's keys play the motion."""
         return bool(self.handle_keys)
 
-    @property
-    def samples(self) -> int:
-        """Return the total number of generated linear keys in all channels."""
-        return sum(keys.generated_count for keys in self.channel_keys if keys.incoming is None)
-
-    @property
-    def curve_keys(self) -> int:
-        """Return the total number of generated Bezier keys in all channels."""
-        return sum(keys.generated_count for keys in self.channel_keys if keys.incoming is not None)
-
 
 @record()
 class ChannelKeys:
     """All keys, both generated and the animator's own, of baked channels that were keyed at the same frames."""
 
     components: list[int]
+    own_frames: Float32Array
+    """Frames of the animator's keys, shape (k,). Empty if the bake creates the F-curves."""
     frames: Float32Array
-    """Ascending frames, shape (n,)."""
-    values: Float32Array
-    """Values, shape (components, n)."""
-    rows: IndexArray
-    """Rows of the animator's keys, shape (k,)."""
-    begins_segment: BoolArray
-    """Mask of the animator's keys that begin a segment played by Blender, shape (k,), always False for the last key."""
+    """Ascending frames of all keys, shape (n,)."""
+    values: Float64Array
+    """Values of all keys, shape (components, n)."""
     incoming: Float64Array | None = None
     """Derivatives per frame before each key, shape (components, n). If None, the keys are linear."""
     outgoing: Float64Array | None = None
     maps: Maps | None = None
     """Factors and terms, shape (components, k), that map the values of the animator's keys to equivalent values on the
     curves. If None, the values on the curves are unchanged."""
+    spline: TrackSpline | None = None
+    """The spline of the channels. If None, Blender plays no segment between the animator's keys."""
     per_component: ClassVar = ("values", "incoming", "outgoing", "maps")
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Return whether Blender plays any segment between the animator's keys."""
+        return self.spline is not None and self.spline.is_interrupted
+
+    @cached_property
+    def rows(self) -> IndexArray:
+        """Return the rows of the animator's keys, shape (k,)."""
+        return nearest_rows(self.own_frames, self.frames)
+
+    @cached_property
+    def begins_segment(self) -> BoolArray:
+        """Return a mask of the animator's keys that begin a segment played by Blender, shape (k,).
+
+        The mask is False for the last key.
+        """
+        if self.spline is None or not self.is_interrupted:
+            return np.zeros(len(self.own_frames), dtype=np.bool_)
+        begins_segment = self.spline.begins_segment[rows_of(self.own_frames, self.spline.frames)].copy()
+        begins_segment[-1:] = False
+        return begins_segment
 
     @property
     def count(self) -> int:
@@ -81,7 +97,7 @@ class ChannelKeys:
     @property
     def generated_count(self) -> int:
         """Return the total number of generated keys in all components."""
-        return len(self.components) * (len(self.frames) - len(self.rows))
+        return len(self.components) * (len(self.frames) - len(self.own_frames))
 
     @property
     def holds_outside(self) -> bool:
@@ -93,6 +109,44 @@ class ChannelKeys:
         """Return a value that is equal for keys that `stacked` can concatenate."""
         arrays = (self.frames, self.rows, self.begins_segment)
         return *(array.tobytes() for array in arrays), self.incoming is None, self.maps is None
+
+    def take(self, columns: BoolArray | IndexArray) -> ChannelKeys:
+        """Return the keys in the given columns."""
+        return replace(
+            self,
+            frames=self.frames[columns],
+            values=self.values[:, columns],
+            incoming=None if self.incoming is None else self.incoming[:, columns],
+            outgoing=None if self.outgoing is None else self.outgoing[:, columns],
+        )
+
+    def of(self, rows: list[int]) -> ChannelKeys:
+        """Return the keys of the components in the given rows."""
+        return replace(
+            self,
+            components=[self.components[row] for row in rows],
+            values=self.values[rows],
+            incoming=None if self.incoming is None else self.incoming[rows],
+            outgoing=None if self.outgoing is None else self.outgoing[rows],
+            maps=None if self.maps is None else Maps(*(numbers[rows] for numbers in self.maps)),
+        )
+
+    def may_have(self, frames: Float32Array) -> BoolArray:
+        """Return a mask of the frames where the components may have keys.
+
+        The mask is true at the animator's keys, and at all frames outside the segments played by Blender. If Blender
+        plays the first or last segment, it also plays the motion before the first or after the last key.
+        """
+        if self.spline is None or not self.is_interrupted:
+            return np.ones(len(frames), dtype=np.bool_)
+        begins_segment = self.spline.begins_segment[:-1]
+        row = np.searchsorted(self.spline.frames, frames, side="right") - 1
+        is_blenders = np.concatenate((begins_segment[:1], begins_segment, begins_segment[-1:]))[row + 1]
+        mask: BoolArray = ~is_blenders
+        is_bound = np.concatenate(([False], begins_segment)) != np.concatenate((begins_segment, [False]))
+        for key_frames in (self.own_frames, self.spline.frames[is_bound]):
+            mask[nearest_rows(key_frames, frames)] = True
+        return mask
 
 
 @record()

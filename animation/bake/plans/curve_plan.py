@@ -17,8 +17,8 @@ from ...fcurves.keyframes import Float64Array
 from ...records import record
 from ...store.tracks import Track
 from .bezier_cycles import BezierKeys, with_cycles
-from .component_keys import ComponentKeys, by_own_frames, united_channel_keys
-from .composed_keys import ComposedKeys
+from .component_keys import by_own_frames, united_channel_keys
+from .composed_keys import ChannelKeys, ComposedKeys
 from .linear_extrapolation import extrapolates, rests_at_ends
 from .protocol import Plan, Results, Scope
 from .sample_frames import APART
@@ -56,7 +56,7 @@ class CurvePlan(Plan):
         """Compose the keys of the fitted curves."""
         notes: list[Finding] = []
         error = 0.0
-        keys_of_components: list[ComponentKeys] = []
+        keys_of_components: list[ChannelKeys] = []
         for spline in self.splines:
             fit = next(results.curve_fits)
             notes += [] if fit.reached else [_note_on_miss(self.scope.track, fit, spline)]
@@ -64,7 +64,7 @@ class CurvePlan(Plan):
             keys_of_components += self._keys(spline, fit)
         return ComposedKeys(united_channel_keys(self.scope, keys_of_components), notes=notes, error=error)
 
-    def _keys(self, spline: TrackSpline, fit: Fit) -> list[ComponentKeys]:
+    def _keys(self, spline: TrackSpline, fit: Fit) -> list[ChannelKeys]:
         """Return the keys of a spline's components, grouped by common frames."""
         values = spline.values
         maps = _continuous_maps(fit, spline, self.representation)
@@ -101,38 +101,38 @@ class CurvePlan(Plan):
 
     def _component_keys(
         self, spline: TrackSpline, curves: BezierKeys, rows: list[int], maps: Maps | None
-    ) -> list[ComponentKeys]:
+    ) -> list[ChannelKeys]:
         """Return the curves as keys of the spline's components in `rows`, grouped by the animator's keys."""
         components = [spline.components[row] for row in rows]
         result = []
         for group, own_frames in by_own_frames(self.scope, components):
             own_rows = np.searchsorted(spline.frames, own_frames)
             own_maps = None if maps is None else Maps(*(numbers[own_rows][:, rows].T[group] for numbers in maps))
-            keys = ComponentKeys(
+            keys = ChannelKeys(
                 [components[place] for place in group],
                 own_frames,
-                spline,
                 curves.frames,
                 curves.values[group],
                 curves.incoming[group],
                 curves.outgoing[group],
                 own_maps,
+                spline,
             )
             if spline.is_interrupted:
                 result.append(keys.take(keys.may_have(keys.frames)))
             elif self.is_extrapolated and len(own_frames):
-                result += [self._extrapolated(keys.of([row])) for row in range(len(group))]
+                result += [self._extrapolated(keys.of([row]), spline) for row in range(len(group))]
             else:
                 result.append(keys)
         return result
 
-    def _extrapolated(self, keys: ComponentKeys) -> ComponentKeys:
+    def _extrapolated(self, keys: ChannelKeys, spline: TrackSpline) -> ChannelKeys:
         """Add keys at the ends of the sampled range to a component with linear extrapolation."""
         (component,) = keys.components
         if self.scope.track.extrapolation(component) != "LINEAR" or len(keys.frames) < 2:
             return keys
         low, high = self.scope.sampling.low, self.scope.sampling.high
-        rests_at_first, rests_at_last = rests_at_ends(keys.spline)
+        rests_at_first, rests_at_last = rests_at_ends(spline)
         assert keys.incoming is not None
         assert keys.outgoing is not None
         before, after = float(keys.frames[0]) - low, high - float(keys.frames[-1])
@@ -195,7 +195,7 @@ def _fitted_curves(fit: Fit, spline: TrackSpline, values: Float64Array, rows: li
     return BezierKeys(frames[order], *values_and_slopes)
 
 
-def _with_line(keys: ComponentKeys, row: int, length: float, slope: float) -> ComponentKeys:
+def _with_line(keys: ChannelKeys, row: int, length: float, slope: float) -> ChannelKeys:
     """Add a key to a component, on a straight line before the first key (`row` 0) or after the last key (`row` -1).
 
     `length` is in frames, negative before the first key. `slope` is per frame.

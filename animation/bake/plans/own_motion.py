@@ -41,7 +41,7 @@ class TrackInput(ChosenTrack):
 
     own: OwnChannels
     settings: Settings
-    """The track's settings with the options."""
+    """The track's settings before the bake."""
     function: FrameFunction | None
     """The frame function that retimes the track."""
     is_completed: bool

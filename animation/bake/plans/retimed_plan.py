@@ -9,7 +9,6 @@ animator's values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -21,8 +20,8 @@ from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.table.track_records import Options
 from ...store.tracks import Track
-from .component_keys import ComponentKeys, by_own_frames, united_channel_keys
-from .composed_keys import ComposedKeys
+from .component_keys import by_own_frames, united_channel_keys
+from .composed_keys import ChannelKeys, ComposedKeys
 from .function_jumps import frames_around_jumps
 from .own_motion import OwnChannels
 from .protocol import Evaluation, Plan, Results, Scope
@@ -113,14 +112,13 @@ class RetimedSamplePlan(Plan):
 
     def compose(self, results: Results) -> ComposedKeys:
         """Compose the keys of the retimed motion."""
-        keys_of_components: list[ComponentKeys] = []
+        keys_of_components: list[ChannelKeys] = []
         for sampled in self.splines:
             spline, values = sampled.spline, next(results.values)[sampled.rows].T
-            # Segments played by Blender are retimed too.
-            timed = replace(spline, begins_segment=np.zeros(len(spline.frames), dtype=np.bool_))
             for rows, own_frames in by_own_frames(self.scope, spline.components):
                 components = [spline.components[row] for row in rows]
-                keys_of_components.append(ComponentKeys(components, own_frames, timed, sampled.frames, values[rows]))
+                # Segments played by Blender are retimed too, so they are not Blender's in the keys.
+                keys_of_components.append(ChannelKeys(components, own_frames, sampled.frames, values[rows]))
         return ComposedKeys(united_channel_keys(self.scope, keys_of_components))
 
 

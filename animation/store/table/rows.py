@@ -78,7 +78,7 @@ NO_ROWS = np.empty(0, dtype=ROW)
 
 def joined(parts: Iterable[npt.NDArray[np.void]], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
     """Concatenate arrays of records. NumPy would compare their types field by field."""
-    return np.frombuffer(bytearray().join(part.data for part in parts), dtype)
+    return np.frombuffer(bytearray().join(part.tobytes() for part in parts), dtype)
 
 
 def columns(records: npt.NDArray[np.void]) -> Columns:

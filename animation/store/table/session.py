@@ -59,12 +59,15 @@ class KnownRows:
     def add(self, rows: Rows) -> None:
         """Add the rows whose identities are unknown."""
         identities, first = np.unique(rows["identity"], return_index=True)
-        is_new = self.find(identities) < 0
-        identities, first = identities[is_new], first[is_new]
+        self._append(rows, first[self.find(identities) < 0])
+
+    def _append(self, rows: Rows, at: _Places) -> None:
+        """Add the rows with the indices `at`, whose identities are unknown, distinct and ascending."""
+        identities = rows["identity"][at]
         start, end = len(self), len(self) + len(identities)
         if end > len(self._rows):
             self._rows = np.concatenate((self._rows[:start], np.empty(end, dtype=ROW)))
-        self._rows[start:end] = rows.take(first)
+        self._rows[start:end] = rows.take(at)
         if len(self._recent) + len(identities) <= _MOST_RECENT + len(self._places) // 4:
             self._recent.update(zip(identities.tolist(), range(start, end), strict=True))
             return
@@ -87,16 +90,17 @@ class KnownRows:
         while len(to_identify):
             identities[to_identify] = [zlib.crc32(contents[row], serials[row]) for row in to_identify.tolist()]
             # Rows may share an identity only if they are equal.
-            _, first, number = np.unique(identities, return_index=True, return_inverse=True)
+            distinct, first, number = np.unique(identities, return_index=True, return_inverse=True)
             is_valid = are_assignable(identities) & (words == words[first[number]]).all(axis=1)
-            at = self.find(identities)
+            at = self.find(distinct)
             # The first word is the identity itself.
-            is_valid[at >= 0] &= (words[at >= 0, 1:] == _words(self[at[at >= 0]])[:, 1:]).all(axis=1)
+            is_known = (at >= 0)[number]
+            is_valid[is_known] &= (words[is_known, 1:] == _words(self[at[number[is_known]]])[:, 1:]).all(axis=1)
             to_identify = np.flatnonzero(~is_valid)
             for row in to_identify.tolist():
                 serials[row] += 1
         rows["identity"] = identities
-        self.add(rows)
+        self._append(rows, first[at < 0])
 
 
 def _words(rows: Rows) -> npt.NDArray[np.uint32]:
