@@ -300,15 +300,6 @@ def baked_library(animation, library) -> str:
     return library
 
 
-@pytest.mark.parametrize("verb", ["bake", "enable", "free", "restore", "remove", "apply"])
-def test_linked_objects_are_refused(animation, baked_library, verb: str) -> None:
-    item = load(baked_library, link=True)
-    before = action_bits(item.animation_data.action)
-    with pytest.raises(animation.AnimationError, match=r'"Ball": the data is linked\. Make a library override'):
-        getattr(animation, verb)(item)
-    assert action_bits(item.animation_data.action) == before
-
-
 def test_a_linked_action_on_a_local_object_is_refused(animation, library) -> None:
     action = load(library, link=True).animation_data.action
     item = new_object("Local")

@@ -28,10 +28,8 @@ from tests.animation.locations import keyed as keyed_location
 from tests.animation.random_tracks import mixed, parametrised
 from tests.animation.rotations import (
     ALL_PARAMETERS,
-    channels_at,
     keyed,
     quaternion_at,
-    quaternion_of,
     rotations_near_each_other,
     values_of,
 )
@@ -114,26 +112,6 @@ def test_further_bakes_and_blenders_own_update_give_the_same_bits(animation, mod
     for fcurve in fcurves(thing):
         fcurve.update()
     assert differences(curves, snapshot(thing)) == []
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) -> None:
-    path, width = rotation_path(mode), 4 if mode in MODES[:2] else 3
-    thing = new_object("Thing", mode)
-    dice = random.Random(9)
-    for index in range(width):
-        frames = [0, *sorted(dice.sample(range(2, 38), 3)), 40]
-        rows = [(frame, (dice.uniform(0.1, 1.0),) * width) for frame in frames]
-        key(thing, path, rows, channels=[index])
-    before = snapshot(thing)
-    animation.bake(thing, output="CURVES", keep_look=False)
-    curves_played = [channels_at(thing, path, width, frame) for frame in places(0, 40)]
-    animation.bake(thing, step=0.1)
-    for frame, row in zip(places(0, 40), curves_played, strict=True):
-        exact = quaternion_at(thing, frame)
-        assert reference.apart(quaternion_of(mode, row), exact) <= TOLERANCE + 1e-4 * DEGREE, frame
-    animation.restore(thing)
-    assert differences(before, snapshot(thing), identities=False) == []
 
 
 @pytest.mark.parametrize(("mode", "cycle"), each_once(MODES, ["REPEAT", "LOOP"]))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
+from tests.all_pairs import all_pairs
 from tests.animation.action_users import linked
 from tests.animation.curves import (
     MODES,
@@ -486,8 +487,9 @@ def test_a_key_below_a_track_that_is_off_moves_from_the_exact_motion(scene, on_p
     assert np.abs(seen(child, 20) - target).max() < NEAR
 
 
-@pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", "CURVES", ""])
-def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, spot, output):
+@pytest.mark.parametrize(("output", "writes"), all_pairs(["HANDLES", "SAMPLES", "CURVES", ""], [False, True]))
+def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, spot, output, writes):
+    """A key that was moved in space first keeps its new values."""
     item = moving()
     if output:
         animation.enable(item, keep_look=False)
@@ -496,6 +498,9 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
     before = seen(item, 20)
     held = on_path.dragged_point.movable_point(spot(item, 20)).track
     assert held.room == (1, 50)
+    if writes:
+        before = np.array((5.0, -1.0, 2.0))
+        held.write(before)
     for frame in (25, 40, 35):
         held.move_to(frame)
         held.play()
@@ -506,26 +511,11 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
         assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
         # The result is the same as with keys that existed from the start.
         twin = new_object("Twin")
-        key(twin, "location", [(1, (0, 0, 0)), (35, (4, 1, 2)), (50, (0, 3, 0))])
+        key(twin, "location", [(1, (0, 0, 0)), (35, tuple(before)), (50, (0, 3, 0))])
         animation.enable(twin, keep_look=False)
         animation.bake(twin, output=output)
         for frame in range(1, 51, 3):
             assert np.abs(seen(item, frame) - seen(twin, frame)).max() < NEAR
-
-
-@pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", "CURVES", ""])
-def test_a_key_keeps_its_new_values_when_it_moves_in_time(scene, on_path, animation, spot, output):
-    item = moving()
-    if output:
-        go_live(animation, item, output=output)
-    held = on_path.dragged_point.movable_point(spot(item, 20)).track
-    held.write(np.array((5.0, -1.0, 2.0)))
-    held.move_to(23)
-    held.play()
-    assert np.abs(seen(item, 23) - (5.0, -1.0, 2.0)).max() < NEAR
-    assert track_keys(animation, item, "location").frames.tolist() == [1, 23, 50]
-    if output:
-        assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
 
 
 @pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", ""])

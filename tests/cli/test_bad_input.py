@@ -14,7 +14,7 @@ import pytest
 from mathutils import Vector
 
 from tests.animation.action_users import push_down, with_slots
-from tests.animation.curves import HAS_SLOTS, action_bits, curve, fcurves
+from tests.animation.curves import HAS_SLOTS, curve, fcurves
 from tests.animation.layered import give_layer
 from tests.cli.scenes import key_count, linked_from, load, names_in, save, state, thing
 from tests.cli.tool import refused
@@ -249,26 +249,6 @@ def test_too_many_samples_are_refused_unless_the_limit_is_raised(tcb, walk):
     assert tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.02", "--sample-limit", "99999").status == 0
 
 
-def key_counts(file: Path, action: str) -> set[int]:
-    """Return the number of keys on each curve of an action in the file. The file is opened."""
-    load(file)
-    return {len(state["co"]) // 8 for state in action_bits(bpy.data.actions[action])}
-
-
-@pytest.mark.parametrize("more", [["--objects", "Hat"], ["--enable"]])
-def test_what_only_nla_strips_animate_is_baked_and_removed(tcb, walk, more: list[str]):
-    load(walk)
-    name = push_down(thing("Hat", "location")).action.name
-    save(walk)
-    before = key_counts(walk, name)
-    assert tcb("bake", walk, "--in-place", *more).status == 0
-    assert key_counts(walk, name) == {40}
-    (line,) = tcb("info", walk, "--objects", "Hat", "--json").lines
-    assert [(row["action"], row["tracks"][0]["samples"]) for row in line["animated"]] == [(name, 108)]
-    assert tcb("remove", walk, "--in-place", "--objects", "Hat").status == 0
-    assert key_counts(walk, name) == before
-
-
 @with_slots
 def test_a_dry_run_lists_the_tracks_of_each_strip(tcb, walk):
     load(walk)
@@ -287,23 +267,6 @@ def test_a_dry_run_lists_the_tracks_of_each_strip(tcb, walk):
     ]
 
 
-def test_a_file_saved_in_tweak_mode_lets_other_verbs_work_on_the_strip(tcb, walk):
-    load(walk)
-    data = bpy.data.objects["Hips"].animation_data
-    action, data.action = data.action, None
-    track = data.nla_tracks.new()
-    strip = track.strips.new("Walk", 1, action)
-    strip.select = True
-    data.nla_tracks.active = track
-    save(walk)
-    arguments = ("velocities", walk, "--objects", "Hips", "--in-place")
-    assert refused(tcb(*arguments), "Enter tweak mode on a strip first (in Python: animation_data.use_tweak_mode)")
-    load(walk)
-    bpy.data.objects["Hips"].animation_data.use_tweak_mode = True
-    save(walk)
-    assert tcb(*arguments).status == 0
-
-
 @pytest.mark.parametrize(("locked", "status"), [(("Hips", "Head"), 1), (("Hips",), 3), ((), 0)])
 @pytest.mark.parametrize("verb", ["bake", "apply", "remove", "velocities"])
 def test_a_file_fails_if_none_of_its_tracks_can_be_processed_and_has_faults_if_some_can(
@@ -317,23 +280,6 @@ def test_a_file_fails_if_none_of_its_tracks_can_be_processed_and_has_faults_if_s
     ran = tcb(verb, walk, "--output", tmp_path / "out.blend", "--json")
     assert (ran.status, ran.lines[0]["status"]) == (status, {0: "done", 1: "failed", 3: "faults"}[status])
     assert (tmp_path / "out.blend").exists() == (status != 1)
-
-
-@with_slots
-def test_an_nla_strip_that_can_not_be_baked_is_a_fault(tcb, walk):
-    load(walk)
-    push_down(thing("Hat", "location")).action_slot = None
-    save(walk)
-    assert refused(tcb("bake", walk, "--in-place", "--objects", "Hat"), '"Hat"', "has no F-curves for this datablock")
-
-
-@with_slots
-def test_an_action_without_a_slot_is_refused_and_the_others_baked(tcb, walk):
-    load(walk)
-    bpy.data.objects["Head"].animation_data.action_slot = None
-    save(walk)
-    assert refused(tcb("bake", walk, "--in-place"), '"Head"', "slot", status=FAULTS)
-    assert state(walk) == "baked"
 
 
 @pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no layers")
@@ -371,20 +317,6 @@ def test_a_linked_object_asked_for_by_name_is_refused(tcb, walk, tmp_path):
     (line,) = tcb("info", file, "--json").lines
     blocked = {track["blocked"]["code"] for each in line["animated"] if each["linked"] for track in each["tracks"]}
     assert blocked == {"LINKED"}
-
-
-@pytest.mark.parametrize("options", [(), ("--objects", "Hips")])
-def test_an_override_of_a_linked_object_is_baked(tcb, walk, tmp_path, options):
-    linked_from(walk, tmp_path / "shot.blend")
-    override = bpy.data.objects["Hips"].override_create()
-    bpy.context.scene.collection.objects.link(override)
-    file = save(tmp_path / "shot.blend")
-    ran = tcb("bake", file, "--in-place", *options)
-    note = f'{file}: note: "Hips": the linked action "HipsAction" is unchanged. A local copy is now used'
-    assert (ran.status, ran.errors, ran.notes) == (0, [], [f"tcb: {note}"])
-    load(file)
-    baked = next(item for item in bpy.data.objects if item.name == "Hips" and item.library is None)
-    assert len(curve(baked, "location").keyframe_points) == 40
 
 
 def test_a_missing_library_is_a_fault_and_info_lists_it(tcb, walk, tmp_path):

@@ -100,19 +100,6 @@ def test_velocities_go_into_the_file(tcb, walk, tmp_path):
     assert curve(bpy.data.objects["Head"], '["tcb_rotation_angular_velocity"]', 2) is not None
 
 
-def test_velocities_are_taken_away_after_tcb_was_removed_too(tcb, walk, tmp_path):
-    for arguments in (("velocities",), ("remove",), ("velocities", "--remove")):
-        ran = tcb(arguments[0], walk, "--in-place", *arguments[1:])
-        assert (ran.status, ran.errors) == (0, [])
-    load(walk)
-    hips = bpy.data.objects["Hips"]
-    assert not [name for name in list(hips.keys()) if name.startswith(("tcb_location", "tcb_rotation"))]
-    assert not [c for c in fcurves(hips) if "tcb_" in c.data_path]
-    ran = tcb("velocities", walk, "--in-place", "--remove")
-    assert (ran.status, ran.errors, ran.out) == (0, [], "")
-    assert "no velocities to remove" in ran.err
-
-
 def test_velocities_report_a_named_object_that_is_not_tcb(tcb, plain_walk, tmp_path):
     assert tcb("enable", plain_walk, "--plain", "--objects", "Hips", "--in-place").status == 0
     arguments = ("--objects", "Hips", "--objects", "Head", "--output", tmp_path / "x.blend", "--json")

@@ -28,20 +28,6 @@ def test_remove_gives_the_curves_back_to_the_bit(tcb, plain_walk):
     assert bits_in(walk, "Hips") == before
 
 
-def test_remove_unlocks_a_bake_whose_table_is_gone(tcb, walk):
-    tcb("bake", walk, "--in-place")
-    load(walk)
-    bpy.data.objects["Hips"].animation_data.action.pop("tcb_animation")
-    save(walk)
-    refused = tcb("free", walk, "--in-place", "--objects", "Hips")
-    assert (refused.status, "table is missing" in refused.err) == (1, True)
-    ran = tcb("remove", walk, "--in-place", "--objects", "Hips")
-    assert ran.status == 0
-    assert any("table is missing" in note for note in ran.notes)
-    assert state(walk) == "as keyed"
-    assert not any(fcurve.lock for fcurve in fcurves(bpy.data.objects["Hips"]))
-
-
 def test_restore_takes_samples_away_and_keeps_the_tracks_tcb(tcb, walk):
     before = bits_in(walk, "Hips")
     tcb("bake", walk, "--in-place")

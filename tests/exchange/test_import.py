@@ -635,16 +635,6 @@ def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> No
     assert said_of_it == [({"WARNING"}, "Import canceled. All changes were undone")]
 
 
-def test_an_import_is_one_undo_step(scene, tmp_path: Path) -> None:
-    path = save(tmp_path / "one.3ds", scene_of(b"One"))
-    bpy.ops.ed.undo_push(message="set up")
-    before = everything()
-    bpy.ops.import_anim.tcb_3ds("EXEC_DEFAULT", True, filepath=path)
-    assert everything() != before
-    bpy.ops.ed.undo()
-    assert everything() == before
-
-
 @pytest.mark.parametrize(
     ("target", "is_by_hand", "times"), [("CREATE", True, 1), ("CREATE", False, 0), ("MATCH", True, 0)]
 )

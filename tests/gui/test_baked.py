@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from .conftest import PICTURES, settle, turns, wait_for
-from .graphical import place
 from .rig import RIG_CURVES, make_rig
 
 BAKED = """
@@ -247,45 +246,3 @@ def test_a_key_inserted_on_baked_and_free_bones_goes_to_the_free_one(character: 
     character.shot(PICTURES / f"baked_keyed_{keys[0]}.png")
     assert bits(character, 0, 1) == baked
     assert bits(character, 2) != free
-
-
-ROW = """
-a = area('DOPESHEET_EDITOR')
-r = region(a, 'CHANNELS')
-result = (r.x + r.width - 9, win().height - (r.y + r.height) + 30, r.x + 80)
-"""
-
-
-def test_clicks_on_padlocks_unlock_nothing(character: Any) -> None:
-    """Click the padlocks of a bone's group and of its first channel."""
-    character.run(f"""{RIG_CURVES}
-next(c for c in fcurves() if '"Bone 0"' in c.data_path).group.show_expanded = True
-""")
-    open_editor(character, DOPE_SHEET)
-    baked = bits(character, 0)
-    character.shot(PICTURES / "baked_padlocks.png")
-    right, top, _ = character.run(ROW)
-    for row in (3, 3, 4, 4):
-        character.run(FORGET)
-        character.click((right, top + row * 20))
-        said = messages(character)
-        assert character.run(LOCKS) == [LOCKED, LOCKED, FREE], row
-        assert [line for line in said if "locked again" in line], row
-    character.shot(PICTURES / "baked_padlocks_clicked.png")
-    assert bits(character, 0) == baked
-
-
-@pytest.mark.parametrize("kind", ["VIEW_3D", "GRAPH_EDITOR"])
-def test_the_toggle_of_each_tab_frees_what_is_selected(character: Any, kind: str) -> None:
-    choose(character, 0)
-    if kind == "GRAPH_EDITOR":
-        open_editor(character, GRAPH_EDITOR)
-    character.open_sidebar(kind, "TCB")
-    character.shot(PICTURES / f"baked_tab_{kind.lower()}.png")
-    character.click(place(character.buttons(kind), "tcb.free("))
-    settle(character)
-    assert character.run(LOCKS) == [FREE, LOCKED, FREE]
-    lengths = character.run(
-        f"{RIG_CURVES}\nresult = sorted({{len(c.keyframe_points) for c in fcurves() if '\"Bone 0\"' in c.data_path}})"
-    )
-    assert lengths == [4]

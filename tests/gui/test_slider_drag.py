@@ -61,19 +61,6 @@ def hold(window: Any, at: Any, steps: int) -> None:
     settle(window)
 
 
-def test_escape_gives_keys_with_different_numbers_every_bit_back(window):
-    _, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
-    before, played = state(window), window.run(PLAYED)
-    for name in ("tension", "bias", "ease_to", "tension"):
-        given = parameter(window, name)
-        hold(window, place(buttons, f"tcb.{name}"), 8)
-        assert len(set(parameter(window, name).values())) == 1
-        assert window.run(PLAYED) != played
-        take_back(window)
-        assert state(window) == before
-        assert parameter(window, name) == given
-
-
 def test_escape_and_the_release_that_wait_while_blender_is_busy_are_still_an_escape(window):
     _, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
     before = state(window)

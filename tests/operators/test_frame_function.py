@@ -9,17 +9,6 @@ import pytest
 from tests.panels.layouts import drawn
 
 
-def test_the_track_shown_is_played_backwards_in_one_undo_step(keyed, curve):
-    keyed("Cube")
-    bpy.context.preferences.edit.use_global_undo = True
-    bpy.ops.ed.undo_push(message="before")
-    assert bpy.ops.tcb.frame_function("EXEC_DEFAULT", True, level="TRACK", shape="REVERSE") == {"FINISHED"}
-    made = curve(bpy.data.objects["Cube"], 'tcb_tracks["location"].frame')
-    assert (made.evaluate(1), made.evaluate(31)) == pytest.approx((31.0, 1.0))
-    bpy.ops.ed.undo()
-    assert curve(bpy.data.objects["Cube"], 'tcb_tracks["location"].frame') is None
-
-
 @pytest.mark.parametrize("level", ["TRACK", "OBJECT", "SCENE"])
 def test_at_each_level_it_comes_and_goes(keyed, curve, scene, level):
     cube = keyed("Cube")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relax in the interface: on selected keys, with reports, and with one undo step."""
+"""Relax in the interface: on selected keys, with reports."""
 
 from __future__ import annotations
 
@@ -41,16 +41,6 @@ def test_without_a_selected_key_it_says_what_to_select(foot, choose):
     with pytest.raises(RuntimeError, match="Select the keys to adjust"):
         bpy.ops.tcb.relax(condition="ABOVE")
     assert differences(before, snapshot(foot)) == []
-
-
-def test_one_undo_takes_it_back(foot, choose):
-    choose(foot, "location", 20, 30)
-    bpy.ops.ed.undo_push(message="before")
-    before = snapshot(foot)
-    bpy.ops.tcb.relax("EXEC_DEFAULT", True, condition="ABOVE")
-    assert differences(before, snapshot(foot)) != []
-    bpy.ops.ed.undo()
-    assert differences(before, snapshot(bpy.data.objects["Foot"])) == []
 
 
 def test_where_it_holds_there_is_nothing_to_do(foot, choose):

@@ -77,20 +77,6 @@ def test_generated_keys_that_are_selected_are_not_meant(keyed, choose, editor, n
         bpy.ops.tcb.key_drag(parameter="bias", amount=0.5)
 
 
-def test_parameters_add_no_rows_to_the_editors(keyed, choose, editor, tcb_animation):
-    cube = keyed("Cube")
-
-    def rows():
-        return [(c.data_path, c.array_index) for c in tcb_animation.animation.fcurves.channels.channels_of(cube)]
-
-    before = rows()
-    choose(cube, "location", 1, 31)
-    with editor("DOPESHEET"):
-        bpy.ops.tcb.key_set(tension=0.5, ease_to=0.25)
-    bpy.ops.tcb.bake()
-    assert rows() == before
-
-
 def test_bones_materials_and_shared_actions_are_found_by_their_curves(posed, keyed, choose, editor, numbers):
     choose(posed, 'pose.bones["right"].rotation_euler', 21)
     with editor("DOPESHEET"):

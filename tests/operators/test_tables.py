@@ -117,17 +117,6 @@ def test_without_an_active_bone_the_selected_bone_of_another_armature_is_importe
     assert bpy.data.objects["Active"].animation_data is None
 
 
-def test_an_import_is_one_undo_step(keyed, curve, table_file):
-    keyed("Cube")
-    bpy.context.preferences.edit.use_global_undo = True
-    bpy.ops.ed.undo_push(message="before")
-    # Called by a script, an operator adds an undo step only if the second argument is true.
-    bpy.ops.import_anim.tcb_table("EXEC_DEFAULT", True, filepath=table_file("frame,scale[0]\n1,1\n2,2"))
-    assert curve(bpy.data.objects["Cube"], "scale") is not None
-    bpy.ops.ed.undo()
-    assert curve(bpy.data.objects["Cube"], "scale") is None
-
-
 @pytest.mark.parametrize(
     ("menu", "operator"),
     [("TOPBAR_MT_file_import", "import_anim.tcb_table"), ("TOPBAR_MT_file_export", "export_anim.tcb_table")],
