@@ -109,7 +109,6 @@ def _input_files(parser: argparse.ArgumentParser, given: argparse.Namespace) -> 
 
 
 def _check_destination(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
-    """Reject missing and contradicting destinations."""
     if given.output is None and not given.in_place:
         parser.error(
             rpt_("there is no destination for the result. Use --output DIR or FILE, or --in-place to replace the files")
@@ -176,7 +175,6 @@ def _targets_in_folder(
 
 
 def _relative(parser: argparse.ArgumentParser, file: Path, folder: str) -> Path:
-    """Return the path of a file relative to the folder."""
     try:
         return Path(os.path.abspath(file)).relative_to(os.path.abspath(folder))
     except ValueError:

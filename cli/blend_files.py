@@ -177,7 +177,7 @@ def save(
             _write(temporary, source, in_place)
         else:
             temporary.write_bytes(content)
-            _force_to_disk(temporary)
+        _force_to_disk(temporary)
         if target.exists():
             _take_over_rights(target, temporary)
         if in_place and version_of_status(target.stat()) != source.version:
@@ -237,7 +237,6 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
         folder = temporary.parent
         free, why = _free_space(folder), reports_in(error)
         raise unusable("BLENDER_DID_NOT_WRITE", folder, free, why) from error
-    _force_to_disk(temporary)
 
 
 def _force_to_disk(path: Path) -> None:

@@ -37,8 +37,9 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     linked: dict[bpy.types.ID, None] = {}
     reasons_not_read: dict[bpy.types.ID, tuple[Finding, ...]] = {}
     names = job.given.objects
-    datablocks_by_object = [(obj, animation.of_object(obj)) for obj in matching_objects(names, outcome)]
-    for obj, datablocks in datablocks_by_object if names else [(None, _of_file())]:
+    requested = matching_objects(names, outcome) if names else [None]
+    for obj in requested:
+        datablocks = _of_file() if obj is None else animation.of_object(obj)
         to_process = [datablock for datablock in datablocks if has_work(datablock, job.work)]
         for datablock in to_process:
             (chosen if datablock.library is None else linked)[datablock] = None
@@ -62,10 +63,13 @@ def _of_file() -> list[bpy.types.ID]:
 
 
 def matching_objects(patterns: Sequence[str], outcome: Outcome) -> list[bpy.types.Object]:
-    """Return the objects that match any pattern. A pattern selects linked objects only if it matches no local object.
+    """Return the objects that match any pattern, or all objects without patterns.
 
-    A pattern without a match adds a note. If no pattern matches, the file needs no processing.
+    A pattern selects linked objects only if it matches no local object. A pattern without a match adds a note. If no
+    pattern matches, the file needs no processing.
     """
+    if not patterns:
+        return list(bpy.data.objects)
     objects: dict[bpy.types.Object, None] = {}
     unmatched = []
     for pattern in patterns:

@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The outcome of processing a file, its status, and the exit status of the command."""
+"""The outcome of processing a file: its status, the exit status of the command, and its text and JSON.
+
+Results go to standard output, as one line per file, and for `info` also one line per track. With --json, results are
+one JSON object per line. Progress, notes and errors go to standard error. docs/automate/json.md describes each field.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from ..animation import Finding, Report
-from ..animation.translation import n_
+from ..animation.checks.track_state import STATES
+from ..animation.number_text import size_text
+from ..animation.report import one_of_each
+from ..animation.translation import counted, iface_, n_, rpt_
+from ..interp.keys import WORDS
+from .announce import announce_for
+from .job import Job
 
 Status = Literal["done", "faults", "failed", "skipped", "before"]
 """The status of a file: "faults" if something was rejected or lost, "before" if an earlier run processed the file."""
@@ -20,6 +32,29 @@ HELP = n_(
     "exit status: 0 if all files are done or skipped, 1 if a file failed, 2 if the arguments are invalid, 3 if a file "
     "has faults (a track was skipped or changes visibly, a library is missing, or damaged data was lost)"
 )
+_DONE = {
+    "bake": n_("Baked {:s}"),
+    "enable-and-bake": n_("Baked {:s}"),
+    "free": n_("Freed {:s}"),
+    "restore": n_("Restored {:s}"),
+    "apply": n_("Applied {:s}"),
+    "remove": n_("Removed TCB from {:s}"),
+    "enable": n_("Enabled {:s}"),
+    "reduce": n_("Reduced {:s}"),
+    "curves": n_("Restored the curves of {:s}"),
+    "rotations": n_("Repaired rotations: {:s}"),
+    "import": n_("Imported {:s}"),
+    "export": n_("Exported {:s}"),
+    "import-table": n_("Imported {:s}"),
+    "export-table": n_("Exported {:s}"),
+    "velocities": n_("Wrote velocities of {:s}"),
+    "no-velocities": n_("Removed velocities of {:s}"),
+}
+"""The texts for results, by `Job.work`. The argument contains the counts."""
+_CHANGE_HEADINGS = {"state": "", "keys": n_("keys"), "samples": n_("samples"), "curve_keys": n_("generated keys")}
+VERSION = 1
+"""Version of the schema, which changes when a field is removed or changes its meaning."""
+_PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 
 def exit_status(statuses: Collection[Status]) -> int:
@@ -66,3 +101,122 @@ class Outcome:
         """Add errors that prevent a result."""
         self.report.errors += errors
         self.is_written = False
+
+
+def print_findings(outcome: Outcome) -> None:
+    """Print notes and errors to standard error."""
+    for note in one_of_each(outcome.report.notes):
+        announce_for(outcome.file, rpt_("note: {:s}", note))
+    for error in one_of_each(outcome.report.errors):
+        announce_for(outcome.file, rpt_("error: {:s}", error))
+    if outcome.nothing_to_do:
+        announce_for(outcome.file, str(outcome.nothing_to_do))
+
+
+def result_text(outcome: Outcome, job: Job) -> str:
+    """Return the text of the outcome for standard output, in complete lines."""
+    if job.given.json:
+        return json_line(outcome, job.verb)
+    seconds = f"({outcome.seconds:.1f} s)"
+    if job.verb == "info" and outcome.results:
+        return list_of_tracks(outcome)
+    if outcome.summary:
+        return f"{outcome.file}: {outcome.summary} {seconds}\n"
+    if not outcome.is_written:
+        return _list_of_faults(outcome, seconds) if job.verb == "rotations" and outcome.results else ""
+    reductions = outcome.results.get("reduced")
+    if reductions:
+        # Count keys as --keys does.
+        keys = sum(reduction["diamonds"] for reduction in reductions)
+        done = rpt_(_DONE[job.work], replace(outcome.report, keys=keys).counts) + _maximum_errors(reductions)
+    else:
+        done = rpt_(_DONE[job.work], outcome.report.counts)
+    where = rpt_("(dry run)") if outcome.output is None else f"-> {outcome.output}"
+    changes = [f"    {_change(change)}\n" for change in outcome.results.get("changes", ())]
+    return "".join((f"{outcome.file}: {done} {where} {seconds}\n", *changes))
+
+
+def _maximum_errors(reductions: Sequence[Mapping[str, Any]]) -> str:
+    text = rpt_(", maximum error {:s}", size_text(max(reduction["error"] for reduction in reductions)))
+    angle = math.radians(max(reduction["angle"] for reduction in reductions))
+    return text + rpt_(" and {:s}", size_text(angle, is_angle=True)) if angle else text
+
+
+def _list_of_faults(outcome: Outcome, seconds: str) -> str:
+    findings = [fault["finding"] for fault in outcome.results["faults"]]
+    faults = counted(len(findings), n_("{:,} fault"), n_("{:,} faults"))
+    counts = rpt_("{:s} in {:s}", faults, counted(outcome.report.tracks, n_("{:,} track"), n_("{:,} tracks")))
+    lines = [f'    "{finding["object"]}", {finding["track"]}: {finding["message"]}\n' for finding in findings]
+    return "".join((f"{outcome.file}: {counts} {seconds}\n", *lines))
+
+
+def _change(change: dict[str, Any]) -> str:
+    """Return the change in a track as text: its old and new state, and its old and new numbers of keys."""
+    parts = []
+    for name, heading in _CHANGE_HEADINGS.items():
+        if any(change[name]):
+            before, after = ("-" if value is None else str(value) for value in change[name])
+            shown = before if before == after else f"{before} -> {after}"
+            parts.append(f"{rpt_(heading)} {shown}".strip())
+    return f'"{change["object"]}", {change["track"]}: {", ".join(parts)}'
+
+
+def json_line(outcome: Outcome, verb: str) -> str:
+    """Return the outcome as one line of JSON."""
+    report = outcome.report.to_dict()
+    if outcome.nothing_to_do:
+        report["notes"].insert(0, outcome.nothing_to_do.to_dict())
+    fields = {
+        "version": VERSION,
+        "command": verb,
+        "file": str(outcome.file),
+        "status": outcome.status,
+        "output": None if outcome.output is None else str(outcome.output),
+        "seconds": round(outcome.seconds, 3),
+        **report,
+        **outcome.results,
+    }
+    return json.dumps(fields, allow_nan=False) + "\n"
+
+
+def list_of_tracks(outcome: Outcome) -> str:
+    """Return the tracks of `info` below their datablocks."""
+    lines = [f"{outcome.file}: {rpt_('Found {:s}', outcome.report.counts)}"]
+    lines += [f"  {rpt_('missing library {:s}', path)}" for path in outcome.results["missing_libraries"]]
+    for datablock in outcome.results["animated"]:
+        lines.append(_title(datablock))
+        lines += [f"    {_track(track)}" for track in datablock["tracks"]]
+    return "\n".join(lines) + "\n"
+
+
+def _title(datablock: dict[str, Any]) -> str:
+    known = [datablock[name] for name in ("name", "type", "action")]
+    text = n_('"{:s}" ({:s}, linked), action "{:s}"') if datablock["linked"] else n_('"{:s}" ({:s}), action "{:s}"')
+    return f"  {rpt_(text, *known)}"
+
+
+def _track(track: dict[str, Any]) -> str:
+    """Return the state, method, keys and parameters of a track as text."""
+    method = track["method"]
+    ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
+    # If a track was edited outside TCB, the reason that blocks it includes the state.
+    parts = [] if track["state"] == STATES["EDITED_OUTSIDE"] else [iface_(track["state"])]
+    if track["state"] != STATES["PLAIN"]:
+        parts.append(rpt_("method {:s}", method))
+    parts.append(rpt_("{:s} from frame {:s} to {:s}", _key_count(track["keys"]), *ends))
+    if track["samples"]:
+        parts.append(counted(track["samples"], n_("{:,} sample"), n_("{:,} samples")))
+    if track["curve_keys"]:
+        parts.append(counted(track["curve_keys"], n_("{:,} generated key"), n_("{:,} generated keys")))
+    parts += [f"{rpt_(_PARAMETERS[name])}: {_key_count(count)}" for name, count in track["parameters"].items()]
+    if track["approximate"]:
+        parts.append(rpt_("approximate"))
+    if track["retimed"]:
+        parts.append(rpt_("retimed"))
+    if track["blocked"]:
+        parts.append(track["blocked"]["message"])
+    return f"{track['track']}: {', '.join(parts)}"
+
+
+def _key_count(count: int) -> str:
+    return counted(count, n_("{:,} key"), n_("{:,} keys"))

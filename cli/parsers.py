@@ -73,7 +73,6 @@ def make_parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argpa
 
 
 def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
-    """Add the options of all verbs."""
     kind = n_("One or more 3D Studio files (.3ds)") if verb == "import" else n_("One or more .blend files")
     parser.add_argument("files", nargs="*", metavar="FILE", help=rpt_(kind))
     files_from = rpt_("Also process the files listed in this text file, one per line")
@@ -99,7 +98,6 @@ def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser, verb: str) -> None:
-    """Add the options of verbs that write files."""
     suffix = RESULT_SUFFIXES.get(verb, ".blend")
     where = n_("Output folder (existing, or ending with a slash to create it), or a {:s} file for a single FILE")
     parser.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, suffix))
@@ -263,7 +261,6 @@ def _add_flag(parser: argparse.ArgumentParser, argument: str, text: str) -> None
 
 
 def _add_range(parser: Any, argument: str, text: str) -> None:
-    """Add an option with the first and last frames of a range."""
     parser.add_argument(argument, type=_number, nargs=2, metavar=("START", "END"), help=rpt_(text))
 
 
@@ -285,7 +282,6 @@ def _number_of(option: Option) -> Callable[[str], float]:
 
 
 def _number(text: str) -> float:
-    """Parse a finite number."""
     try:
         value = float(text)
     except ValueError:

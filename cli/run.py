@@ -24,8 +24,7 @@ from .blend_files import Source, Version, check_no_library, check_target, open_f
 from .done import done_before, record_done
 from .dry_run import changes_since, snapshot
 from .job import File, Job
-from .outcome import Outcome, Status, exit_status
-from .print_outcome import print_findings, result_text
+from .outcome import Outcome, Status, exit_status, print_findings, result_text
 from .streams import only_results_on_standard_output
 from .verbs.check import check_motion
 from .verbs.edit import apply, bake, enable, free, reduce, remove, restore, restore_curves
@@ -77,17 +76,12 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
 
 
 def _worker_command(job: Job, arguments: Sequence[str], start: Sequence[str]) -> list[str]:
-    """Return the command line that starts a worker."""
     if job.given.blender or not start:
-        start = (job.given.blender or bpy.app.binary_path, *_add_ons(sys.argv), "--command", "tcb")
+        # Workers need the add-ons that an option of this Blender enables.
+        at = sys.argv.index("--addons") if "--addons" in sys.argv else len(sys.argv)
+        start = (job.given.blender or bpy.app.binary_path, *sys.argv[at : at + 2], "--command", "tcb")
     # The verb comes first. The marker that ends the options may follow the files.
     return [*start, arguments[0], "--worker", *arguments[1:]]
-
-
-def _add_ons(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the option of this Blender that enables add-ons, which its worker processes need as well."""
-    at = arguments.index("--addons") if "--addons" in arguments else len(arguments)
-    return arguments[at : at + 2]
 
 
 def _run(job: Job, worker_command: Sequence[str], results: TextIO) -> Counter[Status]:

@@ -180,7 +180,6 @@ class _Worker(threading.Thread):
         return None
 
     def _death(self) -> Finding:
-        """Return the reason why the process died."""
         status = self.process.wait()
         if status >= 0:
             return Finding("WORKER_ENDED", arguments=(status,))

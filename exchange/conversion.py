@@ -26,24 +26,17 @@ _FLOAT32 = 1e-6
 
 @dataclass(frozen=True)
 class Conversion:
-    """The conversion of lengths, axes and frames from a file to the scene.
-
-    Attributes
-    ----------
-    axes : ndarray, shape (3, 3)
-        The rotation by quarter turns from the file's axes to Blender's. Usually the identity, because Z is up in both.
-    scale : float
-        Blender units per file unit.
-    start : float
-        The scene frame of the file's frame 0.
-    stretch : float
-        Scene frames per file frame.
-    """
+    """The conversion of lengths, axes and frames from a file to the scene."""
 
     axes: Float64Array = field(default_factory=lambda: np.eye(3))
+    """The rotation by quarter turns from the file's axes to Blender's, shape (3, 3). Usually the identity, because Z is
+    up in both."""
     scale: float = 1.0
+    """Blender units per file unit."""
     start: float = 0.0
+    """The scene frame of the file's frame 0."""
     stretch: float = 1.0
+    """Scene frames per file frame."""
 
     def frames(self, frames: npt.ArrayLike) -> Float64Array:
         """Convert file frames to scene frames."""
@@ -55,10 +48,8 @@ class Conversion:
 
     def is_like(self, other: Conversion) -> bool:
         """Check whether another conversion is equal."""
-        numbers, other_numbers = (
-            (conversion.scale, conversion.start, conversion.stretch) for conversion in (self, other)
-        )
-        return bool((self.axes == other.axes).all()) and np.allclose(numbers, other_numbers, rtol=_FLOAT32)
+        mine, others = ((conversion.scale, conversion.start, conversion.stretch) for conversion in (self, other))
+        return bool((self.axes == other.axes).all()) and np.allclose(mine, others, rtol=_FLOAT32)
 
     def positions_in_file(self, positions: npt.ArrayLike) -> Float64Array:
         """Convert positions (…, 3) in the scene to positions in the file."""
@@ -74,16 +65,6 @@ class Conversion:
         return bool(self.axes[2, 2] == 1.0)
 
 
-def axes_of(forward: str, up: str) -> Float64Array:
-    """Return the rotation from the file's forward and up axes, X to -Z, to Blender's Y and Z.
-
-    Raises ValueError if they are parallel.
-    """
-    if forward[-1] == up[-1]:
-        raise ValueError(rpt_("forward {:s} and up {:s} are parallel", forward, up))
-    return np.array(axis_conversion(from_forward=forward, from_up=up), dtype=np.float64).round()
-
-
 @checked
 def conversion_of(
     scene: bpy.types.Scene,
@@ -95,13 +76,16 @@ def conversion_of(
 ) -> Conversion:
     """Return the conversion for the options of an import or export.
 
-    `frame_rate` is the file's frame rate if keys keep their times, or None if keys keep their frames. Raises
-    ValueError, naming the option.
+    The file's forward and up axes, X to -Z, become Blender's Y and Z. `frame_rate` is the file's frame rate if keys
+    keep their times, or None if keys keep their frames. Raises ValueError, naming the option.
     """
+    if axis_forward[-1] == axis_up[-1]:
+        raise ValueError(rpt_("forward {:s} and up {:s} are parallel", axis_forward, axis_up))
     if abs(frame_start) > LAST_FRAME:
         raise ValueError(rpt_("frame_start {:g} is after Blender's last frame, {:,}", frame_start, LAST_FRAME))
     stretch = 1.0 if frame_rate is None else scene_time.frame_rate(scene) / frame_rate
-    return Conversion(axes_of(axis_forward, axis_up), global_scale, frame_start, stretch)
+    axes = np.array(axis_conversion(from_forward=axis_forward, from_up=axis_up), dtype=np.float64).round()
+    return Conversion(axes, global_scale, frame_start, stretch)
 
 
 @dataclass(frozen=True)

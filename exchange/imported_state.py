@@ -12,6 +12,7 @@ import numpy as np
 
 from ..formats import three_ds
 from .conversion import Conversion
+from .report import AddNote
 from .rotation_modes import RotationOptions
 
 PROPERTY = "3ds"
@@ -28,10 +29,6 @@ class ImportedState(NamedTuple):
     rotation_options: RotationOptions
 
 
-class DamagedStateError(Exception):
-    """The stored file node of a datablock cannot be read."""
-
-
 def remember(datablock: bpy.types.ID, node: three_ds.Node, conversion: str) -> None:
     """Store the node as file bytes, and its conversion as returned by `conversion_text`."""
     datablock[PROPERTY] = three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
@@ -40,23 +37,12 @@ def remember(datablock: bpy.types.ID, node: three_ds.Node, conversion: str) -> N
 
 def conversion_text(conversion: Conversion, rotation_options: RotationOptions) -> str:
     """Return the conversion of nodes as JSON."""
-    values = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
-    values |= {
-        "start": conversion.start,
-        "stretch": conversion.stretch,
-        "choices": dataclasses.astuple(rotation_options),
-    }
-    return json.dumps(values)
+    choices = dataclasses.astuple(rotation_options)
+    return json.dumps({**vars(conversion), "axes": conversion.axes.tolist(), "choices": choices})
 
 
-def recall(datablock: bpy.types.ID) -> ImportedState | None:
-    """Return the stored state of a datablock, or None if it was not imported.
-
-    Raises
-    ------
-    DamagedStateError
-        If the stored data cannot be read.
-    """
+def recall(datablock: bpy.types.ID, add_note: AddNote) -> ImportedState | None:
+    """Return the stored state of a datablock, or None if it was not imported. Note a state that cannot be read."""
     content = datablock.get(PROPERTY)
     if content is None or (not isinstance(content, bytes) and datablock.get(_CONVERSION) is None):
         # A property with this name may come from another source.
@@ -67,5 +53,6 @@ def recall(datablock: bpy.types.ID) -> ImportedState | None:
         (node,) = three_ds.read(content).nodes
         rotation_options = RotationOptions(*values.pop("choices"))
         return ImportedState(node, Conversion(**values), rotation_options)
-    except (three_ds.ThreeDSError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DamagedStateError from error
+    except (three_ds.ThreeDSError, AttributeError, KeyError, TypeError, ValueError):
+        add_note("IMPORT_STATE_DAMAGED")
+        return None

@@ -30,24 +30,17 @@ _SHORTEST_AXIS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """The keys of a track, in scene frames.
-
-    Attributes
-    ----------
-    frames : ndarray, shape (n,)
-        Strictly increasing frames.
-    values : ndarray, shape (n, d)
-        Values. For rotations, turns from the previous key in Blender's convention: angle in radians, axis x, y, z.
-    parameters : ndarray, shape (5, n)
-        Tension, continuity, bias, ease to, ease from.
-    cycle : "SINGLE", "REPEAT" or "LOOP"
-        The motion outside the keys.
-    """
+    """The keys of a track, in scene frames."""
 
     frames: Float64Array
+    """Strictly increasing frames, shape (n,)."""
     values: Float64Array
+    """Values, shape (n, d). For rotations, turns from the previous key in Blender's convention: angle in radians, axis
+    x, y, z."""
     parameters: Float64Array
+    """Tension, continuity, bias, ease to, ease from, shape (5, n)."""
     cycle: Cycle = "SINGLE"
+    """The motion outside the keys."""
 
     def __len__(self) -> int:
         return len(self.frames)

@@ -28,7 +28,7 @@ _ALL_EDGES = 7
 """Flags of a face with three visible edges."""
 _FLAT_WORLD = 1e-9
 """Matrices with a smaller determinant have no inverse in float32."""
-_Number = TypeVar("_Number", np.int32, np.float32)
+_Number = TypeVar("_Number", np.bool_, np.int32, np.float32)
 
 
 def valid_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:
@@ -72,13 +72,8 @@ def left_out_of_objects(objects: Iterable[bpy.types.Object]) -> Counter[str]:
     with_geometry = [obj for obj in objects if obj.type in GEOMETRY]
     materials = {slot.material for obj in with_geometry for slot in obj.material_slots} - {None}
     meshes = {obj.data for obj in with_geometry if isinstance(obj.data, bpy.types.Mesh)}
-    return Counter(material=len(materials), smooth_mesh=sum(map(_is_smooth, meshes)))
-
-
-def _is_smooth(mesh: bpy.types.Mesh) -> bool:
-    is_smooth = np.zeros(len(mesh.polygons), dtype=np.bool_)
-    mesh.polygons.foreach_get("use_smooth", is_smooth)
-    return bool(is_smooth.any())
+    smooth_meshes = [mesh for mesh in meshes if numbers_of(mesh.polygons, "use_smooth", 1, np.bool_).any()]
+    return Counter(material=len(materials), smooth_mesh=len(smooth_meshes))
 
 
 def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) -> bpy.types.Mesh:
@@ -187,20 +182,21 @@ def _triangles(mesh: bpy.types.Mesh) -> tuple[Float64Array, npt.NDArray[np.integ
     A vertex becomes one point for each of its UVs, because the file has one UV per vertex.
     """
     mesh.calc_loop_triangles()
-    triangles = _numbers(mesh.loop_triangles, "loops", 3, np.int32)
-    vertices = _numbers(mesh.loops, "vertex_index", 1, np.int32)[:, 0]
-    points = _numbers(mesh.vertices, "co", 3, np.float32).astype(np.float64)
+    triangles = numbers_of(mesh.loop_triangles, "loops", 3, np.int32)
+    vertices = numbers_of(mesh.loops, "vertex_index", 1, np.int32)[:, 0]
+    points = numbers_of(mesh.vertices, "co", 3, np.float32).astype(np.float64)
     layer = mesh.uv_layers.active
     if layer is None or not len(triangles):
         return points, vertices[triangles], np.zeros((0, 2))
-    corners = np.column_stack((vertices, _numbers(layer.data, "uv", 2, np.float32))).astype(np.float64)
+    corners = np.column_stack((vertices, numbers_of(layer.data, "uv", 2, np.float32))).astype(np.float64)
     loose = np.setdiff1d(np.arange(len(points)), vertices)
     corners = np.concatenate((corners, np.column_stack((loose, np.zeros((len(loose), 2))))))
     distinct, index = np.unique(corners, axis=0, return_inverse=True)
     return points[distinct[:, 0].astype(np.intp)], index.reshape(-1)[triangles], distinct[:, 1:]
 
 
-def _numbers(collection: Any, name: str, columns: int, kind: type[_Number]) -> npt.NDArray[_Number]:
+def numbers_of(collection: Any, name: str, columns: int, kind: type[_Number]) -> npt.NDArray[_Number]:
+    """Return the values of an attribute of all elements, shape (n, columns)."""
     numbers = np.empty(columns * len(collection), dtype=kind)
     collection.foreach_get(name, numbers)
     return numbers.reshape(-1, columns)

@@ -44,22 +44,15 @@ _MAX_SAMPLES = 200_000
 
 @dataclass(frozen=True)
 class RotationOptions:
-    """The options for importing rotations.
-
-    Attributes
-    ----------
-    prefers_euler : bool
-        Use XYZ Euler angles instead of quaternions.
-    shorter_turns : bool
-        Take the shortest path instead of turns of more than 180 degrees.
-    between : "BY_FILE", "DE_CASTELJAU" or "SQUAD"
-        The interpolation of 3D Studio 4 or 3ds Max. BY_FILE selects the interpolation of the program that wrote the
-        file.
-    """
+    """The options for importing rotations."""
 
     prefers_euler: bool = False
+    """Use XYZ Euler angles instead of quaternions."""
     shorter_turns: bool = False
+    """Take the shortest path instead of turns of more than 180 degrees."""
     between: BetweenKeys = "BY_FILE"
+    """The interpolation of 3D Studio 4 or 3ds Max. BY_FILE selects the interpolation of the program that wrote the
+    file."""
 
     @property
     def construction(self) -> tcb.Construction:
@@ -117,7 +110,8 @@ def keys_in_mode(turns: Keys, options: RotationOptions, add_note: AddNote) -> Mo
         return quaternion_keys
     shortened_keys = replace(quaternion_keys, settings=replace(settings, path="SHORTEST"))
     try:
-        mode_and_values = _exact_mode(turns)
+        exact = ((mode, values) for mode, values in _followed(turns) if _gives_turns(mode, values, turns))
+        mode_and_values = next(exact, None)
     except KeysError as error:
         add_note("TURNS_SHORTENED", error.message)
         return shortened_keys
@@ -157,12 +151,6 @@ def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline
         cycle=turns.cycle,
         construction=construction,
     )
-
-
-def _exact_mode(turns: Keys) -> tuple[str, Float64Array] | None:
-    """Return the first mode that gives the turns exactly, with the values of the keys, or None."""
-    modes = ((mode, values) for mode, values in _followed(turns) if _gives_turns(mode, values, turns))
-    return next(modes, None)
 
 
 def _followed(turns: Keys) -> Iterator[tuple[str, Float64Array]]:

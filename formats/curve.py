@@ -26,32 +26,23 @@ CONSTANT, LINEAR, CUBIC = range(3)
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A curve of n keys.
-
-    Attributes
-    ----------
-    times : ndarray, shape (n,)
-        Times in seconds, in ascending order.
-    values : ndarray, shape (n,)
-        The values at the keys.
-    interpolation : ndarray of uint8, shape (n,)
-        CONSTANT, LINEAR or CUBIC, for the segment that begins at each key.
-    arriving, leaving : ndarray, shape (n,)
-        Slopes per second at the end of the segment before each key, and at the start of the segment after each key.
-    reach_before, reach_after : ndarray, shape (n,)
-        The lengths of the handles on both sides, relative to their segments.
-    held : ndarray, shape (n,)
-        The value that a CONSTANT segment holds: the value of its first key or, in FBX, possibly of its second key.
-    """
+    """A curve of n keys."""
 
     times: Float64Array
+    """Times in seconds, in ascending order, shape (n,)."""
     values: Float64Array
+    """The values at the keys, shape (n,)."""
     interpolation: npt.NDArray[np.uint8]
+    """CONSTANT, LINEAR or CUBIC, for the segment that begins at each key, shape (n,)."""
     arriving: Float64Array
     leaving: Float64Array
+    """Slopes per second at the end of the segment before each key, and at the start of the segment after each key,
+    shape (n,)."""
     reach_before: Float64Array
     reach_after: Float64Array
+    """The lengths of the handles on both sides, relative to their segments, shape (n,)."""
     held: Float64Array
+    """The value that a CONSTANT segment holds, shape (n,): of its first key or, in FBX, possibly of its second key."""
 
     @classmethod
     def hermite(
@@ -222,7 +213,6 @@ def _slopes(curve: Curve, times: Float64Array) -> tuple[Float64Array, Float64Arr
 
 
 def _slopes_in(curve: Curve, segment: npt.NDArray[np.intp], times: Float64Array) -> Float64Array:
-    """Return the slopes in the given segments."""
     duration = curve.times[segment + 1] - curve.times[segment]
     u = (times - curve.times[segment]) / duration
     chord = (curve.values[segment + 1] - curve.values[segment]) / duration

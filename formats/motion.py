@@ -22,44 +22,29 @@ _MOST_NUMBERS = 16_000_000
 
 @dataclass(frozen=True, eq=False)
 class MotionFile:
-    """The nodes of a file and their motion.
-
-    Attributes
-    ----------
-    nodes : tuple of Node
-    takes : tuple of Take
-    to_blender : ndarray, shape (4,)
-        The rotation from the file's axes to Blender's, as a unit quaternion.
-    notes : tuple of str
-        Texts that name the parts of the file's animation that are not read.
-    """
+    """The nodes of a file and their motion."""
 
     nodes: tuple[Node, ...]
     takes: tuple[Take, ...]
     to_blender: Float64Array
+    """The rotation from the file's axes to Blender's, as a unit quaternion, shape (4,)."""
     notes: tuple[str, ...] = ()
+    """Texts that name the parts of the file's animation that are not read."""
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A node, with its place in the hierarchy and its transform without animation.
-
-    Attributes
-    ----------
-    name : str
-        The name in the file, or empty if the node has none.
-    parent : int
-        The index of the parent among the nodes, or -1 for none.
-    translation, scale : ndarray, shape (3,)
-    rotation : ndarray, shape (4,)
-        A unit quaternion w, x, y, z.
-    """
+    """A node, with its place in the hierarchy and its transform without animation."""
 
     name: str
+    """The name in the file, or empty if the node has none."""
     parent: int
+    """The index of the parent among the nodes, or -1 for none."""
     translation: Float64Array
     rotation: Float64Array
+    """A unit quaternion w, x, y, z, shape (4,)."""
     scale: Float64Array
+    """Shape (3,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,32 +86,22 @@ class NodeMotion:
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """The translation, rotation or scale of a node in one take.
-
-    Attributes
-    ----------
-    times : ndarray, shape (n,)
-        The times of the keys of all curves, in seconds.
-    interpolation : ndarray of uint8, shape (n,)
-        CONSTANT or LINEAR if all curves have this interpolation, otherwise CUBIC.
-    evaluate : callable
-        A function that returns values (m, 3), or unit quaternions (m, 4), at times (m,).
-    curves : tuple of Curve, or None
-        The components as curves. For a rotation, the curves are the components of the quaternion before normalization.
-        None if the file does not key the components.
-    euler : EulerCurves, or None
-        The keyed angles, or None if the file does not key angles.
-    shared : ndarray of bool, shape (n,), or None
-        Mask of the times at which each varying curve has a key, or all its keys are earlier or later. An importer
-        knows the whole pose there. If None, all times are shared.
-    """
+    """The translation, rotation or scale of a node in one take."""
 
     times: Float64Array
+    """The times of the keys of all curves, in seconds, shape (n,)."""
     interpolation: npt.NDArray[np.uint8]
+    """CONSTANT or LINEAR if all curves have this interpolation, otherwise CUBIC, shape (n,)."""
     evaluate: Callable[[Float64Array], Float64Array]
+    """A function that returns values (m, 3), or unit quaternions (m, 4), at times (m,)."""
     curves: tuple[Curve, ...] | None = None
+    """The components as curves. For a rotation, the curves are the components of the quaternion before normalization.
+    None if the file does not key the components."""
     euler: EulerCurves | None = None
+    """The keyed angles, or None if the file does not key angles."""
     shared: npt.NDArray[np.bool_] | None = None
+    """Mask of the times at which each varying curve has a key, or all its keys are earlier or later, shape (n,). An
+    importer knows the whole pose there. If None, all times are shared."""
 
     @property
     def shared_times(self) -> Float64Array:

@@ -113,13 +113,13 @@ def write(table: Table) -> bytes:
     heading = "frame" if table.unit == "FRAME" else "seconds"
     csv.writer(stream, lineterminator="\n").writerow([heading, *table.columns])
     for start in range(0, len(table.times), _ROWS_AT_ONCE):
-        texts = [_shortest_texts(column[start : start + _ROWS_AT_ONCE]) for column in columns]
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        texts = [
+            ["" if text == "nan" else text.removesuffix(".0") for text in column[rows].astype(str).tolist()]
+            for column in columns
+        ]
         stream.writelines(",".join(row) + "\n" for row in zip(*texts, strict=True))
     return stream.getvalue().encode("utf-8")
-
-
-def _shortest_texts(numbers: npt.NDArray[np.floating]) -> list[str]:
-    return ["" if text == "nan" else text.removesuffix(".0") for text in numbers.astype(str).tolist()]
 
 
 def _decode(content: bytes) -> str:

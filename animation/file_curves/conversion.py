@@ -47,24 +47,17 @@ class Poses:
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """The conversion of the transforms of a node.
-
-    Attributes
-    ----------
-    turn, own : ndarray, shape (4,)
-        Unit quaternions that multiply the node's rotation from the left and from the right.
-    linear : ndarray, shape (3, 3)
-        The matrix that multiplies translations.
-    shift : ndarray, shape (3,)
-    factors : ndarray, shape (3, 3)
-        The matrix that multiplies scales, with one factor in each row.
-    """
+    """The conversion of the transforms of a node."""
 
     turn: Float64Array
     own: Float64Array
+    """Unit quaternions, shape (4,), that multiply the node's rotation from the left and from the right."""
     linear: Float64Array
+    """The matrix that multiplies translations, shape (3, 3)."""
     shift: Float64Array
+    """Shape (3,)."""
     factors: Float64Array
+    """The matrix that multiplies scales, shape (3, 3), with one factor in each row."""
 
     def location(self, translation: Float64Array) -> Float64Array:
         """Convert translations to locations, shape (n, 3)."""

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
-from ...formats.curve import CUBIC, Curve
+from ...formats.curve import CONSTANT, CUBIC, Curve
 from ...interp import rotations
 from ...interp.base_spline import BaseSpline
 from ...interp.fitting import Request
@@ -15,7 +17,6 @@ from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles
 from ...interp.key_batch import IndexArray, KeyBatch
 from ...interp.keys import Float64Array, Keys
-from ..fcurves.keyframes import BoolArray
 from .clock import Evaluate
 
 _HANDLE_COLUMNS = ("arriving", "leaving", "reach_before", "reach_after")
@@ -31,31 +32,29 @@ _BESIDE_KEY = 1e-9
 def fit(
     frames: Float64Array,
     evaluate: Evaluate,
-    segments: BoolArray,
+    interpolation: npt.NDArray[np.uint8],
     representation: str | None,
     numbers: Float64Array | None,
     tolerance: float | None,
 ) -> list[Curve]:
-    """Return, for each channel, a curve over frames that reproduces the motion between keys.
+    """Return, for each channel, a curve over frames that reproduces the motion between keys at n frames.
 
-    Parameters
-    ----------
-    frames : ndarray, shape (n,)
-        Frames of the keys.
-    evaluate : callable
-    segments : ndarray of bool, shape (n,)
-        The segments to fit. The caller replaces the other segments by steps.
-    representation : str or None
-        The representation of rotations, or None for values.
-    numbers : ndarray, shape (n, channels), or None
-        For rotations, the keys of the channels.
-    tolerance : float or None
-        Add keys until the error is less than this tolerance. If None, add no keys.
+    Segments with CONSTANT `interpolation` (n,) become steps. For rotations, `numbers` contains the keys of the channels
+    in the representation, (n, channels). For values, both are None. Keys are added until the error is less than
+    `tolerance`, if there is one.
     """
     spline = SampledSpline(frames, evaluate, representation is not None)
-    request = Request(spline, representation, numbers, segments, tolerance)
+    request = Request(spline, representation, numbers, interpolation != CONSTANT, tolerance)
     values = spline.keys.values if numbers is None else numbers
-    return _with_handles(request, values) if tolerance is None else _with_added_keys(request, values)
+    curves = _with_handles(request, values) if tolerance is None else _with_added_keys(request, values)
+    return [_with_steps(curve, frames[interpolation == CONSTANT]) for curve in curves]
+
+
+def _with_steps(curve: Curve, frames: Float64Array) -> Curve:
+    """Return the curve with steps from these frames on."""
+    interpolation = curve.interpolation.copy()
+    interpolation[np.isin(curve.times, frames)] = CONSTANT
+    return replace(curve, interpolation=interpolation)
 
 
 def _with_handles(request: Request, values: Float64Array) -> list[Curve]:

@@ -21,26 +21,17 @@ FCurves = Mapping[tuple[str, int], bpy.types.FCurve]
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """An object or a bone.
-
-    Attributes
-    ----------
-    owner : bpy.types.Object
-        The object with the animation.
-    posed : bpy.types.Object or bpy.types.PoseBone
-        The object or bone itself.
-    prefix : str
-        The prefix of the item's property paths.
-    parent : Item or None
-    space : ndarray, shape (4,)
-        The rotation from the parent to the space of the item's own location and rotation.
-    """
+    """An object or a bone."""
 
     owner: bpy.types.Object
+    """The object with the animation."""
     posed: Any
+    """The object or pose bone itself."""
     prefix: str
+    """The prefix of the item's property paths."""
     parent: Item | None
     space: Float64Array
+    """The rotation from the parent to the space of the item's own location and rotation, shape (4,)."""
 
     @property
     def name(self) -> str:

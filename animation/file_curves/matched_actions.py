@@ -87,7 +87,8 @@ def _with_best_take(matcher: Matcher, owner: bpy.types.Object, channels: Channel
         matches = matcher.matches(layer, clock, owner, fcurves)
         if not matches:
             continue
-        faults = _faults(matches)
+        # Poses that do not fit, and keys of the file that are missing in the F-curves.
+        faults = sum(match.misfit is not None for match in matches), sum(match.unkeyed for match in matches)
         if best is None or faults < fewest_faults:
             whole_matches = matches if layer is take else _with_all_layers(matches, layer, take)
             best, fewest_faults = MatchedAction(channels, take, clock, whole_matches), faults
@@ -109,11 +110,6 @@ def _clock(matcher: Matcher, take: Take, owner: bpy.types.Object, fcurves: FCurv
             if node in take.motions:
                 pairs.append((take.motions[node], np.concatenate(key_frames)))
     return Clock.find(pairs, frame_rate(bpy.context.scene))
-
-
-def _faults(matches: Sequence[Match]) -> tuple[int, int]:
-    """Count the poses that do not fit, and the file's keys that are missing in the F-curves."""
-    return sum(match.misfit is not None for match in matches), sum(match.unkeyed for match in matches)
 
 
 def _with_all_layers(matches: Sequence[Match], layer: Take, take: Take) -> list[Match]:

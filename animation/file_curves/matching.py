@@ -50,32 +50,19 @@ _SAME_AXES = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """The match of an object or bone with a node.
-
-    Attributes
-    ----------
-    item : Item
-    node : int
-        The index of the node.
-    motion : NodeMotion
-        The node's motion in a take, about its origin or its pivot.
-    prior : ndarray, shape (4,)
-        The turn implied by the ancestor nodes, as a quaternion.
-    conversion : Conversion
-        The conversion of the node's transforms.
-    misfit : Finding or None
-        The error to raise, or None if the poses at keys fit.
-    unkeyed : int
-        The number of the file's keys at frames without an F-curve key.
-    """
+    """The match of an object or bone with a node."""
 
     item: Item
     node: int
     motion: NodeMotion
+    """The node's motion in a take, about its origin or its pivot."""
     prior: Float64Array
+    """The turn implied by the ancestor nodes, as a quaternion, shape (4,)."""
     conversion: Conversion
     misfit: Finding | None
+    """The error to raise, or None if the poses at keys fit."""
     unkeyed: int
+    """The number of the file's keys at frames without an F-curve key."""
 
 
 def match_with_node(
@@ -127,7 +114,6 @@ def _keyed_times(track: Track, path: str, clock: Clock, fcurves: FCurves) -> tup
 def _misfit(
     item: Item, tracks: Mapping[str, Track], conversion: Conversion, file: Poses, blender: Poses
 ) -> Finding | None:
-    """Return the error for the first property whose poses do not fit, or None."""
     for name in tracks:
         expected, original = getattr(blender, name), getattr(file, name)
         path = item.path(PROPERTIES[name])

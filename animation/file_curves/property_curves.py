@@ -20,7 +20,6 @@ from .channel_curves import (
     can_be_played,
     frames_to_compare,
     shortest,
-    with_steps,
 )
 from .clock import Clock, Evaluate
 from .conversion import Conversion
@@ -42,17 +41,8 @@ def value_curves(
 ) -> ChannelCurves:
     """Return the curves of a location or a scale.
 
-    Parameters
-    ----------
-    track : Track
-        The file's track.
-    matrix : ndarray, shape (3, 3)
-    shift : ndarray, shape (3,)
-        The conversion from the file's values to Blender's. The matrix multiplies the values, and the shift is added.
-    clock : Clock
-    tolerance : float or None
-        Keys are added where a channel's error exceeds this fraction of the range. If None, only the file's keys are
-        used.
+    The matrix (3, 3) multiplies the file's values, and the shift (3,) is added. Keys are added where a channel's error
+    exceeds `tolerance`, a fraction of the range. If it is None, only the file's keys are used.
     """
     evaluate_file = clock.evaluated(track)
 
@@ -66,11 +56,10 @@ def value_curves(
     curves = _exact_curves(track, matrix, shift, clock, can_add_keys=tolerance is not None)
     to_fit = [channel for channel in range(3) if channel not in curves]
     if to_fit:
-        segments = track.interpolation != CONSTANT
         fit_tolerance = None if tolerance is None else max(tolerance * value_range, _LEAST_TOLERANCE)
-        fitted = fit(frames, lambda at: evaluate(at)[:, to_fit], segments, None, None, fit_tolerance)
+        fitted = fit(frames, lambda at: evaluate(at)[:, to_fit], track.interpolation, None, None, fit_tolerance)
         for channel, curve in zip(to_fit, fitted, strict=True):
-            curves[channel] = shortest(with_steps(curve, frames, track.interpolation))
+            curves[channel] = shortest(curve)
 
     def deviations(played: Float64Array, at: Float64Array) -> Float64Array:
         largest_of_channels: Float64Array = np.abs(played - evaluate(at)).max(axis=1, initial=0.0)
@@ -130,18 +119,9 @@ def rotation_curves(
 ) -> ChannelCurves:
     """Return the curves of a rotation.
 
-    Parameters
-    ----------
-    track : Track
-        The file's track.
-    conversion : Conversion
-    mode : str
-        "QUATERNION", "AXIS_ANGLE" or an Euler order.
-    first : ndarray, shape (channels,)
-        The values of the channels at the first key, which determine signs and full turns.
-    clock : Clock
-    tolerance : float or None
-        Tolerance in radians. Keys are added where the error exceeds it. If None, only the file's keys are used.
+    `mode` is QUATERNION, AXIS_ANGLE or an Euler order. `first` contains the values of the channels at the first key,
+    which determine signs and full turns. Keys are added where the error exceeds `tolerance`, in radians. If it is None,
+    only the file's keys are used.
     """
     evaluate_file = clock.evaluated(track)
 
@@ -164,9 +144,8 @@ def rotation_curves(
         if summed.is_exact or (summed.error <= (tolerance or np.inf) and track.curves is not None):
             return summed
     key_values = _key_values(evaluate, frames, mode, first)
-    fitted = fit(frames, evaluate, track.interpolation != CONSTANT, mode, key_values, tolerance)
-    stepped = [with_steps(curve, frames, track.interpolation) for curve in fitted]
-    return ChannelCurves.measured(stepped, frames, deviations)
+    fitted = fit(frames, evaluate, track.interpolation, mode, key_values, tolerance)
+    return ChannelCurves.measured(fitted, frames, deviations)
 
 
 def _quaternion_curves(

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ...formats import fbx, gltf
+from ...formats.curve import union_times
 from ...formats.motion import MotionError, MotionFile, Track
+from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ..arguments import Positive, checked
 from ..datablocks import name_of
 from ..edit.apply_and_remove import remove_tracks
@@ -19,19 +21,29 @@ from ..edit.enable import enable_many
 from ..errors import AnimationError, Finding, size_of
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.frames import LAST_FRAME
+from ..fcurves.write_keys import write
 from ..options import RESTORE_CURVES
-from ..report import Report
+from ..report import Report, handle_error
 from ..steps import Progress
 from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
 from ..translation import translated
-from .channel_curves import ChannelCurves
+from .channel_curves import ChannelCurves, keyframes_of
 from .clock import Clock
 from .items import Item, items_of
 from .matched_actions import MatchedAction, matched_actions
 from .matching import PROPERTIES, Match, Matcher
 from .property_curves import rotation_curves, value_curves
-from .restored_property import RestoredProperty
+
+
+class _RestoredProperty(NamedTuple):
+    """A property and its new curves."""
+
+    channels: Channels
+    item: Item
+    path: str
+    curves: ChannelCurves
+    is_rotation: bool
 
 
 @checked
@@ -90,7 +102,7 @@ def restore_curves(
     matcher = Matcher(file, list(items_of(objects)))
     report = Report()
     tolerances = (value_tolerance, rotation_tolerance) if exact else None
-    properties: list[RestoredProperty] = []
+    properties: list[_RestoredProperty] = []
     actions = list(matched_actions(matcher, report))
     for step, action in enumerate(actions):
         for match in action.matches:
@@ -103,7 +115,7 @@ def restore_curves(
     if not properties:
         raise AnimationError(*(report.errors or [Finding("CURVES_NOT_FOUND", arguments=(path.name,))]))
     for restored in properties:
-        restored.write()
+        _write(restored)
         _report_error(restored, report)
     for written_action in dict.fromkeys(restored.channels.action for restored in properties):
         evaluate_anew(written_action)
@@ -132,7 +144,7 @@ def read_file(path: Path) -> MotionFile:
 
 def _restored_properties(
     action: MatchedAction, match: Match, tolerances: tuple[float, float] | None, report: Report
-) -> Iterator[RestoredProperty]:
+) -> Iterator[_RestoredProperty]:
     """Yield the new curves of an item's properties. Add the properties that can't be restored to the report."""
     channels, item, clock = action.channels, match.item, action.clock
     fcurves_by_path: dict[str, list[bpy.types.FCurve]] = {}
@@ -151,7 +163,7 @@ def _restored_properties(
             report.errors.append(Finding("KEY_BEYOND", name_of(item.owner), path, arguments=(LAST_FRAME,)))
         else:
             curves = _new_curves(name, track, match, fcurves_by_path[path], clock, tolerances)
-            yield RestoredProperty(channels, item, path, curves, name == "rotation")
+            yield _RestoredProperty(channels, item, path, curves, name == "rotation")
 
 
 def _refusals(channels: Channels, item: Item, paths: Iterable[str]) -> dict[str, Finding]:
@@ -185,30 +197,42 @@ def _new_curves(
 
 
 def _first_value(fcurves: Sequence[bpy.types.FCurve], index: int, rest: float) -> float:
-    """Return the value of a component at its first key."""
     points: Any = next((fcurve.keyframe_points for fcurve in fcurves if fcurve.array_index == index), ())
     return float(points[0].co.y) if len(points) else rest
 
 
-def _report_error(restored: RestoredProperty, report: Report) -> None:
+def _write(restored: _RestoredProperty) -> None:
+    """Write the keys to the property's F-curves. Create missing F-curves."""
+    channels, path = restored.channels, restored.path
+    fcurves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == path}
+    group = next((fcurve.group for fcurve in fcurves.values() if fcurve.group is not None), None)
+    for index, curve in enumerate(restored.curves.curves):
+        write(fcurves.get(index) or channels.new(path, index, group), keyframes_of(curve))
+
+
+def _report_error(restored: _RestoredProperty, report: Report) -> None:
     """Add the keys of a property and their error to the report."""
-    curves = restored.curves
+    curves, is_rotation, owner = restored.curves, restored.is_rotation, name_of(restored.item.owner)
+    is_approximate = curves.error > (ROTATION_TOLERANCE if is_rotation else VALUE_TOLERANCE * curves.range)
+    error = curves.error, curves.frame, curves.range
     report.tracks += 1
-    report.keys += restored.key_count
-    report.handles.append(restored.handle_error)
-    if restored.is_rotation:
+    report.keys += len(union_times(curves.curves))
+    report.handles.append(
+        handle_error(owner, restored.path, *error, is_rotation=is_rotation, is_approximate=is_approximate)
+    )
+    if is_rotation:
         report.rotations_exact &= curves.is_exact
         report.rotation_error = max(report.rotation_error, curves.error)
     else:
         report.values_exact &= curves.is_exact
         report.value_error = max(report.value_error, curves.error)
-    if restored.is_approximate:
-        size, owner = size_of(curves.error, restored.is_rotation), name_of(restored.item.owner)
+    if is_approximate:
+        size = size_of(curves.error, is_rotation)
         report.notes.append(Finding("RESTORED_NEARLY", owner, restored.path, round(curves.frame, 2), (size,)))
 
 
 def _enable(
-    properties: Sequence[RestoredProperty], value_tolerance: float, rotation_tolerance: float
+    properties: Sequence[_RestoredProperty], value_tolerance: float, rotation_tolerance: float
 ) -> Iterator[Finding]:
     """Enable TCB on the tracks whose motion parameters can preserve. Yield a note for each track that stays plain."""
     for restored in properties:

@@ -18,8 +18,7 @@ from ..outcome import Outcome
 def check_motion(job: Job, outcome: Outcome) -> None:
     """Add an error to the outcome for each violation, open joint and failed check."""
     given, report = job.given, outcome.report
-    objects = matching_objects(given.objects, outcome) if given.objects else list(bpy.data.objects)
-    checks = _check_objects(objects, given)
+    checks = _check_objects(matching_objects(given.objects, outcome), given)
     gaps = [gap for name in given.joint if (gap := _measure_joint(name, given.range, checks)) is not None]
     open_joints = [gap for gap in gaps if gap.distance > given.joint_tolerance]
     report.errors += [*checks.errors, *(violation.finding for violation in checks.violations)]

@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 import bpy
 
 from ... import animation
-from ...animation import Finding, Report
+from ...animation import Finding
 from ...animation.bake.tracks_to_bake import plain_among
 from ...animation.datablocks import name_of
 from ...animation.reduction.reduce import reduce_steps
-from ...animation.report import HandleError
 from ...animation.steps import run_steps
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.translation import n_
@@ -85,23 +84,20 @@ def reduce(job: Job, outcome: Outcome) -> None:
 
 
 def restore_curves(job: Job, outcome: Outcome) -> None:
-    """Restore the curves of the file's objects, or of the requested objects."""
+    """Restore the curves of the file's objects, or of the requested objects. Raises AnimationError."""
     given = job.given
-    objects = matching_objects(given.objects, outcome) if given.objects else bpy.data.objects
+    objects = matching_objects(given.objects, outcome)
     if outcome.nothing_to_do:
         return
-    try:
-        report = animation.restore_curves(
-            given.model,
-            objects,
-            exact=given.exact,
-            value_tolerance=given.value_tolerance,
-            rotation_tolerance=given.rotation_tolerance,
-            use_tcb=given.use_tcb,
-            progress=Ticker(outcome.file, n_("{:,} of {:,} steps")),
-        )
-    except animation.AnimationError as error:
-        report = animation.Report(errors=[*error.findings])
+    report = animation.restore_curves(
+        given.model,
+        objects,
+        exact=given.exact,
+        value_tolerance=given.value_tolerance,
+        rotation_tolerance=given.rotation_tolerance,
+        use_tcb=given.use_tcb,
+        progress=Ticker(outcome.file, n_("{:,} of {:,} steps")),
+    )
     outcome.report.add(report)
 
 
@@ -113,18 +109,12 @@ def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable:
     tracks = [track for datablock in to_enable for track in tracks_of(datablock)]
     plain_tracks = [track for track in tracks if track.in_use and not track.enabled and has_keys(track)]
     skipped = {reason for track in plain_tracks if (reason := blocking_reason(track))}
-    turn_notes_into_errors(report, skipped, job.given.max_change)
-    outcome.report.add(report)
-
-
-def turn_notes_into_errors(report: Report, skipped: Collection[Finding], max_change: tuple[float, float]) -> None:
-    """Turn notes that are faults into errors: tracks that Enable skipped, and visible changes to the motion.
-
-    `skipped` contains the reasons why Enable skipped tracks. `max_change` contains the largest change that is not
-    visible, as an angle and as a fraction of the range.
-    """
-    errors = [error for error in report.handles if _is_visible(error, max_change)]
-    visibly_changed = {(error["datablock"], error["track"]) for error in errors}
+    angle, share = job.given.max_change
+    visibly_changed = {
+        (error["datablock"], error["track"])
+        for error in report.handles
+        if error["error"] > (math.degrees(angle) if error["rotation"] else share * error["range"])
+    }
 
     def is_fault(note: Finding) -> bool:
         if note.code == "HANDLES_APPROXIMATE":
@@ -134,8 +124,4 @@ def turn_notes_into_errors(report: Report, skipped: Collection[Finding], max_cha
 
     report.errors = [*dict.fromkeys((*report.errors, *filter(is_fault, report.notes)))]
     report.notes = [note for note in report.notes if not is_fault(note)]
-
-
-def _is_visible(error: HandleError, max_change: tuple[float, float]) -> bool:
-    angle, share = max_change
-    return error["error"] > (math.degrees(angle) if error["rotation"] else share * error["range"])
+    outcome.report.add(report)

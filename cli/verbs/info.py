@@ -40,8 +40,8 @@ def list_tracks(job: Job, outcome: Outcome) -> None:
     """Add a row to the outcome for each animated datablock of the requested objects or of the file."""
     report = outcome.report
     # For this verb a missing library is part of the result.
-    report.errors.clear()
-    report.notes += [Finding("LIBRARY_MISSING", arguments=(path,)) for path in missing_libraries()]
+    report.notes += report.errors
+    report.errors = []
     rows: list[dict[str, Any]] = []
     patterns = job.given.objects
     for datablock in datablocks_of_objects(patterns, outcome) if patterns else animation.of_file():

@@ -36,9 +36,12 @@ def process_rotations(job: Job, outcome: Outcome) -> None:
     outcome.results["faults"] = [fault.to_dict() for fault in faults]
     if given.repair:
         # A datablock that is keyed and repaired counts once.
-        counted_twice = animation.Report.on(
-            [datablock for datablock in keyed if _is_repairable(datablock, given.turns)]
-        )
+        repaired_and_keyed = [
+            datablock
+            for datablock in keyed
+            if any(fault.repairable for fault in animation.find_rotation_faults(datablock, turns=given.turns))
+        ]
+        counted_twice = animation.Report.on(repaired_and_keyed)
         report.add(animation.fix_rotations_many(datablocks, turns=given.turns))
         report.datablocks -= counted_twice.datablocks
         report.objects -= counted_twice.objects
@@ -85,7 +88,3 @@ def _find_faults(
         except animation.AnimationError as refusal:
             refusals += refusal.findings
     return faults, refusals
-
-
-def _is_repairable(datablock: bpy.types.ID, turns: Turns) -> bool:
-    return any(fault.repairable for fault in animation.find_rotation_faults(datablock, turns=turns))

@@ -60,7 +60,7 @@ def write_all_velocities(job: Job, outcome: Outcome) -> None:
 
 def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
     """Return the only requested or existing object, or None if no name matches. Raises AnimationError."""
-    objects = matching_objects(job.given.objects, outcome) if job.given.objects else list(bpy.data.objects)
+    objects = matching_objects(job.given.objects, outcome)
     if outcome.nothing_to_do:
         return None
     if len(objects) != 1:

@@ -59,7 +59,7 @@ def export_file(job: Job, outcome: Outcome) -> bytes | None:
     """Return the open scene, or the requested objects in it, as a 3D Studio file. Raises AnimationError."""
     scene: Any = bpy.context.scene
     given = job.given
-    requested = matching_objects(given.objects, outcome) if given.objects else list(bpy.data.objects)
+    requested = matching_objects(given.objects, outcome)
     if outcome.nothing_to_do:
         return None
     in_scene, to_export = set(scene.objects), set(requested)

@@ -13,7 +13,7 @@ import numpy as np
 from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
 from ..conversion import Conversion
-from ..imported_state import DamagedStateError, recall
+from ..imported_state import recall
 from ..importing.file_nodes import node_name
 from ..importing.plan_objects import PlannedObject, add_keys
 from ..importing.set_properties import AIM, ROLL_CONSTRAINT
@@ -51,7 +51,6 @@ def gather_nodes(
 
 
 def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, report: ExchangeReport) -> ExportNode:
-    """Return the node of the target of a camera or spotlight."""
     obj = node.target
     parent = obj.parent if obj is not None and obj.parent in exported else None
     add_note = partial(note, report.notes, node.obj.name if obj is None else obj.name)
@@ -79,8 +78,6 @@ def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
 
 
 class _Aim(NamedTuple):
-    """The aim of a camera or spotlight."""
-
     target: Any = None
     """The object that it looks at. None if no constraint aims at an object, or if there are also other constraints."""
     is_upright: bool = True
@@ -88,7 +85,6 @@ class _Aim(NamedTuple):
 
 
 def _aim_of(obj: Any, conversion: Conversion) -> _Aim:
-    """Return the aim of an object that is a camera or spotlight."""
     enabled = [constraint for constraint in obj.constraints if constraint.enabled]
     constraints = [constraint for constraint in enabled if constraint.name != ROLL_CONSTRAINT]
     if len(constraints) != 1 or constraints[0].type != "TRACK_TO" or constraints[0].target is None:
@@ -118,7 +114,6 @@ def _is_aimed(obj: Any) -> bool:
 
 
 def _kind_of(obj: Any) -> str:
-    """Return the kind of an object's node."""
     if obj.type == "LIGHT" and obj.data.type == "SPOT":
         return "SPOTLIGHT"
     return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(obj.type, "OBJECT")
@@ -137,7 +132,6 @@ def _object_node(obj: Any, exported: set[Any], aim: _Aim, report: ExchangeReport
 
 
 def _note_lost_parts(obj: Any, add_note: AddNote) -> None:
-    """Note the parts of an object that the file cannot store."""
     if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
         add_note("LIGHT_TYPE", obj.data.type.lower())
     if _kind_of(obj) == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
@@ -161,11 +155,7 @@ def _depth(obj: bpy.types.Object) -> int:
 
 def find_source(node: ExportNode, conversion: Conversion) -> None:
     """Find the node from which the object was imported, if the conversion is unchanged."""
-    try:
-        state = recall(node.obj)
-    except DamagedStateError:
-        node.add_note("IMPORT_STATE_DAMAGED")
-        return
+    state = recall(node.obj, node.add_note)
     if state is None or state.node.kind != node.kind or not state.conversion.is_like(conversion):
         return
     planned = PlannedObject(node_name(state.node), state.node, None, "", node.space(state.conversion))

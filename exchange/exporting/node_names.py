@@ -17,7 +17,7 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...formats.three_ds import NAME_LENGTH
 from ..conversion import Conversion, NodeSpace
 from ..importing.file_nodes import DUMMY, node_name
-from ..meshes import GEOMETRY
+from ..meshes import GEOMETRY, numbers_of
 from ..report import AddNote
 from .export_node import ExportNode
 
@@ -84,7 +84,8 @@ class Instances:
         for name in ("vertices", "loops", "polygons"):
             if len(getattr(mesh, name)) != len(getattr(other_mesh, name)):
                 return False
-        if not np.array_equal(_corner_vertices(mesh), _corner_vertices(other_mesh)):
+        vertices, other_vertices = (numbers_of(item.loops, "vertex_index", 1, np.int32) for item in (mesh, other_mesh))
+        if not np.array_equal(vertices, other_vertices):
             return False
         if not np.array_equal(_texture_coordinates(mesh), _texture_coordinates(other_mesh)):
             return False
@@ -94,11 +95,9 @@ class Instances:
 
     def _around_pivot(self, node: ExportNode) -> Float64Array:
         """Return the vertices (n, 3) of the file's mesh, in the units and axes of the scene."""
-        points = np.empty(3 * len(node.obj.data.vertices), np.float32)
-        node.obj.data.vertices.foreach_get("co", points)
+        points = numbers_of(node.obj.data.vertices, "co", 3, np.float32)
         pivot = np.zeros(3) if node.pivot is None else node.pivot
-        file_points: Float64Array = points.reshape(-1, 3) + NodeSpace(self.conversion).points(pivot[np.newaxis])
-        return file_points
+        return points + NodeSpace(self.conversion).points(pivot[np.newaxis])
 
 
 class Names:
@@ -128,17 +127,7 @@ class Names:
         return short
 
 
-def _corner_vertices(mesh: bpy.types.Mesh) -> npt.NDArray[np.int32]:
-    """Return the vertex of each face corner, shape (corners,)."""
-    corners = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
-    return corners
-
-
 def _texture_coordinates(mesh: bpy.types.Mesh) -> npt.NDArray[np.float32]:
-    """Return the texture coordinates of all face corners, shape (2 corners,), or an empty array for none."""
+    """Return the texture coordinates of all face corners, shape (corners, 2), or an empty array for none."""
     layer = mesh.uv_layers.active
-    coordinates = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)
-    if layer is not None:
-        layer.data.foreach_get("uv", coordinates)
-    return coordinates
+    return np.zeros((0, 2), np.float32) if layer is None else numbers_of(layer.data, "uv", 2, np.float32)

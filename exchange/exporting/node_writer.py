@@ -75,16 +75,14 @@ class NodeWriter:
     def _tracks(self, datablock: bpy.types.ID, obj: bpy.types.Object | None) -> DatablockTracks:
         return DatablockTracks(datablock, obj, self.scene, self.limit, self.conversion)
 
-    def _add_track(
-        self, node: ExportNode, kind: str, keys: Keys, values: Float64Array, is_sampled: bool = False
-    ) -> None:
+    def _add_track(self, node: ExportNode, kind: str, keys: Keys, values: Float64Array) -> None:
         """Add the imported track if the keys equal the imported keys. Otherwise, add a track of `values`.
 
         The values are in file units. An object that was imported without the track gets none for a single key with the
         default value.
         """
         source_track = node.source_track(kind)
-        imported = None if is_sampled else node.imported_keys(kind)
+        imported = node.imported_keys(kind)
         is_default = len(keys) == 1 and bool((keys.values == _DEFAULTS.get(kind)).all())
         if source_track is not None and imported is not None and _is_unchanged(keys, imported):
             node.tracks.append(source_track)
@@ -98,11 +96,11 @@ class NodeWriter:
             node.add_note("SHEARED")
         frames = self.matrices.frames
         location, scale = sampled(frames, transforms.locations), sampled(frames, transforms.scales)
-        self._add_track(node, "POSITION", location, space.positions_in_file(location.values), is_sampled=True)
+        self._add_track(node, "POSITION", location, space.positions_in_file(location.values))
         if node.kind == "OBJECT":
             rotation = sampled_turns(frames, space.rotations_in_file(transforms.quaternions))
             node.tracks.append(turns_track(rotation, self.conversion, node.add_note))
-            self._add_track(node, "SCALE", scale, space.scales_in_file(scale.values), is_sampled=True)
+            self._add_track(node, "SCALE", scale, space.scales_in_file(scale.values))
 
     def _add_keyed_transforms(self, node: ExportNode, space: NodeSpace) -> None:
         """Add tracks of the object's own keys, to which its parent inverse is applied."""
@@ -160,7 +158,6 @@ class NodeWriter:
             node.tracks.append(numbers_track("HIDE", keys, self.conversion, node.add_note))
 
     def _add_morph(self, node: ExportNode) -> None:
-        """Write the markers of an imported morph track."""
         source_track = node.source_track("MORPH")
         action = node.obj.animation_data.action if node.obj.animation_data else None
         if source_track is None or action is None or node.planned is None:

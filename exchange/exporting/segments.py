@@ -164,7 +164,6 @@ class RunsAndGaps:
         return [number for number, errors in enumerate(errors_of_runs) if (errors > self.tolerance).any()]
 
     def _file_spline(self, keys: Keys) -> Spline:
-        """Return the spline of the file's keys."""
         if not self.is_rotation:
             return tcb.VectorSpline(SplineKeys(keys.frames, keys.values, *keys.parameters))
         run = self.runs[0].spline
@@ -202,23 +201,16 @@ class RunsAndGaps:
 
 @dataclass(frozen=True, eq=False)
 class JoinedKeys:
-    """Keys that play splines and the segments between them.
-
-    Attributes
-    ----------
-    keys : Keys
-        The keys, with the components of the spline or turns from the previous key.
-    filled_gaps, added_keys : int
-        The number of gaps between splines with added keys, and the number of these keys.
-    sampled_runs, samples : int
-        The number of splines with ends that keys cannot represent, and the number of their samples.
-    """
+    """Keys that play splines and the segments between them."""
 
     keys: Keys
+    """The keys, with the components of the spline or turns from the previous key."""
     filled_gaps: int
     added_keys: int
+    """The number of gaps between splines with added keys, and the number of these keys."""
     sampled_runs: int
     samples: int
+    """The number of splines with ends that keys cannot represent, and the number of their samples."""
 
 
 @dataclass(frozen=True, eq=False)

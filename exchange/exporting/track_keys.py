@@ -234,7 +234,6 @@ def _keys(spline: TrackSpline, values: Float64Array) -> Keys:
 
 
 def _evaluated(track: Track, splines: Sequence[TrackSpline], frames: Float64Array) -> Float64Array:
-    """Return the values of the components at the frames, shape (frames, components)."""
     values = _rest_values(track, len(frames))
     for index, fcurve in played_fcurves(track).items():
         values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]

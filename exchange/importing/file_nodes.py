@@ -63,7 +63,6 @@ def editor_nodes(obj: Object) -> Iterator[Node]:
 
 
 def _single_key(kind: str, value: object) -> Track:
-    """Return a track with a single key at frame 0."""
     values = np.array(value, np.float32).reshape(1, COMPONENTS[kind])
     return Track(kind, np.zeros(1, np.int32), values, np.zeros(1, np.uint16), np.zeros((5, 1), np.float32))
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import bpy
 import numpy as np
@@ -16,43 +18,37 @@ from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.steps import Steps
 from ...formats import three_ds
+from ...formats.three_ds import Light, Mesh
+from ...interp import rotations
+from ..cameras_and_lights import WATTS
 from ..conversion import Conversion
 from ..imported_state import conversion_text, remember
-from ..meshes import left_out_of_file
+from ..meshes import left_out_of_file, make_mesh
 from ..options import IMPORT
-from ..report import ExchangeReport
+from ..report import ExchangeReport, note
 from ..rotation_modes import RotationOptions
 from .bake_imported import bake_imported
 from .changes import Changes
 from .match_objects import matched_objects
-from .new_objects import make_axes, make_objects
-from .plan_objects import plan_objects
+from .plan_objects import PlannedObject, plan_objects
 from .set_properties import apply_plan
+
+_Instance = tuple[bytes, bytes, bool]
+"""The name, the pivot and the mirroring of a mesh in the file. Objects for which these are equal share the mesh."""
 
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """The options of an import.
-
-    Attributes
-    ----------
-    conversion : Conversion
-        The conversion of axes, scale and frames.
-    rotation_options : RotationOptions
-        The options for rotations.
-    matches : bool
-        Animate existing objects of the scene, matched by name, instead of creating new ones.
-    output : "HANDLES", "SAMPLES", "CURVES" or "NONE"
-        The output of the bake. Rotations for which handles are inaccurate are baked as samples.
-    sample_limit : int
-        Maximum number of samples. Larger animations are played by handles.
-    """
+    """The options of an import."""
 
     conversion: Conversion = field(default_factory=Conversion)
     rotation_options: RotationOptions = field(default_factory=RotationOptions)
     matches: bool = False
+    """Animate existing objects of the scene, matched by name, instead of creating new ones."""
     output: str = IMPORT["output"].default
+    """HANDLES, SAMPLES, CURVES or NONE. With HANDLES, rotations with inaccurate handles are baked as samples."""
     sample_limit: int = IMPORT["sample_limit"].default
+    """Maximum number of samples. Larger animations are played by handles."""
 
 
 def import_steps(
@@ -63,28 +59,17 @@ def import_steps(
 ) -> Steps[ExchangeReport]:
     """Import the scenes of files into the open scene in steps, by object and then by track.
 
-    Yields the number of finished steps and the total. If the import fails or the generator is closed, all changes are
-    reverted.
-
-    Parameters
-    ----------
-    scenes : mapping of str to Scene
-        The scenes by file name.
-    into, collection : bpy.types.Scene, bpy.types.Collection
-        The scene and the collection for new objects.
-    options : ImportOptions
-
-    Returns
-    -------
-    ExchangeReport
-        The data that was found, created, matched and skipped.
+    Yields the number of finished steps and the total, and returns a report. If the import fails or the generator is
+    closed, all changes are reverted. `scenes` contains the scenes by file name. New objects are added to `collection`.
     """
     report = ExchangeReport()
     changes = Changes(collection)
     try:
         for name, scene in scenes.items():
             starts = len(report.damage), len(report.notes)
-            _report_warnings(scene, report)
+            for warning in scene.warnings:
+                finding = Finding("FILE_DAMAGED" if warning.lost else "FILE_WARNING", arguments=(warning.located,))
+                (report.damage if warning.lost else report.notes).append(finding)
             yield from _import_scene(scene, into, changes, options, report)
             for findings, start in zip((report.damage, report.notes), starts, strict=True):
                 if len(scenes) > 1:
@@ -98,15 +83,6 @@ def import_steps(
         raise
     changes.finish()
     return report
-
-
-def _report_warnings(scene: three_ds.Scene, report: ExchangeReport) -> None:
-    """Add the warnings of the reader to the report."""
-    for warning in scene.warnings:
-        if warning.lost:
-            report.damage.append(Finding("FILE_DAMAGED", arguments=(warning.located,)))
-        else:
-            report.notes.append(Finding("FILE_WARNING", arguments=(warning.located,)))
 
 
 def _import_scene(
@@ -166,3 +142,47 @@ def _file_range(file_scene: three_ds.Scene) -> tuple[int, int]:
     length = 0 if keyframer is None or keyframer.header is None else keyframer.header.length
     frames = [int(track.frames.max()) for node in file_scene.nodes for track in node.tracks if len(track.frames)]
     return 0, max([length, *frames])
+
+
+def make_objects(plans: Sequence[PlannedObject], changes: Changes, notes: list[Finding]) -> Steps[list[Any]]:
+    """Create an object, not yet placed, for each planned object, or a world for an ambient light.
+
+    After each object, yields the progress of the import, which is zero until objects are placed.
+    """
+    meshes: dict[_Instance, Any] = {}
+    objects = []
+    for planned in plans:
+        if planned.kind == "WORLD":
+            objects.append(changes.add(bpy.data.worlds.new(planned.name)))
+        else:
+            objects.append(changes.new_object(planned.name, _data_of(planned, meshes, changes, notes)))
+        yield 0, 2 * len(plans)
+    return objects
+
+
+def _data_of(planned: PlannedObject, meshes: dict[_Instance, Any], changes: Changes, notes: list[Finding]) -> Any:
+    """Return the data for a new object. Instances share meshes."""
+    name = planned.node.name.decode("latin-1")
+    if planned.kind == "CAMERA":
+        return changes.add(bpy.data.cameras.new(name))
+    if planned.kind == "LIGHT":
+        light = changes.add(bpy.data.lights.new(name, "SPOT" if planned.node.kind == "SPOTLIGHT" else "POINT"))
+        multiplier = planned.content.multiplier if isinstance(planned.content, Light) else None
+        light.energy = WATTS * (1.0 if multiplier is None else multiplier)
+        return light
+    if planned.points is None or not isinstance(planned.content, Mesh):
+        return None
+    pivot = b"" if planned.node.pivot is None else planned.node.pivot.tobytes()
+    instance = planned.node.name, pivot, planned.mirrored
+    if instance not in meshes:
+        add_note = partial(note, notes, planned.name)
+        meshes[instance] = changes.add(make_mesh(name, planned.content, planned.points, add_note))
+    return meshes[instance]
+
+
+def make_axes(conversion: Conversion, changes: Changes) -> Any:
+    """Return an object with the axes of the file, in which cameras are upright."""
+    obj = changes.new_object("3DS Axes", None)
+    obj.rotation_mode = "QUATERNION"
+    obj.rotation_quaternion = rotations.from_matrix(conversion.axes)
+    return obj

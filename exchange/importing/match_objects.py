@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from ...animation.errors import Finding, size_of
 from ...animation.translation import rpt_
 from ...formats.three_ds import NAME_LENGTH
+from ..meshes import numbers_of
 from ..report import ExchangeReport, note
 from .changes import Changes
 from .file_nodes import TARGET_SUFFIX
@@ -72,7 +73,9 @@ def _match_objects(plans: Sequence[PlannedObject], objects: Iterable[Any], notes
     """Return the scene object for each planned object, or None. No object is returned twice."""
     unmatched_objects = sorted(objects, key=lambda obj: str(obj.name))
     matches: list[Any] = [None] * len(plans)
-    for form_of in (_exact, _without_number, _truncated):
+    # By the exact names, without numbers, and truncated as by an exporter.
+    forms: list[Callable[[str], str]] = [str, _without_number, lambda name: _without_number(name)[:NAME_LENGTH]]
+    for form_of in forms:
         for index, planned in enumerate(plans):
             if matches[index] is not None or planned.kind == "WORLD":
                 continue
@@ -87,17 +90,8 @@ def _match_objects(plans: Sequence[PlannedObject], objects: Iterable[Any], notes
     return matches
 
 
-def _exact(name: str) -> str:
-    return name
-
-
 def _without_number(name: str) -> str:
     return _NUMBER.sub("", name)
-
-
-def _truncated(name: str) -> str:
-    """Return the name as an exporter writes it."""
-    return _without_number(name)[:NAME_LENGTH]
 
 
 def _names_in_file(planned: PlannedObject) -> set[str]:
@@ -115,7 +109,6 @@ def _has_kind(obj: bpy.types.Object, planned: PlannedObject) -> bool:
 
 
 def _reason_not_editable(obj: bpy.types.Object) -> Finding | None:
-    """Return why an object or world cannot be animated, or None if it can."""
     animated = obj.data if getattr(obj, "type", "") in ("CAMERA", "LIGHT") else obj
     if obj.library is not None or animated.library is not None:
         return Finding("IS_LINKED")
@@ -135,8 +128,6 @@ def _note_differences(planned: PlannedObject, obj: Any, parent: bpy.types.Object
         add_note("OTHER_PARENT", *names)
     if planned.points is None or obj.type != "MESH" or len(obj.data.vertices) != len(planned.points):
         return
-    points = np.empty(3 * len(planned.points), dtype=np.float32)
-    obj.data.vertices.foreach_get("co", points)
-    distance = np.abs(points.reshape(-1, 3) - planned.points).max()
+    distance = np.abs(numbers_of(obj.data.vertices, "co", 3, np.float32) - planned.points).max()
     if distance > _TOLERANCE * max(1e-6, float(np.ptp(planned.points, axis=0).max())):
         add_note("VERTICES_APART", size_of(float(distance)))

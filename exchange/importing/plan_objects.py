@@ -98,7 +98,6 @@ def _content(obj: Object | None, has_animation: bool) -> Mesh | Camera | Light |
 
 
 def _kind(node: Node, content: Mesh | Camera | Light | None) -> str:
-    """Return the kind of the object, as in `PlannedObject`."""
     if node.kind == "OBJECT":
         return "MESH" if isinstance(content, Mesh) and len(content.vertices) and node.name != DUMMY else "EMPTY"
     kinds = {"CAMERA": "CAMERA", "LIGHT": "LIGHT", "SPOTLIGHT": "LIGHT", "AMBIENT": "WORLD"}
@@ -137,7 +136,10 @@ def add_keys(
     if planned.hidden is None and node.flags[0] & HIDDEN:
         planned.hidden = still(1.0)
     if planned.rotation is None and not space.is_aimed and not space.conversion.keeps_axes:
-        _add_rest_rotation(planned, rotation_options)
+        # The rotation that results from converted axes.
+        axis, angle = rotations.to_axis_angle(space.rest_quaternion())
+        if angle:
+            planned.rotation = keys_in_mode(still(np.append(angle, axis)), rotation_options, drop_note)
 
 
 def _add_track(planned: PlannedObject, track: Track, rotation_options: RotationOptions, note_track: AddNote) -> None:
@@ -179,13 +181,6 @@ def _hidden_keys(track: Track, is_hidden: bool, conversion: Conversion, add_note
     is_distinct = are_distinct(scene_frames, add_note)
     values = states[is_last_at_frame][is_distinct, np.newaxis].astype(np.float64)
     return Keys(scene_frames[is_distinct], values, np.zeros((5, len(values))))
-
-
-def _add_rest_rotation(planned: PlannedObject, rotation_options: RotationOptions) -> None:
-    """Add the rotation that results from converted axes for a node without rotation."""
-    axis, angle = rotations.to_axis_angle(planned.space.rest_quaternion())
-    if angle:
-        planned.rotation = keys_in_mode(still(np.append(angle, axis)), rotation_options, drop_note)
 
 
 def _add_points(plans: Sequence[PlannedObject], notes: list[Finding]) -> None:

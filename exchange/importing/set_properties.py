@@ -17,7 +17,6 @@ import bpy
 import numpy as np
 
 from ...animation.fcurves.channels import Channels, new_action
-from ...animation.fcurves.keyframes import Float64Array
 from ...animation.fcurves.write_keys import key_curve
 from ...animation.store.enable_tracks import enable_tracks
 from ...animation.store.find_tracks import find_tracks
@@ -237,7 +236,14 @@ def write_action(
     settings = {prop.path: prop.settings for prop in animated if prop.settings is not None}
     keys = {prop.path: prop.keys for prop in animated if prop.path in settings}
     tracks = [track for track in find_tracks(datablock, channels) if track.path in settings]
-    parameters = [_parameters_to_set(keys[track.path]) for track in tracks]
+    # Parameters with the default are NaN.
+    parameters = [
+        {
+            name: np.where(values != 0.0, values, np.nan)
+            for name, values in zip(PARAMETERS, keys[track.path].parameters, strict=True)
+        }
+        for track in tracks
+    ]
     enable_tracks(channels, tracks, [settings[track.path] for track in tracks], parameters)
     if settings:
         report.animated_datablocks.append(datablock)
@@ -253,9 +259,3 @@ def _write_curves(channels: Channels, prop: PropertyKeys) -> None:
         group = channels.bag.groups.get("Object Transforms") or channels.bag.groups.new("Object Transforms")
     for component, values in enumerate(prop.keys.values.T):
         key_curve(channels.new(prop.path, component, group), prop.keys.frames, values, prop.interpolation)
-
-
-def _parameters_to_set(keys: Keys) -> dict[str, Float64Array]:
-    """Return the values of each parameter, with NaN for keys with the default."""
-    parameters = zip(PARAMETERS, keys.parameters, strict=True)
-    return {name: np.where(values != 0.0, values, np.nan) for name, values in parameters}

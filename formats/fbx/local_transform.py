@@ -29,31 +29,21 @@ _ORDERS: tuple[rotations.Order, ...] = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX"
 
 @dataclass(frozen=True, eq=False)
 class LocalTransform:
-    """The properties of a model that define its local transform.
-
-    Attributes
-    ----------
-    static : mapping of str to ndarray, shape (3,)
-        The values of `LOCAL_PROPERTIES` without animation. Angles are in degrees.
-    pre_rotation, inverse_post_rotation : ndarray, shape (4,)
-        Quaternions w, x, y, z.
-    order : str
-        Blender's name of the rotation order.
-    outer_offset : ndarray, shape (3,)
-        Roff + Rp, which is added last.
-    rotated_offset : ndarray, shape (3,)
-        Soff + Sp - Rp, which rotates with the model.
-    scaling_pivot : ndarray, shape (3,)
-        Sp, which is scaled and rotated.
-    """
+    """The properties of a model that define its local transform."""
 
     static: Mapping[str, Float64Array]
+    """The values of `LOCAL_PROPERTIES` without animation, each with shape (3,). Angles are in degrees."""
     pre_rotation: Float64Array
     inverse_post_rotation: Float64Array
+    """Quaternions w, x, y, z, shape (4,)."""
     order: rotations.Order
+    """Blender's name of the rotation order."""
     outer_offset: Float64Array
+    """Roff + Rp, which is added last, shape (3,)."""
     rotated_offset: Float64Array
+    """Soff + Sp - Rp, which rotates with the model, shape (3,)."""
     scaling_pivot: Float64Array
+    """Sp, which is scaled and rotated, shape (3,)."""
 
     @classmethod
     def of(cls, properties: Properties) -> LocalTransform:

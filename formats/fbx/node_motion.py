@@ -23,25 +23,17 @@ _FULL_WEIGHT = 0.99999
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """A layer of a stack.
-
-    Attributes
-    ----------
-    is_first : bool
-        True for the first layer of a stack, which replaces the values of the model in any mode.
-    mode : str
-        The blend mode. OVERRIDE ignores the weight.
-    weight : float or Curve
-        The weight in percent.
-    composes_rotations, composes_scales : bool
-        True if rotations or scales are multiplied. Otherwise, their components are added.
-    """
+    """A layer of a stack."""
 
     is_first: bool
+    """True for the first layer of a stack, which replaces the values of the model in any mode."""
     mode: Mode
+    """The blend mode. OVERRIDE ignores the weight."""
     weight: float | Curve
+    """The weight in percent."""
     composes_rotations: bool
     composes_scales: bool
+    """True if rotations or scales are multiplied. Otherwise, their components are added."""
 
     @property
     def replaces(self) -> bool:
@@ -85,17 +77,9 @@ class LayerCurves:
         return replace(self, layer=replace(self.layer, is_first=True))
 
     def on_top_of(self, below: Float64Array, times: Float64Array, name: str, order: rotations.Order) -> Float64Array:
-        """Return the values of a property in this layer, combined with the values of the layers below.
+        """Return the values (n, 3) of a property in this layer, combined with the values (n, 3) of the layers below.
 
-        Parameters
-        ----------
-        below : ndarray, shape (n, 3)
-            Values of the layers below. Rotations are in degrees.
-        times : ndarray, shape (n,)
-        name : str
-            One of `LOCAL_PROPERTIES`.
-        order : str
-            The rotation order.
+        Rotations are in degrees. `name` is one of `LOCAL_PROPERTIES`, and `order` is the rotation order.
         """
         layer, values = self.layer, np.stack([curve(times) for curve in self.components], axis=-1)
         if layer.replaces:

@@ -181,7 +181,6 @@ class _Scene:
 
 
 def _ticks(root: Record) -> float:
-    """Return the units of time per second."""
     header = root.find("FBXHeaderExtension")
     version = header.find("FBXHeaderVersion") if header else None
     flags = header.find("OtherFlags") if header else None

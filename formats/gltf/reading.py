@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,11 +137,13 @@ def _track(document: Document, sampler: Mapping[str, Any], path: str, name: str)
     times, interpolation = keys.times, keys.interpolation
     components = zip(keys.values.T, keys.arriving.T, keys.leaving.T, strict=True)
     curves = tuple(Curve.hermite(times, value, interpolation, before, after) for value, before, after in components)
-    evaluate: Callable[[Float64Array], Float64Array] = partial(_values, curves)
-    if path == "rotation" and interpolation == LINEAR and len(times) > 1:
-        evaluate = partial(_slerp, times, keys.values)
-    elif path == "rotation":
-        evaluate = partial(_unit_values, curves)
+
+    def evaluate(at: Float64Array) -> Float64Array:
+        if path == "rotation" and interpolation == LINEAR and len(times) > 1:
+            return _slerp(times, keys.values, at)
+        values = np.stack([curve(at) for curve in curves], axis=-1)
+        return _unit(values) if path == "rotation" else values
+
     return Track(times, np.full(len(times), interpolation, dtype=np.uint8), evaluate, curves)
 
 
@@ -188,14 +189,6 @@ def _check_keys(times: Float64Array, values: Float64Array, name: str) -> None:
     early = np.flatnonzero(np.diff(times) <= 0.0)
     if early.size:
         raise MotionError(n_("{:s}: key {:d} is not later than the previous key", name, int(early[0]) + 1))
-
-
-def _values(curves: Sequence[Curve], times: Float64Array) -> Float64Array:
-    return np.stack([curve(times) for curve in curves], axis=-1)
-
-
-def _unit_values(curves: Sequence[Curve], times: Float64Array) -> Float64Array:
-    return _unit(_values(curves, times))
 
 
 def _slerp(key_times: Float64Array, quaternions: Float64Array, times: Float64Array) -> Float64Array:

@@ -34,22 +34,15 @@ class ChunkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReadWarning:
-    """An error in a file that did not prevent reading the rest.
-
-    Attributes
-    ----------
-    offset : int
-        Position in bytes from the start of the file.
-    message : str
-        A text that names the node or object, the chunk and the consequence.
-    lost : bool
-        True if the file is damaged there and data was not read. Otherwise, the file is only unusual, and either
-        everything is read or only a part that no reader needs is skipped.
-    """
+    """An error in a file that did not prevent reading the rest."""
 
     offset: int
+    """Position in bytes from the start of the file."""
     message: str
+    """A text that names the node or object, the chunk and the consequence."""
     lost: bool = False
+    """True if the file is damaged there and data was not read. Otherwise, the file is only unusual, and either
+    everything is read or only a part that no reader needs is skipped."""
 
     @property
     def located(self) -> Text:

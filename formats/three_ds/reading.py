@@ -19,8 +19,7 @@ from ..interp import Float32Array, n_
 from . import idents
 from .errors import ThreeDSError
 from .hierarchy import find_parents
-from .idents import chunk_name
-from .packing import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD
+from .idents import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD, chunk_name
 from .scene import (
     NODE_KINDS,
     TRACK_KINDS,

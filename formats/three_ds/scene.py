@@ -70,25 +70,15 @@ COMPONENTS = {
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scene:
-    """The content of a .3ds file: the scene of the editor, and its animation.
-
-    Attributes
-    ----------
-    editor : Editor or None
-    keyframer : Keyframer or None
-    version : int or None
-        The version of the format, which is 3.
-    chunks : tuple of Chunk
-        Chunks that are not modeled.
-    warnings : tuple of ReadWarning
-        Warnings about the errors found when the file was read, in order. Warnings are not written to files.
-    """
+    """The content of a .3ds file: the scene of the editor, and its animation."""
 
     editor: Editor | None = None
     keyframer: Keyframer | None = None
     version: int | None = 3
+    """The version of the format, which is 3."""
     chunks: tuple[Chunk, ...] = ()
     warnings: tuple[ReadWarning, ...] = ()
+    """Warnings about the errors found when the file was read, in order. Warnings are not written to files."""
 
     @property
     def objects(self) -> tuple[Object, ...]:
@@ -125,31 +115,22 @@ class Object:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Mesh:
-    """The geometry of an object.
-
-    Attributes
-    ----------
-    vertices : ndarray of float32, shape (n, 3)
-        The vertices in world space at the time the mesh was created, not in the space of `matrix`.
-    faces : ndarray of uint16, shape (m, 3)
-        Indices of vertices. A damaged file may contain indices of missing vertices. See `Scene.warnings`.
-    face_flags : ndarray of uint16, shape (m,)
-        Bits 0 to 2 mark the edges CA, BC, AB as visible.
-    texture_coordinates : ndarray of float32, shape (n, 2), or (0, 2)
-        One u, v pair per vertex, or none.
-    matrix : ndarray of float32, shape (4, 3), or None
-        The axes x, y, z and the origin of the object's space, in world space.
-    chunks, face_chunks : tuple of Chunk
-        Chunks of the mesh and its faces that are not modeled, such as materials and smoothing groups.
-    """
+    """The geometry of an object."""
 
     vertices: Float32Array = field(default_factory=lambda: _no_floats(3))
+    """Shape (n, 3), in world space at the time the mesh was created, not in the space of `matrix`."""
     faces: WordArray = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
+    """Indices of vertices, shape (m, 3). A damaged file may contain indices of missing vertices. See
+    `Scene.warnings`."""
     face_flags: WordArray = field(default_factory=lambda: np.zeros(0, np.uint16))
+    """Bits 0 to 2 mark the edges CA, BC, AB as visible, shape (m,)."""
     texture_coordinates: Float32Array = field(default_factory=lambda: _no_floats(2))
+    """One u, v pair per vertex, shape (n, 2), or none, shape (0, 2)."""
     matrix: Float32Array | None = None
+    """The axes x, y, z and the origin of the object's space, in world space, shape (4, 3)."""
     chunks: tuple[Chunk, ...] = ()
     face_chunks: tuple[Chunk, ...] = ()
+    """Chunks of the mesh and its faces that are not modeled, such as materials and smoothing groups."""
 
 
 def _no_floats(columns: int) -> Float32Array:
@@ -191,25 +172,15 @@ class Spotlight:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Keyframer:
-    """The animation of a .3ds file, with its nodes and playback range.
-
-    Attributes
-    ----------
-    nodes : tuple of Node
-        The nodes in the order of the file.
-    header : Header or None
-    segment : tuple of two int, or None
-        First and last frames of the active segment.
-    current_frame : int or None
-        The current frame when the file was saved. 3ds Max writes this frame in ticks, 160 per frame.
-    chunks : tuple of Chunk
-        Chunks that are not modeled.
-    """
+    """The animation of a .3ds file, with its nodes and playback range."""
 
     nodes: tuple[Node, ...] = ()
+    """The nodes in the order of the file."""
     header: Header | None = None
     segment: tuple[int, int] | None = None
+    """First and last frames of the active segment."""
     current_frame: int | None = None
+    """The current frame when the file was saved. 3ds Max writes this frame in ticks, 160 per frame."""
     chunks: tuple[Chunk, ...] = ()
 
     def parents(self) -> tuple[int | None, ...]:
@@ -228,39 +199,26 @@ class Header:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Node:
-    """An object, camera, light or target animated by the keyframer.
-
-    Attributes
-    ----------
-    kind : str
-        One of `NODE_KINDS`.
-    name : bytes
-        The object's name in the editor. A camera or light and its target share one name. `$$$DUMMY` is a node without
-        an object, whose name is in `instance_name`.
-    parent : int or None
-        The id of the parent node. `Keyframer.parents` contains the parent's index.
-    node_id : int or None
-        The id of the node. None if the file contains no id. The node's index among all nodes is then used instead.
-    flags : tuple of two int
-        The two u16 of the node's header. In the first number, 0x4000 marks a primary node, and `HIDDEN` a hidden node.
-    pivot : ndarray of float32, shape (3,), or None
-        The pivot in the space of the object.
-    instance_name : bytes or None
-        The name that distinguishes instances of one object.
-    tracks : tuple of Track
-        The tracks in the order of the file. A kind may occur more than once. `track` then returns the first.
-    chunks : tuple of Chunk
-        Chunks that are not modeled.
-    """
+    """An object, camera, light or target animated by the keyframer."""
 
     kind: str
+    """One of `NODE_KINDS`."""
     name: bytes
+    """The object's name in the editor. A camera or light and its target share one name. `$$$DUMMY` is a node without an
+    object, whose name is in `instance_name`."""
     parent: int | None = None
+    """The id of the parent node. `Keyframer.parents` contains the parent's index."""
     node_id: int | None = None
+    """The id of the node. None if the file contains no id. The node's index among all nodes is then used instead."""
     flags: tuple[int, int] = (0, 0)
+    """The two u16 of the node's header. In the first number, 0x4000 marks a primary node, and `HIDDEN` a hidden
+    node."""
     pivot: Float32Array | None = None
+    """The pivot in the space of the object, shape (3,)."""
     instance_name: bytes | None = None
+    """The name that distinguishes instances of one object."""
     tracks: tuple[Track, ...] = ()
+    """The tracks in the order of the file. A kind may occur more than once. `track` then returns the first."""
     chunks: tuple[Chunk, ...] = ()
 
     def track(self, kind: str) -> Track | None:
@@ -270,40 +228,29 @@ class Node:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Track:
-    """The keys of one animated quantity of a node.
-
-    Attributes
-    ----------
-    kind : str
-        One of `TRACK_KINDS`.
-    frames : ndarray of int32, shape (n,)
-        The frames in the order of the file, which may be unsorted. Two keys may share a frame.
-    values : ndarray of float32, shape (n, d)
-        POSITION, SCALE: x, y, z. COLOR: red, green, blue. ROTATION: angle in radians and axis x, y, z. The first key is
-        absolute, and the others are turns from the previous key. FOV, ROLL, HOTSPOT, FALLOFF: degrees. MORPH, HIDE: d
-        is 0.
-    key_flags : ndarray of uint16, shape (n,)
-        Bits 0 to 4 mark the parameters of the key in the file. Other bits are unknown and are kept.
-    parameters : ndarray of float32, shape (5, n)
-        The rows tension, continuity, bias, ease to and ease from, with 0 for parameters that are missing from the file.
-    flags : int
-        The flags of the track (u16). Bits 0 and 1 are the cycle. 0x8, 0x10 and 0x20 lock x, y and z, and 0x100, 0x200
-        and 0x400 unlink them.
-    reserved : tuple of two int
-        The two u32 before the number of keys. In some files, these numbers are the first and last frames. In others,
-        both are 0.
-    names : tuple of bytes
-        The object that each key of a MORPH track shows. Empty for other kinds.
-    """
+    """The keys of one animated quantity of a node."""
 
     kind: str
+    """One of `TRACK_KINDS`."""
     frames: FrameArray
+    """The frames in the order of the file, which may be unsorted, shape (n,). Two keys may share a frame."""
     values: Float32Array
+    """Shape (n, d). POSITION, SCALE: x, y, z. COLOR: red, green, blue. ROTATION: angle in radians and axis x, y, z. The
+    first key is absolute, and the others are turns from the previous key. FOV, ROLL, HOTSPOT, FALLOFF: degrees. MORPH,
+    HIDE: d is 0."""
     key_flags: WordArray
+    """Bits 0 to 4 mark the parameters of the key in the file, shape (n,). Other bits are unknown and are kept."""
     parameters: Float32Array
+    """The rows tension, continuity, bias, ease to and ease from, with 0 for parameters that are missing from the file,
+    shape (5, n)."""
     flags: int = 0
+    """The flags of the track (u16). Bits 0 and 1 are the cycle. 0x8, 0x10 and 0x20 lock x, y and z, and 0x100, 0x200
+    and 0x400 unlink them."""
     reserved: tuple[int, int] = (0, 0)
+    """The two u32 before the number of keys. In some files, these numbers are the first and last frames. In others,
+    both are 0."""
     names: tuple[bytes, ...] = ()
+    """The object that each key of a MORPH track shows. Empty for other kinds."""
 
     @property
     def cycle(self) -> Cycle:
@@ -313,18 +260,11 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A chunk that is not modeled and is kept byte for byte.
-
-    Attributes
-    ----------
-    ident : int
-        Its number.
-    content : bytes
-        Everything after the header, including nested chunks.
-    place : int
-        The number of modeled sibling chunks before this chunk. 0 means that it comes first.
-    """
+    """A chunk that is not modeled and is kept byte for byte."""
 
     ident: int
+    """Its number."""
     content: bytes
+    """Everything after the header, including nested chunks."""
     place: int = 0
+    """The number of modeled sibling chunks before this chunk. 0 means that it comes first."""

@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from ..interp import Text, n_
 from .errors import ChunkError, ReadWarning, ThreeDSError
-from .idents import chunk_name
-from .packing import HEADER
+from .idents import HEADER, chunk_name
 from .scene import Chunk
 
 MAX_CHUNKS = 200_000

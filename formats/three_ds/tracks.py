@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..interp import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Text, n_
 from .errors import ChunkError, ReadWarning
-from .packing import pack
+from .idents import pack
 from .scene import COMPONENTS, FrameArray, Track, WordArray
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)

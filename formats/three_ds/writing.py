@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..interp import Text, n_
 from . import idents
 from .errors import ThreeDSError
-from .packing import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD, pack
+from .idents import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD, pack
 from .scene import (
     NODE_KINDS,
     TRACK_KINDS,
