@@ -16,7 +16,7 @@ from .key_batch import BoolArray, IndexArray, KeyBatch
 from .keys import PARAMETERS, Float64Array, Keys
 from .prepared import Curve
 from .rotations import sphere
-from .rotations.representations import RotationRepresentation, angular_motion, rotation_representation
+from .rotations.representations import RotationRepresentation, rotation_representation
 
 if TYPE_CHECKING:
     from typing import Self
@@ -186,7 +186,7 @@ class _GapCurve:
             return channels
         if nu:
             rates, changes = self.curve.evaluate(segment, u, 1), self.curve.evaluate(segment, u, 2)
-            return angular_motion(self.representation, channels, rates, changes)[nu - 1]
+            return self.representation.angular_motion(channels, rates, changes)[nu - 1]
         q = self.representation.orientation(channels)
         length = sphere.length(q)
         of_no_length = np.broadcast_to(_HALF_TURN_ABOUT_X, q.shape).copy()

@@ -8,6 +8,8 @@ to an angular velocity. Source: docs/formulas, "Left Jacobian".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..keys import Float64Array
@@ -54,6 +56,18 @@ def bend(turn: Float64Array, rate: Float64Array, other_rate: Float64Array) -> Fl
     across = cross(turn, other_rate)
     along = sphere.dot(turn, rate) * (first_rate * across + second_rate * cross(turn, across))
     return along + _jacobian(angle)[1] * cross(rate, across)
+
+
+def motion_after_turn(turn: Sequence[Float64Array], motion: Sequence[Float64Array]) -> list[Float64Array]:
+    """Return the angular velocity of ``exp(t / 2) q`` or, if q has one, also the angular acceleration.
+
+    `turn` contains t and its derivatives, and `motion` the angular velocity of q and possibly its acceleration.
+    """
+    velocity, carried = velocity_of_exp(turn[0], turn[1]), turned(turn[0], motion[0])
+    if len(motion) == 1:
+        return [velocity + carried]
+    acceleration = acceleration_of_exp(*turn) + turned(turn[0], motion[1])
+    return [velocity + carried, acceleration + cross(velocity, carried)]
 
 
 def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:

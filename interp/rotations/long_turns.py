@@ -18,7 +18,7 @@ from ..cubics import hermite_weights
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
 from . import sphere
-from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
+from .exponential import motion_after_turn, turned
 
 
 class LongTurns:
@@ -61,7 +61,7 @@ class LongTurns:
         return (along + across + remainder).T
 
     def add_to(self, motion: Sequence[Float64Array], nu: int, segment: IndexArray, u: Float64Array) -> None:
-        """Add the turns in place to the last array of a motion.
+        """Add the turns in place to a motion.
 
         The motion consists of quaternions (nu = 0), of angular velocities with respect to u (nu = 1), or of angular
         velocities and accelerations (nu = 2). Each array has one column per sample.
@@ -69,22 +69,13 @@ class LongTurns:
         samples = np.flatnonzero(self._has_turn[segment])
         if not samples.size:
             return
-        (along, across), *derivatives = (self.turns(segment[samples], u[samples], order) for order in range(nu + 1))
-        if nu == 0:
-            long_turn = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
-            motion[0][:, samples] = sphere.product(long_turn, motion[0][:, samples])
-            return
-        along_rate, across_rate = derivatives[0]
-        across_velocity = velocity_of_exp(across, across_rate)
-        curve_velocity = turned(across, motion[0][:, samples])
-        inner_velocity = turned(along, across_velocity + curve_velocity)
-        if nu == 1:
-            motion[0][:, samples] = along_rate + inner_velocity
-            return
-        along_change, across_change = derivatives[1]
-        inner_acceleration = (
-            acceleration_of_exp(across, across_rate, across_change)
-            + cross(across_velocity, curve_velocity)
-            + turned(across, motion[1][:, samples])
-        )
-        motion[1][:, samples] = along_change + cross(along_rate, inner_velocity) + turned(along, inner_acceleration)
+        orders = [self.turns(segment[samples], u[samples], order) for order in range(nu + 1)]
+        turned_motion = [rows[:, samples] for rows in motion]
+        # The turn across the axis comes first.
+        for turn in list(zip(*orders, strict=True))[::-1]:
+            if nu == 0:
+                turned_motion = [sphere.product(sphere.exp(turn[0] / 2.0), turned_motion[0])]
+            else:
+                turned_motion = motion_after_turn(turn, turned_motion)
+        for rows, turned_rows in zip(motion, turned_motion, strict=True):
+            rows[:, samples] = turned_rows

@@ -10,14 +10,14 @@ and "Axis and angle".
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, cast, get_args
+from typing import Protocol, cast, get_args
 
 import numpy as np
 
 from ..keys import Float64Array
 from . import sphere
 from .euler import Order, axes_of, euler_halves, follow_axis_angle, follow_euler, from_euler, other_euler
-from .exponential import cross
+from .exponential import acceleration_of_exp, cross, motion_after_turn, velocity_of_exp
 from .quaternions import UNKNOWN
 
 # The smallest sine by which rates are divided. Key angles are float32, with a sine error of 4e-8 at a right angle.
@@ -25,14 +25,6 @@ from .quaternions import UNKNOWN
 _SMALLEST_SINE = 1e-6
 JUMP = 1e-3
 """The smallest difference, in radians or relative to an axis or quaternion, that counts as a jump at a key."""
-
-
-class WithDerivatives(NamedTuple):
-    """Points or numbers with their first and second derivatives."""
-
-    value: Float64Array
-    rate: Float64Array
-    change: Float64Array
 
 
 class RotationRepresentation(Protocol):
@@ -63,8 +55,14 @@ class RotationRepresentation(Protocol):
         """
         ...
 
-    def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        """Return `orientation` (4, n) and derivatives from channel values (c, n) and their derivatives."""
+    def angular_motion(
+        self, channels: Float64Array, rates: Float64Array, changes: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return angular velocities and accelerations (3, n) in the parent's frame.
+
+        The channel values (c, n) are given with their first and second derivatives. Source: docs/formulas,
+        "Angular velocity and acceleration" and "Left Jacobian".
+        """
         ...
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -96,23 +94,6 @@ def rotation_representation(name: str) -> RotationRepresentation:
     raise ValueError(f"a rotation representation is QUATERNION, AXIS_ANGLE or an Euler order, not {name!r}")
 
 
-def angular_motion(
-    representation: RotationRepresentation, channels: Float64Array, rates: Float64Array, changes: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return angular velocities and accelerations (3, n) in the parent's frame.
-
-    The channel values (c, n) are given with their first and second derivatives. Source: docs/formulas,
-    "Angular velocity and acceleration".
-    """
-    q, q_rate, q_change = representation.with_derivatives(channels, rates, changes)
-    square = sphere.dot(q, q)
-    inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)
-    # From q' = w q / 2. The length of q changes only the scalar part.
-    half_velocity = sphere.product(q_rate, inverse)
-    half_acceleration = sphere.product(q_change, inverse) - sphere.product(half_velocity, half_velocity)
-    return 2.0 * half_velocity[1:], 2.0 * half_acceleration[1:]
-
-
 class Quaternion:
     """Quaternions w, x, y, z of any length except 0."""
 
@@ -133,8 +114,15 @@ class Quaternion:
     def orientation(self, channels: Float64Array) -> Float64Array:
         return channels
 
-    def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        return WithDerivatives(channels, rates, changes)
+    def angular_motion(
+        self, channels: Float64Array, rates: Float64Array, changes: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
+        square = sphere.dot(channels, channels)
+        inverse = sphere.conjugate(channels) / np.where(square > 0.0, square, np.inf)
+        # From q' = w q / 2. The length of q changes only the scalar part.
+        half_velocity = sphere.product(rates, inverse)
+        half_acceleration = sphere.product(changes, inverse) - sphere.product(half_velocity, half_velocity)
+        return 2.0 * half_velocity[1:], 2.0 * half_acceleration[1:]
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         sign = np.where(sphere.dot(channels, target) < 0.0, -1.0, 1.0)
@@ -191,11 +179,15 @@ class Euler:
     def orientation(self, channels: Float64Array) -> Float64Array:
         return np.moveaxis(from_euler(np.moveaxis(channels, 0, -1), self.order), -1, 0)
 
-    def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        first, middle, last = (
-            _axis_turns(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
-        )
-        return _product(last, _product(middle, first))
+    def angular_motion(
+        self, channels: Float64Array, rates: Float64Array, changes: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
+        motion = [np.zeros_like(channels), np.zeros_like(channels)]
+        for axis in (self._i, self._j, self._k):
+            turn = np.zeros((3, *channels.shape))
+            turn[:, axis] = channels[axis], rates[axis], changes[axis]
+            motion = motion_after_turn(turn, motion)
+        return motion[0], motion[1]
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         other = other_euler(channels, self._j)
@@ -256,16 +248,14 @@ class AxisAngle:
         # Blender does not rotate about an axis of length 0.
         return np.concatenate([np.where(length > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
-    def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
-        axis = _unit_with_derivatives(channels[1:], rates[1:], changes[1:])
-        cosine, sine = _half_angle(channels[0], rates[0], changes[0])
-        vector_rate = axis.rate * sine.value + axis.value * sine.rate
-        vector_change = axis.change * sine.value + 2.0 * axis.rate * sine.rate + axis.value * sine.change
-        return WithDerivatives(
-            self.orientation(channels),
-            np.concatenate([cosine.rate[np.newaxis], vector_rate]),
-            np.concatenate([cosine.change[np.newaxis], vector_change]),
-        )
+    def angular_motion(
+        self, channels: Float64Array, rates: Float64Array, changes: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
+        axis, axis_rate, axis_change = _unit_with_derivatives(channels[1:], rates[1:], changes[1:])
+        angle, angle_rate, angle_change = channels[0], rates[0], changes[0]
+        turn, rate = angle * axis, angle_rate * axis + angle * axis_rate
+        change = angle_change * axis + 2.0 * angle_rate * axis_rate + angle * axis_change
+        return velocity_of_exp(turn, rate), acceleration_of_exp(turn, rate, change)
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         factors = np.ones_like(channels)
@@ -291,35 +281,9 @@ def _full_turns(angles: Float64Array) -> Float64Array:
     return 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))
 
 
-def _axis_turns(axis: int, angle: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
-    """Return the quaternions of turns about x, y or z, and their derivatives from the derivatives of the angle."""
-    q_with_derivatives = np.zeros((3, 4, *angle.shape))
-    q_with_derivatives[:, 0], q_with_derivatives[:, 1 + axis] = _half_angle(angle, rate, change)
-    return WithDerivatives(*q_with_derivatives)
-
-
-def _half_angle(
-    angle: Float64Array, rate: Float64Array, change: Float64Array
-) -> tuple[WithDerivatives, WithDerivatives]:
-    """Return the cosines and sines of half the angles, with derivatives."""
-    half, half_rate = 0.5 * angle, 0.5 * rate
-    cosine, sine = np.cos(half), np.sin(half)
-    return (
-        WithDerivatives(cosine, -sine * half_rate, -0.5 * sine * change - cosine * half_rate**2),
-        WithDerivatives(sine, cosine * half_rate, 0.5 * cosine * change - sine * half_rate**2),
-    )
-
-
-def _product(p: WithDerivatives, q: WithDerivatives) -> WithDerivatives:
-    """Return products of quaternions, and the derivatives of the products."""
-    return WithDerivatives(
-        sphere.product(p.value, q.value),
-        sphere.product(p.rate, q.value) + sphere.product(p.value, q.rate),
-        sphere.product(p.change, q.value) + 2.0 * sphere.product(p.rate, q.rate) + sphere.product(p.value, q.change),
-    )
-
-
-def _unit_with_derivatives(vector: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
+def _unit_with_derivatives(
+    vector: Float64Array, rate: Float64Array, change: Float64Array
+) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return unit vectors (3, n), or 0 for vectors of length 0, and the derivatives of their direction."""
     length = sphere.length(vector)
     divisor = np.where(length > 0.0, length, np.inf)
@@ -329,4 +293,4 @@ def _unit_with_derivatives(vector: Float64Array, rate: Float64Array, change: Flo
     unit_rate = scaled_rate - unit * along
     unit_change = scaled_change - 2.0 * along * unit_rate
     unit_change -= unit * (sphere.dot(unit, scaled_change) + sphere.dot(unit_rate, scaled_rate))
-    return WithDerivatives(unit, unit_rate, unit_change)
+    return unit, unit_rate, unit_change

@@ -16,7 +16,7 @@ import numpy as np
 from ..key_batch import IndexArray
 from ..keys import Float64Array
 from . import sphere
-from .exponential import acceleration_of_exp, bend, cross, rate_of_velocity, rotated, velocity_of_exp
+from .exponential import bend, cross, motion_after_turn, rate_of_velocity, rotated
 from .long_turns import LongTurns
 
 # An angle computed from its cosine has an error of 1e-16 / sin(angle), and slerp divides by the sine again. Down to
@@ -163,12 +163,5 @@ def _slerp_with_acceleration(p: Motion, q: Motion, t: Motion) -> list[Float64Arr
     turn_at_t = parameter * turn
     rate_at_t = parameter_rate * turn + parameter * rate
     change_at_t = parameter_change * turn + 2.0 * parameter_rate * rate + parameter * change
-    arc_at_t, velocity_at_t = sphere.exp(turn_at_t / 2.0), velocity_of_exp(turn_at_t, rate_at_t)
-    carried_velocity = rotated(arc_at_t, velocity)
-    return [
-        sphere.product(arc_at_t, start),
-        velocity_at_t + carried_velocity,
-        acceleration_of_exp(turn_at_t, rate_at_t, change_at_t)
-        + rotated(arc_at_t, acceleration)
-        + cross(velocity_at_t, carried_velocity),
-    ]
+    q_at_t = sphere.product(sphere.exp(turn_at_t / 2.0), start)
+    return [q_at_t, *motion_after_turn([turn_at_t, rate_at_t, change_at_t], [velocity, acceleration])]

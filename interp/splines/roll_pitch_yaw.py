@@ -20,7 +20,7 @@ from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 from ..prepared import Curve
 from ..rotations.base_rotation_spline import OrientationSpline
-from ..rotations.representations import angular_motion, rotation_representation
+from ..rotations.representations import rotation_representation
 from . import tcb
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class EulerCurve:
             return self._representation.orientation(angles)
         rates = self._angle_curve.evaluate(angle_segment, u, 1)
         second_derivatives = self._angle_curve.evaluate(angle_segment, u, 2)
-        return angular_motion(self._representation, angles, rates, second_derivatives)[nu - 1]
+        return self._representation.angular_motion(angles, rates, second_derivatives)[nu - 1]
 
 
 METHOD = Method(
