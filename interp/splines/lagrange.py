@@ -30,8 +30,6 @@ _MAX_KEYS = 1000
 # The local parameters at which `swing` is measured. It is largest near the middle of a segment, and in the outermost
 # segments closer to the end.
 _MEASURED_PARAMETERS = (0.3, 0.5, 0.7)
-# An exponent of 2 outside the range of float64.
-_LOWEST_EXPONENT = -5000
 
 
 class VectorSpline(ComponentSpline):
@@ -104,20 +102,21 @@ class VectorSpline(ComponentSpline):
 class _Polynomials:
     """Polynomials in barycentric form. Sums run in the order of keys, so results do not depend on other samples.
 
-    Products of many distances exceed the range of float64, so they are stored as mantissas and exponents of 2.
+    Frames are scaled to an interval of length 4, whose capacity is 1. Products of distances then exceed the range of
+    float64 only if the polynomial oscillates beyond all limits.
     """
 
     def __init__(self, tracks: KeyBatch) -> None:
         counts = tracks.last - tracks.first + 1
         self._largest_count = int(counts.max())
         self._frames = tracks.frames
-        self._lengths = tracks.lengths
         self._first, self._last = np.repeat(tracks.first, counts), np.repeat(tracks.last, counts)
         self._values = tracks.columns
-        # 1 over the product of each key's distances to the others, times 2^scale. The largest in a track is near 1.
-        product, exponent = self._products(np.arange(len(self._frames)), np.zeros(len(self._frames)))
-        self._scale = np.repeat(np.minimum.reduceat(exponent, tracks.first), counts)
-        self._weights = np.ldexp(1.0 / product, np.maximum(self._scale - exponent, _LOWEST_EXPONENT))
+        spans = tracks.frames[tracks.last] - tracks.frames[tracks.first]
+        self._scale = np.repeat(np.divide(4.0, spans, out=np.ones_like(spans), where=spans > 0.0), counts)
+        self._lengths = tracks.lengths * self._scale
+        with np.errstate(all="ignore"):
+            self._weights = 1.0 / self._products(np.arange(len(self._frames)), np.zeros(len(self._frames)))
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         # A derivative is also a polynomial, so the same sum evaluates it from its values at the keys.
@@ -127,9 +126,7 @@ class _Polynomials:
             is_at_key = distance == 0.0
             key_at_sample[is_at_key] = key[is_at_key]
             total += self._weights[key] / np.where(is_at_key, 1.0, distance) * at_keys[:, key]
-        product, exponent = self._products(segment, u)
-        between_keys = self._scaled(total * product, exponent, segment)
-        values = np.where(key_at_sample >= 0, at_keys[:, key_at_sample], between_keys)
+        values = np.where(key_at_sample >= 0, at_keys[:, key_at_sample], total * self._products(segment, u))
         length = self._lengths[segment]
         per_segment = np.ones_like(length), length, length * length
         return values * per_segment[nu]
@@ -142,20 +139,20 @@ class _Polynomials:
         for parameter in _MEASURED_PARAMETERS:
             u = np.full(len(segment), parameter)
             total = np.zeros(len(segment))
-            for key, distance in self._distances(segment, u):
-                total += np.abs(self._weights[key] / distance)
-            product, exponent = self._products(segment, u)
-            largest = np.maximum(largest, self._scaled(total * np.abs(product), exponent, segment))
+            with np.errstate(all="ignore"):
+                for key, distance in self._distances(segment, u):
+                    total += np.abs(self._weights[key] / distance)
+                largest = np.maximum(largest, total * np.abs(self._products(segment, u)))
         return largest
 
     @cached_property
     def _velocities(self) -> Float64Array:
-        """Return the derivatives per frame (d, K) at the keys (Schneider and Werner)."""
+        """Return the derivatives per scaled frame (d, K) at the keys (Schneider and Werner)."""
         return self._sums_at_keys(lambda slope, distance: slope)
 
     @cached_property
     def _accelerations(self) -> Float64Array:
-        """Return the second derivatives per frame (d, K) at the keys (Schneider and Werner)."""
+        """Return the second derivatives per scaled frame (d, K) at the keys (Schneider and Werner)."""
         velocities = self._velocities
         return self._sums_at_keys(lambda slope, distance: 2.0 * (velocities - slope) / distance)
 
@@ -169,28 +166,23 @@ class _Polynomials:
             total -= np.where(is_other_key, self._weights[key] / self._weights, 0.0) * term(slope, divisor)
         return total
 
-    def _products(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, IndexArray]:
-        """Return the products of the distances from all keys that are not at the frame, as mantissas and exponents."""
-        product, exponent = np.ones(len(segment)), np.zeros(len(segment), dtype=np.intp)
+    def _products(self, segment: IndexArray, u: Float64Array) -> Float64Array:
+        """Return the products of the distances from all keys that are not at the frame."""
+        product = np.ones(len(segment))
         for _, distance in self._distances(segment, u):
-            is_factor = np.isfinite(distance) & (distance != 0.0)
-            product, shift = np.frexp(product * np.where(is_factor, distance, 1.0))
-            exponent += shift
-        return product, exponent
-
-    def _scaled(self, mantissa: Float64Array, exponent: IndexArray, segment: IndexArray) -> Float64Array:
-        """Return sums of weights times products of distances as float64."""
-        with np.errstate(over="ignore"):
-            numbers: Float64Array = np.ldexp(mantissa, np.minimum(exponent - self._scale[segment], -_LOWEST_EXPONENT))
-            return numbers
+            product *= np.where(np.isfinite(distance) & (distance != 0.0), distance, 1.0)
+        return product
 
     def _distances(self, segment: IndexArray, u: Float64Array) -> Iterator[tuple[IndexArray, Float64Array]]:
-        """Yield the first, second and further keys of tracks with the distances from them, infinite beyond the last."""
-        start, offset = self._frames[segment], u * self._lengths[segment]
+        """Yield the first, second and further keys of tracks with the scaled distances from them.
+
+        Distances are infinite beyond the last key.
+        """
+        start, scale, offset = self._frames[segment], self._scale[segment], u * self._lengths[segment]
         first, last = self._first[segment], self._last[segment]
         for number in range(self._largest_count):
             key = np.minimum(first + number, last)
-            yield key, np.where(first + number <= last, (start - self._frames[key]) + offset, np.inf)
+            yield key, np.where(first + number <= last, (start - self._frames[key]) * scale + offset, np.inf)
 
 
 METHOD = Method(
