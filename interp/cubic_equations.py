@@ -96,9 +96,8 @@ def _equations(
     natural end, the same equation puts all the weight on the only segment. At an end with a given slope, the slope is
     the right side. The chords of segments and the right side have shape (c, K), and the other results (K,).
     """
-    lengths, both_lengths = tracks.lengths, tracks.before + tracks.after
+    lengths, share = tracks.lengths, 1.0 - tracks.share_before
     mean = np.divide(chords, lengths, out=np.zeros_like(chords), where=lengths > 0.0)
-    share = np.divide(tracks.after, both_lengths, out=np.zeros_like(both_lengths), where=both_lengths > 0.0)
     has_equation = tracks.inner
     first, last = tracks.open_ends
     if end_slopes is None:

@@ -115,6 +115,19 @@ class KeyBatch:
         """Return the differences in values (d, K) from the previous key to each key, and from each key to the next."""
         return values - values.take(self.previous, axis=1), values.take(self.following, axis=1) - values
 
+    def slopes(self, before: Float64Array, after: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return chords (d, K) before and after each key per frame, or 0 on a side without a key."""
+        return (
+            np.divide(before, self.before, out=np.zeros_like(before), where=self.before > 0.0),
+            np.divide(after, self.after, out=np.zeros_like(after), where=self.after > 0.0),
+        )
+
+    @property
+    def share_before(self) -> Float64Array:
+        """Return the part of the frames from the previous key to the next key that is before each key, shape (K,)."""
+        both = self.before + self.after
+        return np.divide(self.before, both, out=np.zeros_like(both), where=both > 0.0)
+
     def take(self, keys: BoolArray) -> KeyBatch:
         """Return a subset of the tracks, selected by their keys."""
         new_index, tracks = np.cumsum(keys) - 1, keys[self.first]

@@ -87,10 +87,8 @@ def adjust_factors(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
 
     The shares approach 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
     """
-    both_sides = tracks.before + tracks.after
-    share = np.divide(tracks.before, both_sides, out=np.full_like(both_sides, 0.5), where=both_sides > 0.0)
-    weight = 1.0 - np.abs(tracks.parameters[1])
-    return 0.5 + weight * (share - 0.5), 0.5 + weight * (0.5 - share)
+    weighted = (1.0 - np.abs(tracks.parameters[1])) * (tracks.share_before - 0.5)
+    return 0.5 + weighted, 0.5 - weighted
 
 
 class RotationKeys(NamedTuple):

@@ -28,11 +28,9 @@ def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> F
     At the ends of a track that is not a loop, the chord on the side without a key is ignored. The velocity there is the
     slope of the parabola through the first or last three keys. With two keys, the velocity is the slope of the line.
     """
-    slope_before = np.divide(before, tracks.before, out=np.zeros_like(before), where=tracks.before > 0.0)
-    slope_after = np.divide(after, tracks.after, out=np.zeros_like(after), where=tracks.after > 0.0)
-    both_lengths = tracks.before + tracks.after
-    share = np.divide(tracks.after, both_lengths, out=np.zeros_like(both_lengths), where=both_lengths > 0.0)
-    result: Float64Array = slope_before * share + slope_after * (1.0 - share)
+    slope_before, slope_after = tracks.slopes(before, after)
+    share = tracks.share_before
+    result: Float64Array = slope_before * (1.0 - share) + slope_after * share
     first, last = tracks.open_ends
     has_two_keys = last - first == 1
     line_first, line_last = slope_after[:, first], slope_before[:, last]

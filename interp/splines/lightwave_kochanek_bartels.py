@@ -50,11 +50,9 @@ class LightWaveSpline(ComponentSpline):
     @classmethod
     def curve(cls, splines: Sequence[LightWaveSpline], tracks: KeyBatch) -> Cubics:
         p = tracks.columns
-        both_lengths = tracks.before + tracks.after
-        divisor = np.where(both_lengths > 0.0, both_lengths, 1.0)
         incoming, outgoing = weighted_sums(tracks.parameters, *tracks.chords(p))
-        incoming *= tracks.before / divisor
-        outgoing *= tracks.after / divisor
+        incoming *= tracks.share_before
+        outgoing *= 1.0 - tracks.share_before
         return Cubics.of_tangents(tracks, p, incoming, outgoing)
 
 
@@ -140,12 +138,7 @@ def _tangents(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> tu
 
     At the ends of a track that is not a loop, the tangents are arbitrary.
     """
-    is_inner = tracks.inner
-    length_before, length_after = np.where(is_inner, tracks.before, 1.0), np.where(is_inner, tracks.after, 1.0)
-    both_lengths = length_before + length_after
-    slope_before = before * (length_after / (length_before * both_lengths))
-    slope_after = after * (length_before / (length_after * both_lengths))
-    incoming, outgoing = weighted_sums(tracks.parameters, slope_before, slope_after)
-    incoming *= length_before
-    outgoing *= length_after
-    return incoming, outgoing
+    slope_before, slope_after = tracks.slopes(before, after)
+    share = tracks.share_before
+    incoming, outgoing = weighted_sums(tracks.parameters, slope_before * (1.0 - share), slope_after * share)
+    return incoming * tracks.before, outgoing * tracks.after
