@@ -15,8 +15,7 @@ from .base_spline import BaseSpline, Spline, checked_splines, end_to_end
 from .key_batch import BoolArray, IndexArray, KeyBatch
 from .keys import PARAMETERS, Float64Array, Keys
 from .prepared import Curve
-from .rotations import sphere
-from .rotations.representations import RotationRepresentation, rotation_representation
+from .rotations.representations import RotationCurve, rotation_representation
 
 if TYPE_CHECKING:
     from typing import Self
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 EASE_TO, EASE_FROM = PARAMETERS.index("ease_to"), PARAMETERS.index("ease_from")
 # Segments that a run plays, and segments between runs that hold the value.
 _RUN, _HELD = -2, -1
-_HALF_TURN_ABOUT_X = np.array([[0.0], [1.0], [0.0], [0.0]])
-"""The rotation that Blender plays for a quaternion of length 0."""
 
 
 class PiecewiseSpline(BaseSpline):
@@ -71,7 +68,6 @@ class PiecewiseSpline(BaseSpline):
     gaps: IndexArray
     """The keys after which no run plays, except the last key."""
     _curve: Curve | None
-    _representation: RotationRepresentation | None
 
     def __init__(
         self,
@@ -91,6 +87,8 @@ class PiecewiseSpline(BaseSpline):
         values = np.concatenate([run_keys.values for run_keys in keys])
         parameters = np.concatenate([run_keys.parameters for run_keys in keys], axis=1)
         parameters[EASE_FROM, all_gaps] = parameters[EASE_TO, all_gaps + 1] = 0.0
+        if between is not None and representation is not None:
+            between = RotationCurve(between, rotation_representation(representation))
         self._set(
             keys=Keys(frames, values, *parameters),
             cycle=cycle,
@@ -103,7 +101,6 @@ class PiecewiseSpline(BaseSpline):
             is_cubic=checked_runs[0].is_cubic,
             notes=tuple(dict.fromkeys(note for run in checked_runs for note in run.notes)),
             _curve=between,
-            _representation=None if representation is None else rotation_representation(representation),
         )
 
     @property
@@ -122,7 +119,7 @@ class PiecewiseSpline(BaseSpline):
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines, including the segments between runs."""
         runs = [run for spline in splines for run in spline.runs]
-        gap_curves: list[_GapCurve] = []
+        gap_curves: list[Curve] = []
         player = np.full(len(tracks.frames), _RUN)
         gap_segment = np.zeros(len(tracks.frames), dtype=np.intp)
         for spline, first, last in zip(splines, tracks.first.tolist(), tracks.last.tolist(), strict=True):
@@ -130,7 +127,7 @@ class PiecewiseSpline(BaseSpline):
             player[gaps] = player[last] = _HELD
             if spline._curve is not None:
                 player[gaps], gap_segment[gaps] = len(gap_curves), np.arange(len(gaps))
-                gap_curves.append(_GapCurve(spline._curve, spline._representation))
+                gap_curves.append(spline._curve)
         run_curve = type(runs[0]).curve(runs, end_to_end(runs))
         return _PiecewiseCurve(run_curve, gap_curves, player, gap_segment)
 
@@ -150,7 +147,7 @@ class _PiecewiseCurve:
     """Segments of runs, and segments between runs."""
 
     run_curve: Curve
-    gap_curves: Sequence[_GapCurve]
+    gap_curves: Sequence[Curve]
     player: IndexArray
     """The index in `gap_curves` of the curve that plays each segment, or `_RUN` or `_HELD`."""
     gap_segment: IndexArray
@@ -171,24 +168,3 @@ class _PiecewiseCurve:
         if nu:
             values[:, ~is_run & (u < 0.0)] = 0.0
         return values
-
-
-@dataclass(frozen=True)
-class _GapCurve:
-    """The curve between the runs of one spline, converted from channels to rotations if they have a representation."""
-
-    curve: Curve
-    representation: RotationRepresentation | None
-
-    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        channels = self.curve.evaluate(segment, u, nu if self.representation is None else 0)
-        if self.representation is None:
-            return channels
-        if nu:
-            rates, changes = self.curve.evaluate(segment, u, 1), self.curve.evaluate(segment, u, 2)
-            return self.representation.angular_motion(channels, rates, changes)[nu - 1]
-        q = self.representation.orientation(channels)
-        length = sphere.length(q)
-        of_no_length = np.broadcast_to(_HALF_TURN_ABOUT_X, q.shape).copy()
-        unit: Float64Array = np.divide(q, length, out=of_no_length, where=length > 0.0)
-        return unit

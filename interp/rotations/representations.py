@@ -14,7 +14,9 @@ from typing import Protocol, cast, get_args
 
 import numpy as np
 
+from ..key_batch import IndexArray
 from ..keys import Float64Array
+from ..prepared import Curve
 from . import sphere
 from .euler import Order, axes_of, euler_halves, follow_axis_angle, follow_euler, from_euler, other_euler
 from .exponential import acceleration_of_exp, cross, motion_after_turn, velocity_of_exp
@@ -294,3 +296,23 @@ def _unit_with_derivatives(
     unit_change = scaled_change - 2.0 * along * unit_rate
     unit_change -= unit * (sphere.dot(unit, scaled_change) + sphere.dot(unit_rate, scaled_rate))
     return unit, unit_rate, unit_change
+
+
+class RotationCurve:
+    """A curve of channel values, converted to unit quaternions and angular derivatives."""
+
+    def __init__(self, channels: Curve, representation: RotationRepresentation) -> None:
+        self._channels, self._representation = channels, representation
+
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
+        channels = self._channels.evaluate(segment, u, 0)
+        if nu:
+            rates, changes = self._channels.evaluate(segment, u, 1), self._channels.evaluate(segment, u, 2)
+            return self._representation.angular_motion(channels, rates, changes)[nu - 1]
+        q = self._representation.orientation(channels)
+        length = sphere.length(q)
+        # Blender plays a half turn about x for a quaternion of length 0.
+        of_no_length = np.zeros_like(q)
+        of_no_length[1] = 1.0
+        unit: Float64Array = np.divide(q, length, out=of_no_length, where=length > 0.0)
+        return unit

@@ -20,7 +20,7 @@ from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 from ..prepared import Curve
 from ..rotations.base_rotation_spline import OrientationSpline
-from ..rotations.representations import rotation_representation
+from ..rotations.representations import RotationCurve, rotation_representation
 from . import tcb
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class RotationSpline(OrientationSpline):
         return type(self), self.order, self.spline.batch
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> EulerCurve:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationCurve:
         angle_splines = [spline.spline for spline in splines]
         angle_tracks = end_to_end(angle_splines)
         # In a loop, the segments of the period before come first.
@@ -146,28 +146,17 @@ class RotationSpline(OrientationSpline):
         shifts = angle_tracks.first + earlier_segments - tracks.first
         angle_segment = np.arange(len(tracks.frames)) + np.repeat(shifts, tracks.last - tracks.first + 1)
         angle_curve = type(angle_splines[0]).curve(angle_splines, angle_tracks)
-        return EulerCurve(angle_curve, angle_segment, splines[0].order)
+        return RotationCurve(_AngleCurve(angle_curve, angle_segment), rotation_representation(splines[0].order))
 
 
-class EulerCurve:
-    """Segments of orientations given by Euler angles in Blender's rotation order.
+class _AngleCurve:
+    """The segments of `curve` with the indices `segments` (K,), one for each segment of several tracks."""
 
-    `angle_curve` contains the segments of x, y, z angles, and `angle_segment` (K,) the angle segment of each segment.
-    """
-
-    def __init__(self, angle_curve: Curve, angle_segment: IndexArray, order: rotations.Order) -> None:
-        self._angle_curve = angle_curve
-        self._angle_segment = angle_segment
-        self._representation = rotation_representation(order)
+    def __init__(self, curve: Curve, segments: IndexArray) -> None:
+        self._curve, self._segments = curve, segments
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        angle_segment = self._angle_segment[segment]
-        angles = self._angle_curve.evaluate(angle_segment, u, 0)
-        if nu == 0:
-            return self._representation.orientation(angles)
-        rates = self._angle_curve.evaluate(angle_segment, u, 1)
-        second_derivatives = self._angle_curve.evaluate(angle_segment, u, 2)
-        return self._representation.angular_motion(angles, rates, second_derivatives)[nu - 1]
+        return self._curve.evaluate(self._segments[segment], u, nu)
 
 
 METHOD = Method(
