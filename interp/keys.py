@@ -210,26 +210,20 @@ def _checked_frames(data: npt.ArrayLike) -> Float64Array:
     # Frames between two finite frames in ascending order are finite too.
     if is_rising.all() and abs(frames[0]) <= FARTHEST and abs(frames[-1]) <= FARTHEST:
         return frames
-    raise _frames_error(frames, is_rising)
-
-
-def _frames_error(frames: Float64Array, is_rising: npt.NDArray[np.bool_]) -> KeysError:
-    """Return the error for the first invalid frame."""
-    is_finite = np.isfinite(frames)
-    if not is_finite.all():
-        key = int(np.argmin(is_finite))
-        return KeysError(n_("the frame is not a finite number"), key, float(frames[key]))
-    is_too_far = np.abs(frames) > FARTHEST
-    if is_too_far.any():
-        key = int(np.argmax(is_too_far))
-        return KeysError(n_("the magnitude of the frame is above {:g}", FARTHEST), key, float(frames[key]))
+    is_near = np.abs(frames) <= FARTHEST
+    if not is_near.all():
+        key = int(np.argmin(is_near))
+        message = n_("the frame is not a finite number")
+        if np.isfinite(frames[key]):
+            message = n_("the magnitude of the frame is above {:g}", FARTHEST)
+        raise KeysError(message, key, float(frames[key]))
     key = int(np.argmin(is_rising)) + 1
     previous_frame, frame = float(frames[key - 1]), float(frames[key])
     if frame == previous_frame:
         message = n_("has the same frame as the previous key. Frames must be strictly increasing")
     else:
         message = n_("follows frame {:g}. Frames must be strictly increasing", previous_frame)
-    return KeysError(message, key, frame)
+    raise KeysError(message, key, frame)
 
 
 def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
@@ -240,21 +234,16 @@ def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
     if values.ndim != 2 or len(values) != len(frames) or not values.shape[1]:
         message = n_("values must have one row per key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
         raise KeysError(message)
-    magnitudes = np.abs(values)
-    if magnitudes.max() <= _LARGEST_VALUE:
+    is_valid = np.abs(values) <= _LARGEST_VALUE
+    if is_valid.all():
         return values
-    is_finite = np.isfinite(values)
-    if not is_finite.all():
-        key, component = (int(index) for index in np.argwhere(~is_finite)[0])
-        message = n_("component {:d} of the value is {!s}, not a finite number", component, values[key, component])
-        raise KeysError(message, key, float(frames[key]), component=component)
-    key, component = (int(index) for index in np.argwhere(magnitudes > _LARGEST_VALUE)[0])
-    message = n_(
-        "component {:d} of the value is {:g}, with a magnitude above {:g}",
-        component,
-        values[key, component],
-        _LARGEST_VALUE,
-    )
+    key, component = (int(index) for index in np.argwhere(~is_valid)[0])
+    value = values[key, component]
+    message = n_("component {:d} of the value is {!s}, not a finite number", component, value)
+    if np.isfinite(value):
+        message = n_(
+            "component {:d} of the value is {:g}, with a magnitude above {:g}", component, value, _LARGEST_VALUE
+        )
     raise KeysError(message, key, float(frames[key]), component=component)
 
 
