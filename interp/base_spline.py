@@ -49,7 +49,7 @@ class BaseSpline(ABC):
     """True if the spline passes through the keys instead of approximating them."""
     continues: bool = True
     """True if extrapolation continues the last segment beyond the last key."""
-    is_cubic: bool
+    is_cubic: bool = False
     """True if segments without ease are cubics in the frame, and therefore Bezier segments."""
     notes: tuple[str, ...] = ()
     """Notes on the spline's motion, such as overshoot."""
@@ -119,9 +119,9 @@ class BaseSpline(ABC):
         """Return the distance, or for rotations the angle, between the first and last keys (0 for a closed loop)."""
 
     @property
-    @abstractmethod
     def batch(self) -> Hashable:
-        """Return the batch identifier. Splines with the same class and identifier are computed together."""
+        """Return the batch identifier. Splines with the same identifier are computed together."""
+        return type(self), self.keys.values.shape[1]
 
     @classmethod
     @abstractmethod
@@ -158,15 +158,12 @@ class ComponentSpline(BaseSpline):
         Outside the keys, hold the end values, repeat the motion, or repeat it smoothly across the seam.
     """
 
+    is_cubic = True
+
     @property
     def loop_gap(self) -> float:
         """Return the distance between the values of the first and last keys (0 for a closed loop)."""
         return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
-
-    @property
-    def batch(self) -> Hashable:
-        """Return the batch identifier. Tracks with the same number of components are computed together."""
-        return type(self), self.keys.values.shape[1]
 
     def to_ppoly(self) -> PiecewisePolynomial:
         """Return the spline as piecewise polynomials in the frame, including ease and the motion outside the keys.
@@ -279,7 +276,7 @@ def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
 
 
 def prepared_together(splines: Sequence[Spline]) -> Prepared:
-    """Return the segments of splines that have the same class and `batch`."""
+    """Return the segments of splines that have the same `batch`."""
     tracks = end_to_end(splines)
     return Prepared(
         tracks,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
@@ -52,7 +52,6 @@ class OrientationSpline(BaseSpline):
         within 1e-10, because no unique arc joins them.
     """
 
-    is_cubic = False
     path: Path
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
@@ -66,11 +65,6 @@ class OrientationSpline(BaseSpline):
         """Return the angle in radians between the orientations of the first and last keys (0 for a closed loop)."""
         return float(angle_between(self.keys.values[-1], self.keys.values[0]))
 
-    @property
-    def batch(self) -> Hashable:
-        """Return the batch identifier. All tracks of the method are computed together."""
-        return type(self)
-
 
 class TurnedSpline(OrientationSpline):
     """Base class for splines of rotations whose keys can be turns from the previous key, to preserve full turns.
@@ -81,12 +75,8 @@ class TurnedSpline(OrientationSpline):
         See `OrientationSpline`.
     """
 
-    _turns: Float64Array | None
-
-    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
-        super().__init__(keys, cycle, path)
-        # The turns from key to key, if they are given.
-        self._set(_turns=None)
+    _turns: Float64Array | None = None
+    """The turns from key to key, if they are given."""
 
     @classmethod
     def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)

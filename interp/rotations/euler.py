@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import checked_numbers
+from ..arguments import checked_choice, checked_numbers
 from ..key_batch import BoolArray
 from ..keys import Float64Array
 from . import sphere
@@ -167,9 +167,7 @@ def follow_axis_angle(
 
 def axes_of(order: str) -> tuple[int, int, int, float]:
     """Return the rotation axes of an Euler order, first to last, and +1 for a cyclic order, otherwise -1."""
-    if order not in get_args(Order):
-        raise ValueError(f"order must be one of {', '.join(get_args(Order))}, not {order!r}")
-    i, j, k = ("XYZ".index(letter) for letter in order)
+    i, j, k = ("XYZ".index(letter) for letter in checked_choice("order", order, get_args(Order)))
     return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
 
 

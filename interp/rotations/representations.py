@@ -10,7 +10,7 @@ and "Axis and angle".
 
 from __future__ import annotations
 
-from typing import Protocol, cast, get_args
+from typing import cast, get_args
 
 import numpy as np
 
@@ -29,33 +29,35 @@ JUMP = 1e-3
 """The smallest difference, in radians or relative to an axis or quaternion, that counts as a jump at a key."""
 
 
-class RotationRepresentation(Protocol):
-    """A representation of rotations in `components` channels."""
+class Quaternion:
+    """Quaternions w, x, y, z of any length except 0."""
 
-    components: int
-    counts_turns: bool
+    components = 4
+    """The number of channels."""
+    counts_turns = False
     """True if an additional full turn changes the channel values."""
-    homogeneous: bool
+    homogeneous = True
     """True if multiplying all values by a common factor preserves the orientation."""
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return channel values (c, n) for orientations (4, n). The velocity (3, n) resolves ambiguity."""
-        ...
+        return q
 
     def following(self, channels: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
         """Return the values (c, m, n) of orientations (4, m, n) after the channel values (c, n) of `start` (4, n)."""
-        ...
+        return q * np.where(sphere.dot(channels, start) < 0.0, -1.0, 1.0)
 
     def rates(self, channels: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return the derivatives (c, n) of channel values from angular velocities (3, n) in the parent's frame."""
-        ...
+        half = np.concatenate([np.zeros_like(velocity[:1]), 0.5 * velocity])
+        return sphere.product(half, channels)
 
     def orientation(self, channels: Float64Array) -> Float64Array:
         """Return the quaternions (4, …), of any length, that Blender plays for channel values (c, …).
 
         The quaternions are continuous functions of the values.
         """
-        ...
+        return channels
 
     def angular_motion(
         self, channels: Float64Array, rates: Float64Array, changes: Float64Array
@@ -65,60 +67,6 @@ class RotationRepresentation(Protocol):
         The channel values (c, n) are given with their first and second derivatives. Source: docs/formulas,
         "Angular velocity and acceleration" and "Left Jacobian".
         """
-        ...
-
-    def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return factors and terms (c, n) of the equivalence map that brings `channels` closest to `target`.
-
-        Derivatives are only multiplied by the factors.
-        """
-        ...
-
-    def lengths(self, channels: Float64Array) -> Float64Array:
-        """Return the lengths (n,) of the quaternions or axes in the channels, or 1 for Euler angles."""
-        ...
-
-    def scaled(
-        self, channels: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
-    ) -> tuple[Float64Array, Float64Array]:
-        """Return channel values and rates, scaled to a length that changes at the given rate."""
-        ...
-
-
-def rotation_representation(name: str) -> RotationRepresentation:
-    """Return the representation with the name "QUATERNION", "AXIS_ANGLE" or an Euler order."""
-    if name == "QUATERNION":
-        return Quaternion()
-    if name == "AXIS_ANGLE":
-        return AxisAngle()
-    if name in get_args(Order):
-        return Euler(cast(Order, name))
-    raise ValueError(f"a rotation representation is QUATERNION, AXIS_ANGLE or an Euler order, not {name!r}")
-
-
-class Quaternion:
-    """Quaternions w, x, y, z of any length except 0."""
-
-    components = 4
-    counts_turns = False
-    homogeneous = True
-
-    def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        return q
-
-    def following(self, channels: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
-        return q * np.where(sphere.dot(channels, start) < 0.0, -1.0, 1.0)
-
-    def rates(self, channels: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
-        half = np.concatenate([np.zeros_like(velocity[:1]), 0.5 * velocity])
-        return sphere.product(half, channels)
-
-    def orientation(self, channels: Float64Array) -> Float64Array:
-        return channels
-
-    def angular_motion(
-        self, channels: Float64Array, rates: Float64Array, changes: Float64Array
-    ) -> tuple[Float64Array, Float64Array]:
         square = sphere.dot(channels, channels)
         inverse = sphere.conjugate(channels) / np.where(square > 0.0, square, np.inf)
         # From q' = w q / 2. The length of q changes only the scalar part.
@@ -127,15 +75,21 @@ class Quaternion:
         return 2.0 * half_velocity[1:], 2.0 * half_acceleration[1:]
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return factors and terms (c, n) of the equivalence map that brings `channels` closest to `target`.
+
+        Derivatives are only multiplied by the factors.
+        """
         sign = np.where(sphere.dot(channels, target) < 0.0, -1.0, 1.0)
         return np.broadcast_to(sign, channels.shape), np.zeros_like(channels)
 
     def lengths(self, channels: Float64Array) -> Float64Array:
+        """Return the lengths (n,) of the quaternions or axes in the channels, or 1 for Euler angles."""
         return sphere.length(channels)
 
     def scaled(
         self, channels: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
+        """Return channel values and rates, scaled to a length that changes at the given rate."""
         return channels * length, rates * length + channels * change
 
 
@@ -188,7 +142,7 @@ class Euler:
         for axis in (self._i, self._j, self._k):
             turn = np.zeros((3, *channels.shape))
             turn[:, axis] = channels[axis], rates[axis], changes[axis]
-            motion = motion_after_turn(turn, motion)
+            motion = motion_after_turn([*turn], motion)
         return motion[0], motion[1]
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -296,6 +250,21 @@ def _unit_with_derivatives(
     unit_change = scaled_change - 2.0 * along * unit_rate
     unit_change -= unit * (sphere.dot(unit, scaled_change) + sphere.dot(unit_rate, scaled_rate))
     return unit, unit_rate, unit_change
+
+
+RotationRepresentation = Quaternion | Euler | AxisAngle
+"""A representation of rotations. `Quaternion` documents its methods."""
+
+
+def rotation_representation(name: str) -> RotationRepresentation:
+    """Return the representation with the name "QUATERNION", "AXIS_ANGLE" or an Euler order."""
+    if name == "QUATERNION":
+        return Quaternion()
+    if name == "AXIS_ANGLE":
+        return AxisAngle()
+    if name in get_args(Order):
+        return Euler(cast(Order, name))
+    raise ValueError(f"a rotation representation is QUATERNION, AXIS_ANGLE or an Euler order, not {name!r}")
 
 
 class RotationCurve:

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import checked_numbers
+from ..arguments import checked_choice, checked_numbers
 from ..key_batch import IndexArray
 from ..keys import Float64Array, KeysError
 from ..messages import n_
@@ -49,9 +49,7 @@ def turn_sign(convention: str) -> float:
     >>> rotations.turn_sign("3DS")
     -1.0
     """
-    if convention not in get_args(Convention):
-        raise ValueError(f"convention must be one of {', '.join(get_args(Convention))}, not {convention!r}")
-    return 1.0 if convention == "BLENDER" else -1.0
+    return 1.0 if checked_choice("convention", convention, get_args(Convention)) == "BLENDER" else -1.0
 
 
 def turns_to_rotations(
@@ -136,8 +134,7 @@ def rotations_to_turns(
     >>> np.degrees(angles)
     array([ 0., 90., 90.])
     """
-    if path not in ("SHORTEST", "AS_KEYED"):
-        raise ValueError(f"path must be one of SHORTEST, AS_KEYED, not {path!r}")
+    checked_choice("path", path, ("SHORTEST", "AS_KEYED"))
     array = checked_numbers("q", q, 4)
     turns = shorter(array)
     if array.ndim > 1:

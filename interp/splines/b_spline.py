@@ -58,7 +58,6 @@ class VectorSpline(ComponentSpline):
     """
 
     interpolating = False
-    is_cubic = True
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:

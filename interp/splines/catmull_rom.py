@@ -53,8 +53,6 @@ class VectorSpline(ComponentSpline):
     value or change in velocity within a segment.
     """
 
-    is_cubic = True
-
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
         p = tracks.columns

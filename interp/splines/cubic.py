@@ -60,8 +60,6 @@ class NaturalVectorSpline(ComponentSpline):
     is below this bound divided by the k-th power of the shortest segment length. Source: docs/formulas, "C2 cubics".
     """
 
-    is_cubic = True
-
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
         values = tracks.columns
@@ -124,7 +122,6 @@ class VectorSpline(ComponentSpline):
     array([ 27., 125.])
     """
 
-    is_cubic = True
     ends: tuple[EndCondition, EndCondition]
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", ends: EndName | tuple[End, End] = "NOT_A_KNOT") -> None:

@@ -42,7 +42,6 @@ class VectorSpline(ComponentSpline):
     length.
     """
 
-    is_cubic = True
     velocities: Float64Array
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", velocities: npt.ArrayLike | None = None) -> None:

@@ -129,7 +129,8 @@ class _Polynomials:
         values = np.where(key_at_sample >= 0, at_keys[:, key_at_sample], total * self._products(segment, u))
         length = self._lengths[segment]
         per_segment = np.ones_like(length), length, length * length
-        return values * per_segment[nu]
+        result: Float64Array = values * per_segment[nu]
+        return result
 
     @cached_property
     def swings(self) -> Float64Array:

@@ -45,8 +45,6 @@ class LightWaveSpline(ComponentSpline):
     array([0.5625, 0.5625])
     """
 
-    is_cubic = True
-
     @classmethod
     def curve(cls, splines: Sequence[LightWaveSpline], tracks: KeyBatch) -> Cubics:
         p = tracks.columns
@@ -77,8 +75,6 @@ class KochanekBartelsSpline(ComponentSpline):
     >>> KochanekBartelsSpline(Keys([0, 10, 30], [0, 1, 0]))([5, 20]).ravel()
     array([0.59375, 0.875  ])
     """
-
-    is_cubic = True
 
     @classmethod
     def curve(cls, splines: Sequence[KochanekBartelsSpline], tracks: KeyBatch) -> Cubics:

@@ -31,8 +31,6 @@ class VectorSpline(ComponentSpline):
     The error is below 1e-15 times the track's largest value.
     """
 
-    is_cubic = True
-
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
         p = tracks.columns

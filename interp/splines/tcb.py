@@ -61,8 +61,6 @@ class VectorSpline(ComponentSpline):
     array([0.      , 0.133333])
     """
 
-    is_cubic = True
-
     def with_keys(self, keys: Keys) -> VectorSpline:
         """Return the spline through other keys with the same frames and number of components."""
         return VectorSpline(keys, self.cycle)
