@@ -51,20 +51,8 @@ def _modules() -> tuple[ModuleType, ...]:
     from . import cli, operators, panels
     from .ui import keymaps, languages, preferences, properties, redraw
     from .ui.live import handlers
-    from .ui.sliders import last_event
 
-    return (
-        languages,
-        last_event,
-        properties,
-        redraw,
-        handlers,
-        operators,
-        panels,
-        keymaps,
-        preferences,
-        cli,
-    )
+    return languages, properties, redraw, handlers, operators, panels, keymaps, preferences, cli
 
 
 def _other_copy() -> str:

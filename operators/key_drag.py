@@ -119,7 +119,7 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         self.absolute = typed is not None
         self.amount = self._snapped_change(snap) if typed is None else typed
         after = self._changed(self._before)
-        given = self._by_track(after)
+        given = [{self.parameter: numbers} for _, numbers in split_by_track(self._chosen, after)]
         try:
             errors = (self._drag.finish if is_confirmed else self._drag.to)(given)
         except AnimationError as refusal:
@@ -142,9 +142,6 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         numbers = np.full(len(before), self.amount) if self.absolute else before + self.amount
         after: Numbers = np.clip(numbers, *LIMITS[self.parameter])
         return after
-
-    def _by_track(self, after: Numbers) -> list[dict[str, Numbers]]:
-        return [{self.parameter: numbers} for _, numbers in split_by_track(self._chosen, after)]
 
     def _snapped_change(self, snap: bool) -> float:
         low, high = LIMITS[self.parameter]

@@ -59,16 +59,14 @@ def _remaining_faults(obj: Any, prefixes: list[str] | None, turns: Any) -> list[
             "item": obj.name,
             "bone": bone_names.get(fault.track.rpartition(".")[0], ""),
             "frame": fault.frames[0],
-            "place": _frames_text(fault),
+            "place": rpt_("frame {:g}", fault.frames[0])
+            if len(fault.frames) == 1
+            else rpt_("{:d} frames", len(fault.frames)),
             "track": track_name(fault.track),
             "name": fault.finding.message,
         }
         for fault in faults
     ]
-
-
-def _frames_text(fault: animation.RotationFault) -> str:
-    return rpt_("frame {:g}", fault.frames[0]) if len(fault.frames) == 1 else rpt_("{:d} frames", len(fault.frames))
 
 
 class TCB_OT_key_whole(OnSelection, bpy.types.Operator):

@@ -9,7 +9,7 @@ import bpy
 from bpy.app.translations import pgettext_tip
 from bpy.props import StringProperty
 
-from ..animation import Report, write_velocities_many
+from ..animation import write_velocities_many
 from ..animation.edit.track_settings import choose_settings
 from ..animation.options import TRACK, VELOCITIES
 from ..animation.store.table.track_records import CHOICES
@@ -71,12 +71,12 @@ class TCB_OT_track_choose(bpy.types.Operator):
             return refuse(self, rpt_("Nothing to set. Give one of {:s}", names))
 
         defaults = defaults_of(context.scene)
-
-        def set_on_track(datablock: bpy.types.ID, path: str) -> Report:
-            return choose_settings(datablock, path, settings, defaults)
-
-        owners = selection.owners_of(context, self.track)
-        report = for_named_track(owners, self.track, set_on_track, keys=0)
+        report = for_named_track(
+            selection.owners_of(context, self.track),
+            self.track,
+            lambda datablock, path: choose_settings(datablock, path, settings, defaults),
+            keys=0,
+        )
         return finish(self, report, rpt_("Changed the settings of {:s}", report.counts))
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import advanced, bake, checks, menus, messages, pictures, reduce, tab, timing
+from . import advanced, bake, menus, messages, pictures, reduce, tab
 
 _CLASSES = (
     *classes_in((menus, messages)),
     *tab.PANELS,
-    *classes_in((bake, timing, reduce, checks, advanced)),
+    *classes_in((bake, reduce, advanced)),
 )
 
 

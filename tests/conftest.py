@@ -196,7 +196,7 @@ def event(tcb_animation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callabl
     def happen(**what: bool) -> None:
         found = tcb_animation.ui.sliders.last_event.LastEvent(**what)
         sliders = tcb_animation.ui.sliders
-        for module in (sliders.key_fields, sliders.slider_drag, sliders.frame_field):
+        for module in (sliders.key_fields, sliders.slider_drag):
             monkeypatch.setattr(module, "last_event", lambda _context: found)
 
     # On a busy machine too, no step of a drag waits for the previous step.

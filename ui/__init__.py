@@ -10,8 +10,9 @@ import bpy
 
 
 def classes_in(modules: Iterable[ModuleType]) -> Iterator[type]:
-    """Yield the operators, panels, menus, lists and file handlers that the modules define, in order of definition."""
-    kinds = bpy.types.Operator, bpy.types.Panel, bpy.types.Menu, bpy.types.UIList, bpy.types.FileHandler
+    """Yield the types that the modules define for Blender, in order of definition."""
+    types = bpy.types
+    kinds = types.Operator, types.Panel, types.Menu, types.UIList, types.FileHandler, types.PropertyGroup
     for module in modules:
         for value in vars(module).values():
             # Imported classes belong to other modules.

@@ -22,14 +22,6 @@ _NUMBERS: dict[Kind, tuple[Any, str]] = {
     "ANGLE": (FloatProperty, "ANGLE"),
 }
 """Property and subtype for each kind of number."""
-_NUMBER_ARGUMENTS = {
-    "low": "min",
-    "high": "max",
-    "soft_low": "soft_min",
-    "soft_high": "soft_max",
-    "precision": "precision",
-}
-"""Argument of a property for each attribute of an option."""
 
 
 def property_of(option: Option, **changes: Any) -> Any:
@@ -45,9 +37,15 @@ def property_of(option: Option, **changes: Any) -> Any:
     if option.kind == "FLAG":
         return BoolProperty(**{"default": option.default, **declared, **changes})
     number_property, subtype = _NUMBERS[option.kind]
-    values = {argument: getattr(option, attribute) for attribute, argument in _NUMBER_ARGUMENTS.items()}
-    bounds = {argument: value for argument, value in values.items() if value is not None}
-    return number_property(**{"default": option.default or 0, "subtype": subtype, **bounds, **declared, **changes})
+    bounds = {
+        "min": option.low,
+        "max": option.high,
+        "soft_min": option.soft_low,
+        "soft_max": option.soft_high,
+        "precision": option.precision,
+    }
+    declared |= {argument: value for argument, value in bounds.items() if value is not None}
+    return number_property(**{"default": option.default or 0, "subtype": subtype, **declared, **changes})
 
 
 class CustomRange:

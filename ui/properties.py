@@ -28,8 +28,8 @@ from .chosen_keys import chosen_tracks
 from .operator_results import keep_result_notes
 from .option_properties import BakeOptions, ReduceOptions, property_of
 from .parameter_properties import Of50, parameter
-from .sliders.frame_field import key_frame
-from .sliders.key_fields import key_parameter, key_value, key_velocity
+from .sliders.key_fields import key_frame, key_parameter, key_value, key_velocity
+from .sliders.last_event import TCB_OT_last_event
 
 
 class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
@@ -170,7 +170,7 @@ def show_findings(window_manager: Any, result: str, findings: Iterable[Mapping[s
             setattr(row, name, value)
 
 
-_CLASSES = (TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBFinding, TCBSidebar)
+_CLASSES = (TCB_OT_last_event, TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBFinding, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:

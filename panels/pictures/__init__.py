@@ -7,10 +7,12 @@ from typing import Any
 
 import bpy
 
-from ...ui import redraw
-from . import baked_marks, diagram_icons, overlay, path_cache, path_panel, path_tool, preset_pictures
+from ...ui import classes_in, redraw
+from . import baked_marks, diagram_icons, overlay, path_cache, path_drag, path_panel, path_tool, preset_pictures
 
-_MODULES = (diagram_icons, preset_pictures, path_panel, path_cache, path_tool)
+_CLASSES = (*classes_in((preset_pictures, path_panel, path_drag, path_tool)),)
+_PROPERTIES = (*preset_pictures.PROPERTIES, *path_panel.PROPERTIES)
+_MODULES = (diagram_icons, path_cache, path_tool)
 _DRAW_HANDLERS: tuple[tuple[Any, Any, str], ...] = (
     (bpy.types.SpaceView3D, overlay.draw_viewport, "POST_VIEW"),
     (bpy.types.SpaceView3D, overlay.draw_labels, "POST_PIXEL"),
@@ -21,6 +23,10 @@ _handles: list[tuple[Any, object]] = []
 
 
 def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+    for owner, name, definition in _PROPERTIES:
+        setattr(owner, name, definition)
     for module in _MODULES:
         module.register()
     for space, function, draw_type in _DRAW_HANDLERS:
@@ -33,3 +39,7 @@ def unregister() -> None:
         space.draw_handler_remove(handle, "WINDOW")
     for module in reversed(_MODULES):
         module.unregister()
+    for owner, name, _ in _PROPERTIES:
+        delattr(owner, name)
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

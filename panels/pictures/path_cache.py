@@ -27,7 +27,7 @@ from ...animation.sampling.depsgraph import DepsgraphSampler, Owner
 from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
 from ...animation.sampling.transforms import Matrices
 from ...animation.translation import iface_
-from ...ui.live import updates
+from ...ui.live import handlers, updates
 from ...ui.live.handlers import persistent
 from ...ui.redraw import redraw_editors
 from .draw_paths import PathBatches
@@ -344,24 +344,20 @@ def _on_load(_path: str, _depsgraph: object = None) -> None:
     clear()
 
 
-_HANDLERS: tuple[tuple[Any, Any], ...] = (
-    (bpy.app.handlers.depsgraph_update_post, _on_update),
-    (bpy.app.handlers.undo_post, _on_undo),
-    (bpy.app.handlers.redo_post, _on_undo),
-    (bpy.app.handlers.load_post, _on_load),
+_HANDLERS = (
+    ("depsgraph_update_post", _on_update),
+    ("undo_post", _on_undo),
+    ("redo_post", _on_undo),
+    ("load_post", _on_load),
 )
 
 
 def register() -> None:
-    for handlers_of_event, handler in _HANDLERS:
-        handlers_of_event.append(handler)
+    handlers.append(_HANDLERS)
 
 
 def unregister() -> None:
-    for handlers_of_event, handler in _HANDLERS:
-        # Another add-on or Load Factory Settings may have cleared the handlers.
-        if handler in handlers_of_event:
-            handlers_of_event.remove(handler)
+    handlers.remove(_HANDLERS)
     if bpy.app.timers.is_registered(_work):
         bpy.app.timers.unregister(_work)
     clear()

@@ -117,21 +117,13 @@ class TCB_PT_paths(bpy.types.Panel):
             layout.label(text=note, icon="INFO", translate=False)
 
 
-def register() -> None:
-    bpy.utils.register_class(TCBPaths)
-    bpy.utils.register_class(TCB_PT_paths)
-    scene: Any = bpy.types.Scene
-    scene.tcb_paths = PointerProperty(type=TCBPaths)
+PROPERTIES = (
+    (bpy.types.Scene, "tcb_paths", PointerProperty(type=TCBPaths)),
     # Blender adds no undo step for changes to the window manager.
-    manager: Any = bpy.types.WindowManager
-    description = "Show paths of selected objects, or of selected bones in Pose Mode"
-    manager.tcb_show_paths = _setting(BoolProperty, "TCB Paths", description)
-
-
-def unregister() -> None:
-    manager: Any = bpy.types.WindowManager
-    del manager.tcb_show_paths
-    scene: Any = bpy.types.Scene
-    del scene.tcb_paths
-    bpy.utils.unregister_class(TCB_PT_paths)
-    bpy.utils.unregister_class(TCBPaths)
+    (
+        bpy.types.WindowManager,
+        "tcb_show_paths",
+        _setting(BoolProperty, "TCB Paths", "Show paths of selected objects, or of selected bones in Pose Mode"),
+    ),
+)
+"""Properties to add to Blender's types: type, name and definition."""

@@ -17,7 +17,6 @@ from ...ui.operator_results import Status, refuse
 from ...ui.redraw import redraw_editors
 from . import overlay
 from .mouse_in_viewport import InViewport, pressed_at, record_mouse, under_mouse
-from .path_drag import TCB_OT_path_drag
 
 
 class TCB_OT_path_hover(InViewport, bpy.types.Operator):
@@ -36,7 +35,7 @@ class TCB_OT_path_hover(InViewport, bpy.types.Operator):
         return {"PASS_THROUGH"}
 
 
-class _ChangesKey(InViewport, bpy.types.Operator):
+class _ChangesKey(InViewport):
     """Base class of operators that insert or delete a key, under the mouse or at the frame that a script gives."""
 
     bl_options: Any = {"REGISTER", "UNDO"}
@@ -63,7 +62,7 @@ class _ChangesKey(InViewport, bpy.types.Operator):
         self.object, self.bone, self.frame = drawn.obj.name, drawn.bone, frame
         return self._change_at(picked._replace(frame=frame).spot(context.scene, drawn))
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def execute(self: Any, context: bpy.types.Context) -> Status:
         obj = bpy.data.objects.get(self.object)
         if obj is None:
             return refuse(self, rpt_('There is no object "{:s}"', self.object))
@@ -72,7 +71,7 @@ class _ChangesKey(InViewport, bpy.types.Operator):
         trace = overlay.trace_of(context.scene)
         return self._change_at(Spot(context.scene, obj, self.bone, trace, self.frame, trace.defaults))
 
-    def _change_at(self, spot: Spot) -> Status:
+    def _change_at(self: Any, spot: Spot) -> Status:
         try:
             self.change(spot)
         except AnimationError as refusal:
@@ -83,7 +82,7 @@ class _ChangesKey(InViewport, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TCB_OT_path_key_insert(_ChangesKey):
+class TCB_OT_path_key_insert(_ChangesKey, bpy.types.Operator):
     """Insert a key on the path in all tracks that move this point"""
 
     bl_idname = "tcb.path_key_insert"
@@ -92,7 +91,7 @@ class TCB_OT_path_key_insert(_ChangesKey):
     change = staticmethod(insert_key)
 
 
-class TCB_OT_path_key_delete(_ChangesKey):
+class TCB_OT_path_key_delete(_ChangesKey, bpy.types.Operator):
     """Delete the key under the mouse in all tracks that move this point"""
 
     bl_idname = "tcb.path_key_delete"
@@ -136,12 +135,9 @@ class _InPoseMode(_PathTool):
 
 
 _TOOLS = (_InObjectMode, _InPoseMode)
-_CLASSES = (TCB_OT_path_hover, TCB_OT_path_drag, TCB_OT_path_key_insert, TCB_OT_path_key_delete)
 
 
 def register() -> None:
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
     for tool in _TOOLS:
         bpy.utils.register_tool(tool, after={"builtin.transform"}, separator=True)
 
@@ -149,5 +145,3 @@ def register() -> None:
 def unregister() -> None:
     for tool in reversed(_TOOLS):
         bpy.utils.unregister_tool(tool)
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)

@@ -60,6 +60,10 @@ class TCBPresets(bpy.types.PropertyGroup):
     )
 
 
+PROPERTIES = ((bpy.types.Scene, "tcb_presets", PointerProperty(type=TCBPresets)),)
+"""Properties to add to Blender's types: type, name and definition."""
+
+
 def _get(_self: object) -> int:
     return _matching_number(bpy.context)
 
@@ -129,15 +133,3 @@ def _parameters_of_file(file: Path) -> dict[str, float] | None:
         return preset.read(read_file(file), PARAMETERS)
     except (OSError, preset.PresetError):
         return None
-
-
-def register() -> None:
-    bpy.utils.register_class(TCBPresets)
-    owner: Any = bpy.types.Scene
-    owner.tcb_presets = PointerProperty(type=TCBPresets)
-
-
-def unregister() -> None:
-    owner: Any = bpy.types.Scene
-    del owner.tcb_presets
-    bpy.utils.unregister_class(TCBPresets)

@@ -242,12 +242,12 @@ def test_escape_leaves_other_keys_what_was_set_since_an_earlier_drag(cube, scene
 
 
 def test_a_drag_of_a_frame_ends_when_another_file_is_loaded(cube, scene, event, tcb_animation):
-    field = tcb_animation.ui.sliders.frame_field
+    field = tcb_animation.ui.sliders.key_fields
     event(presses=True)
     scene.tcb.key_frame = 20.0
-    assert field._drag is not None
+    assert field._frame_drag is not None
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    assert field._drag is None
+    assert field._frame_drag is None
 
 
 def test_a_key_in_the_way_is_told_among_the_messages_until_it_is_not(cube, scene, event):

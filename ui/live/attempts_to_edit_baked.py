@@ -168,7 +168,8 @@ def _differences_from_bake(scene: Any, selected: BakedSelection) -> list[tuple[s
     differences = []
     for fcurve in channels:
         path = fcurve.data_path
-        if not _POSE.match(path) or (channels.slot_handle, path) not in baked or _is_muted(fcurve):
+        is_muted = fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
+        if is_muted or not _POSE.match(path) or (channels.slot_handle, path) not in baked:
             continue
         try:
             value = float(datablock.path_resolve(path)[fcurve.array_index])
@@ -178,10 +179,6 @@ def _differences_from_bake(scene: Any, selected: BakedSelection) -> list[tuple[s
         if abs(value - fcurve.evaluate(frame)) > _SAME_POSE * max(1.0, abs(value)):
             differences.append((path, fcurve.array_index, value))
     return differences
-
-
-def _is_muted(fcurve: bpy.types.FCurve) -> bool:
-    return fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
 
 
 def _window_contexts() -> Iterator[Any]:

@@ -13,7 +13,7 @@ from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
 from ...animation.store.table_upkeep import adopt_tracks, clear_orphans
 from ..operator_results import keep_result_notes
-from ..sliders import frame_field, slider_drag
+from ..sliders import key_fields, slider_drag
 from . import attempts_to_edit_baked, switch, updates
 from .modal_operators import is_editing
 from .watched import actions_with_changed_playback, forget_settings, is_watched, watches
@@ -117,7 +117,7 @@ def _forget_all() -> None:
     watches.clear()
     forget_preview()
     slider_drag.forget()
-    frame_field.forget()
+    key_fields.forget_frame_drag()
     attempts_to_edit_baked.clear()
     keep_result_notes(())
     forget_settings()
@@ -174,10 +174,24 @@ _HANDLERS = (
 )
 
 
+def append(handlers: Iterable[tuple[str, Callable[..., None]]]) -> None:
+    """Append handlers, given with the names of their events in `bpy.app.handlers`."""
+    for event, handler in handlers:
+        getattr(bpy.app.handlers, event).append(handler)
+
+
+def remove(handlers: Iterable[tuple[str, Callable[..., None]]]) -> None:
+    """Remove handlers that `append` has appended."""
+    for event, handler in handlers:
+        handlers_of_event = getattr(bpy.app.handlers, event)
+        # Another add-on or Load Factory Settings may have cleared the handlers.
+        if handler in handlers_of_event:
+            handlers_of_event.remove(handler)
+
+
 def register() -> None:
     switch.register()
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    append(_HANDLERS)
     # Blender has no data while it enables extensions at startup.
     bpy.app.timers.register(start, first_interval=0.0)
 
@@ -186,10 +200,6 @@ def unregister() -> None:
     for timer in (updates.tick, start):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
-    for name, handler in _HANDLERS:
-        handlers_of_event = getattr(bpy.app.handlers, name)
-        # Another add-on or Load Factory Settings may have cleared the handlers.
-        if handler in handlers_of_event:
-            handlers_of_event.remove(handler)
+    remove(_HANDLERS)
     switch.unregister()
     _forget_all()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 
@@ -29,18 +29,10 @@ def is_watched(action: bpy.types.Action) -> bool:
     return is_live(action) or (not bpy.app.background and has_baked_tracks(action))
 
 
-class _Settings(NamedTuple):
-    """Settings of an object that affect the playback of its keys."""
-
-    action: int
-    """The action's `session_uid`."""
-    slot: int
-    drivers: Sequence[tuple[str, int]]
-    rotation_modes: Sequence[str]
-    """Rotation modes of the object and its bones."""
-
-
-_UNWATCHED = _Settings(0, 0, (), ())
+_Settings = tuple[int, int, Sequence[tuple[str, int]], Sequence[str]]
+"""Settings of an object that affect the playback of its keys: the action's `session_uid`, the handle of the slot,
+drivers, and the rotation modes of the object and its bones."""
+_UNWATCHED: _Settings = (0, 0, (), ())
 _last_settings: dict[int, _Settings] = {}
 """Settings at the last check, by the object's `session_uid`."""
 
@@ -56,7 +48,7 @@ def actions_with_changed_playback(objects: Iterable[bpy.types.Object]) -> list[b
         before, now = _last_settings.get(obj.session_uid, _UNWATCHED), _settings_of(obj)
         if before != now:
             _last_settings[obj.session_uid] = now
-            changed |= {before.action, now.action}
+            changed |= {before[0], now[0]}
     if not changed:
         return []
     actions = [action for action in bpy.data.actions if action.session_uid in changed]
@@ -76,4 +68,4 @@ def _settings_of(obj: bpy.types.Object) -> _Settings:
     drivers = [(driver.data_path, driver.array_index) for driver in animation.drivers]
     modes = [obj.rotation_mode, *(bone.rotation_mode for bone in (obj.pose.bones if obj.pose else ()))]
     # Blender 4.2 has no slots.
-    return _Settings(action.session_uid, getattr(animation, "action_slot_handle", 0), drivers, modes)
+    return action.session_uid, getattr(animation, "action_slot_handle", 0), drivers, modes

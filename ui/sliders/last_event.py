@@ -68,11 +68,3 @@ class TCB_OT_last_event(bpy.types.Operator):
             takes_back=event.type in {"ESC", "RIGHTMOUSE"},
         )
         return {"CANCELLED"}
-
-
-def register() -> None:
-    bpy.utils.register_class(TCB_OT_last_event)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(TCB_OT_last_event)
