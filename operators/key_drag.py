@@ -138,7 +138,6 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def _changed(self, before: Numbers) -> Numbers:
-        """Return the parameters of keys after the change by the amount."""
         numbers = np.full(len(before), self.amount) if self.absolute else before + self.amount
         after: Numbers = np.clip(numbers, *LIMITS[self.parameter])
         return after

@@ -7,7 +7,7 @@ A row explains why sliders have no effect, with a button for the solution.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 from bpy.app.translations import contexts
@@ -68,7 +68,7 @@ def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     refusals = _refusals(context)
     played = chosen_played(context)
     tracks = [(keys.datablock, keys.track) for keys in chosen_keys(context)]
-    draw_reason(layout, played, tracks, next(filter(None, refusals), ""))
+    _draw_reason(layout, played, tracks, next(filter(None, refusals), ""))
     column = layout.column(align=True)
     column.enabled = not all(refusals)
     ranges = {
@@ -134,20 +134,29 @@ def _draw_key_tools(layout: bpy.types.UILayout, context: bpy.types.Context, is_m
     relative.prop(sidebar_settings(context), "relative", text="", icon="ARROW_LEFTRIGHT")
 
 
-def draw_frame_and_values(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw frame and value fields of the chosen keys, and in the viewport the motion at the current frame."""
-    column = layout.column(align=True)
-    column.enabled = not all(_refusals(context))
-    active = None if in_animation_editor(context) else sidebar_tracks.active_key(context)
-    if active is None:
-        _draw_fields(column, context, {})
-        return
-    datablock, track, key = active
-    shows_values = key.where != "AT" and not track.is_rotation
-    values = values_now(track, action_frame(context, datablock)) if shows_values else {}
-    _draw_fields(column, context, values)
-    if track.is_rotation:
-        _draw_turn(layout, context, datablock, track)
+class FrameAndValuesPanel:
+    """Frame and values of the keys, and the motion at the current frame"""
+
+    bl_label = "Frame and Values"
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(chosen_keys(context))
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        column = self.layout.column(align=True)
+        column.enabled = not all(_refusals(context))
+        active = None if in_animation_editor(context) else sidebar_tracks.active_key(context)
+        if active is None:
+            _draw_fields(column, context, {})
+            return
+        datablock, track, key = active
+        shows_values = key.where != "AT" and not track.is_rotation
+        values = values_now(track, action_frame(context, datablock)) if shows_values else {}
+        _draw_fields(column, context, values)
+        if track.is_rotation:
+            _draw_turn(self.layout, context, datablock, track)
 
 
 def _draw_fields(layout: bpy.types.UILayout, context: bpy.types.Context, current_values: Mapping[int, float]) -> None:
@@ -202,24 +211,33 @@ def _draw_turn(layout: bpy.types.UILayout, context: bpy.types.Context, datablock
     box.label(text=iface_("Axis {:s}, {:s}, {:s}", *map(number_text, turn.axis)), translate=False)
 
 
-def has_diagram(context: bpy.types.Context) -> bool:
-    """Return whether keys are chosen and their parameters affect the curve."""
-    tracks = [keys.track for keys in chosen_keys(context)]
-    return any(bends_by_parameters(track, track.settings) for track in tracks)
+class DiagramPanel:
+    """Curve through the keys, with dots at equal time steps"""
+
+    bl_label = "Diagram"
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        tracks = [keys.track for keys in chosen_keys(context)]
+        return any(bends_by_parameters(track, track.settings) for track in tracks)
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        """Draw the diagram of the chosen keys. Curves of differing keys are overlaid in faint colors."""
+        sides = chosen_sides(context)
+        parameters = [] if sides is None else different_parameters(context)
+        draw_diagram(self.layout, parameters, sides or (SPLINE, SPLINE))
 
 
-def draw_chosen_diagram(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draw the diagram of the chosen keys. Curves of differing keys are overlaid in faint colors."""
-    sides = chosen_sides(context)
-    parameters = [] if sides is None else different_parameters(context)
-    draw_diagram(layout, parameters, sides or (SPLINE, SPLINE))
+_SOLUTIONS = {
+    "HANDLES": (0.7, "tcb.handles_free"),
+    "INTERPOLATION": (0.64, "tcb.key_bezier"),
+    "METHOD": (0.64, "tcb.key_use_tcb"),
+}
+"""Fraction of a row for the reason why sliders are gray, by its cause, and the operator of the button in the rest."""
 
 
-_REASON_FACTORS = {"HANDLES": 0.7, "INTERPOLATION": 0.64, "METHOD": 0.64}
-"""Fraction of a row for the reason why sliders are gray, by its cause. The rest of the row is the button."""
-
-
-def draw_reason(
+def _draw_reason(
     layout: bpy.types.UILayout, played: PlayedParameters, tracks: Sequence[tuple[bpy.types.ID, Track]], refusal: str
 ) -> None:
     """Draw one row with the reason why sliders are gray and a solution. The row is always visible.
@@ -227,17 +245,13 @@ def draw_reason(
     `refusal`: reason why the keys cannot be edited, or an empty string.
     """
     cause = played.obstacle.cause if played.obstacle is not None and not refusal else ""
-    row = layout.split(factor=_REASON_FACTORS[cause]) if cause in _REASON_FACTORS else layout.row()
+    factor, operator = _SOLUTIONS.get(cause, (1.0, ""))
+    row = layout.split(factor=factor) if operator else layout.row()
     text = refusal or _parameters_text(played, tracks)
     icon: Any = "LOCKED" if refusal else "INFO" if text else "BLANK1"
     row.label(text=text, icon=icon, translate=False)
-    match cause:
-        case "HANDLES":
-            row.operator("tcb.handles_free")
-        case "INTERPOLATION":
-            row.operator("tcb.key_bezier")
-        case "METHOD":
-            row.operator("tcb.key_use_tcb")
+    if operator:
+        row.operator(operator)
 
 
 def _parameters_text(played: PlayedParameters, tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:

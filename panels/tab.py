@@ -7,7 +7,7 @@ The first two rows in all editors show Live with the track states, and the messa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import bpy
 import numpy as np
@@ -25,7 +25,7 @@ from ..ui import redraw, selection, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys, reason_no_key_is_chosen
 from ..ui.track_text import ShownState, labels_of, property_label, shown_states, states_in_strips
 from .bake import BakePanel
-from .key import draw_chosen_diagram, draw_chosen_keys, draw_frame_and_values, draw_key_heading, has_diagram
+from .key import DiagramPanel, FrameAndValuesPanel, draw_chosen_keys, draw_key_heading
 from .messages import messages_in_tab
 from .track_settings import TrackSettingsPanel
 from .widgets import cut_text, draw_text
@@ -212,34 +212,6 @@ def _count_text(chosen: list[TrackKeys]) -> str:
     if frames.min() == frames.max():
         return iface_("Frame {:g} · {:d} keys", float(frames[0]), len(frames))
     return iface_("Frames {:g} to {:g} · {:d} keys", float(frames.min()), float(frames.max()), len(frames))
-
-
-class FrameAndValuesPanel:
-    """Frame and values of the keys, and the motion at the current frame"""
-
-    bl_label = "Frame and Values"
-    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return bool(chosen_keys(context))
-
-    def draw(self: Any, context: bpy.types.Context) -> None:
-        draw_frame_and_values(self.layout, context)
-
-
-class DiagramPanel:
-    """Curve through the keys, with dots at equal time steps"""
-
-    bl_label = "Diagram"
-    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return has_diagram(context)
-
-    def draw(self: Any, context: bpy.types.Context) -> None:
-        draw_chosen_diagram(self.layout, context)
 
 
 def _panels(space: str, prefix: str, name: str, first: type) -> Iterator[Any]:

@@ -255,7 +255,6 @@ def different_parameters(context: bpy.types.Context) -> list[dict[str, float]]:
 
 @once_a_drag
 def _parameters_before_drag(context: bpy.types.Context) -> dict[str, Numbers]:
-    """Return the values of each parameter, without changes by a slider's current drag."""
     return parameters_or_nan(chosen_keys(context), defaults_of(context.scene))
 
 
@@ -276,7 +275,6 @@ def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbe
 
 @once_a_drag
 def _velocities_before_drag(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
-    """Return the keys and velocities, without changes by a slider's current drag."""
     return [(keys, keys.velocities()) for keys in chosen_keys(context) if uses_velocities(keys.track)]
 
 

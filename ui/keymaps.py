@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -20,38 +21,64 @@ _KEYMAPS = (
 
 
 class _Shortcut(NamedTuple):
-    label: str
     operator: str
     key: str
     properties: dict[str, str]
+    label: str = ""
+    """Label in the preferences."""
+    value: str = "PRESS"
+    modifiers: Sequence[str] = ()
 
 
-_SHORTCUTS = (
-    _Shortcut(n_("Drag Tension"), "tcb.key_drag", "T", {"parameter": "tension"}),
-    _Shortcut(n_("Drag Continuity"), "tcb.key_drag", "C", {"parameter": "continuity"}),
-    _Shortcut(n_("Drag Bias"), "tcb.key_drag", "B", {"parameter": "bias"}),
-    _Shortcut(n_("Set Parameters"), "tcb.key_set", "K", {}),
-    _Shortcut(n_("Presets"), "wm.call_menu", "P", {"name": "TCB_MT_presets"}),
-    _Shortcut(n_("Next Key"), "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}),
-    _Shortcut(n_("Previous Key"), "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}),
+_SHIFT_ALT = ("shift", "alt")
+_OFFERED = (
+    _Shortcut("tcb.key_drag", "T", {"parameter": "tension"}, n_("Drag Tension"), modifiers=_SHIFT_ALT),
+    _Shortcut("tcb.key_drag", "C", {"parameter": "continuity"}, n_("Drag Continuity"), modifiers=_SHIFT_ALT),
+    _Shortcut("tcb.key_drag", "B", {"parameter": "bias"}, n_("Drag Bias"), modifiers=_SHIFT_ALT),
+    _Shortcut("tcb.key_set", "K", {}, n_("Set Parameters"), modifiers=_SHIFT_ALT),
+    _Shortcut("wm.call_menu", "P", {"name": "TCB_MT_presets"}, n_("Presets"), modifiers=_SHIFT_ALT),
+    _Shortcut("tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}, n_("Next Key"), modifiers=_SHIFT_ALT),
+    _Shortcut("tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}, n_("Previous Key"), modifiers=_SHIFT_ALT),
 )
+"""Shortcuts that the preferences offer in all extended keymaps."""
 _shortcut_items: list[tuple[Any, Any]] = []
 """The keymaps and items of the offered shortcuts."""
+
+_KEYING = (_Shortcut("tcb.edit_tried", "I", {"edit": "KEY"}), _Shortcut("tcb.edit_tried", "K", {"edit": "KEY"}))
+_EDITING = (
+    _Shortcut("tcb.edit_tried", "LEFTMOUSE", {"edit": "DRAG"}, value="CLICK_DRAG"),
+    _Shortcut("tcb.edit_tried", "G", {"edit": "MOVE"}),
+    _Shortcut("tcb.edit_tried", "S", {"edit": "MOVE"}),
+    _Shortcut("tcb.edit_tried", "X", {"edit": "CHANGE"}),
+    _Shortcut("tcb.edit_tried", "DEL", {"edit": "CHANGE"}),
+    _Shortcut("tcb.edit_tried", "I", {"edit": "CHANGE"}),
+    _Shortcut("tcb.edit_tried", "D", {"edit": "CHANGE"}, modifiers=("shift",)),
+)
+_WATCHED = {"Object Mode": _KEYING, "Pose": _KEYING, "Dopesheet": _EDITING, "Graph Editor": _EDITING}
+"""Blender shortcuts for which a message explains locked keys (`operators/messages.py`), by the name of the keymap."""
+_watched_items: list[tuple[Any, Any]] = []
+"""The keymaps and items of the watched shortcuts."""
 
 
 def offer_shortcuts(is_on: bool) -> None:
     """Add or remove the shortcuts that the preferences offer."""
     _remove(_shortcut_items)
-    keyconfig = _keyconfig()
-    if not is_on or keyconfig is None:
-        return
-    for name, space in _KEYMAPS:
+    if is_on:
+        _add(_shortcut_items, {name: _OFFERED for name, _ in _KEYMAPS})
+
+
+def _add(items: list[tuple[Any, Any]], shortcuts_by_keymap: Mapping[str, Sequence[_Shortcut]]) -> None:
+    window_manager: Any = bpy.context.window_manager
+    keyconfig = window_manager.keyconfigs.addon
+    # In background mode, there is no key configuration of add-ons.
+    for name, space in _KEYMAPS if keyconfig is not None else ():
         keymap = keyconfig.keymaps.new(name, space_type=space)
-        for shortcut in _SHORTCUTS:
-            item = keymap.keymap_items.new(shortcut.operator, shortcut.key, "PRESS", shift=True, alt=True)
+        for shortcut in shortcuts_by_keymap[name]:
+            modifiers = dict.fromkeys(shortcut.modifiers, True)
+            item = keymap.keymap_items.new(shortcut.operator, shortcut.key, shortcut.value, **modifiers)
             for prop, value in shortcut.properties.items():
                 setattr(item.properties, prop, value)
-            _shortcut_items.append((keymap, item))
+            items.append((keymap, item))
 
 
 def draw(layout: bpy.types.UILayout, context: Any) -> None:
@@ -74,48 +101,16 @@ def draw(layout: bpy.types.UILayout, context: Any) -> None:
 
 
 def _shortcut_of(item: Any) -> _Shortcut | None:
-    """Return the shortcut that a keymap item belongs to, or None if the item is not from this add-on."""
-    for shortcut in _SHORTCUTS:
+    """Return the offered shortcut that a keymap item belongs to, or None if there is none."""
+    for shortcut in _OFFERED:
         has_values = all(getattr(item.properties, name, None) == value for name, value in shortcut.properties.items())
         if item.idname == shortcut.operator and has_values:
             return shortcut
     return None
 
 
-class _Watched(NamedTuple):
-    """A Blender shortcut for which a message explains locked keys (see `operators/messages.py`)."""
-
-    edit: str
-    """Value of the operator's property `edit`."""
-    key: str
-    value: str = "PRESS"
-    modifiers: dict[str, bool] = {}
-
-
-_KEYING = (_Watched("KEY", "I"), _Watched("KEY", "K"))
-_EDITING = (
-    _Watched("DRAG", "LEFTMOUSE", "CLICK_DRAG"),
-    _Watched("MOVE", "G"),
-    _Watched("MOVE", "S"),
-    _Watched("CHANGE", "X"),
-    _Watched("CHANGE", "DEL"),
-    _Watched("CHANGE", "I"),
-    _Watched("CHANGE", "D", modifiers={"shift": True}),
-)
-_WATCHED = {"Object Mode": _KEYING, "Pose": _KEYING, "Dopesheet": _EDITING, "Graph Editor": _EDITING}
-"""The watched shortcuts, by the name of the keymap."""
-_watched_items: list[tuple[Any, Any]] = []
-"""The keymaps and items of the watched shortcuts."""
-
-
 def register() -> None:
-    keyconfig = _keyconfig()
-    for name, space in _KEYMAPS if keyconfig is not None else ():
-        keymap = keyconfig.keymaps.new(name, space_type=space)
-        for watched in _WATCHED[name]:
-            item = keymap.keymap_items.new("tcb.edit_tried", watched.key, watched.value, **watched.modifiers)
-            item.properties.edit = watched.edit
-            _watched_items.append((keymap, item))
+    _add(_watched_items, _WATCHED)
 
 
 def unregister() -> None:
@@ -127,9 +122,3 @@ def _remove(items: list[tuple[Any, Any]]) -> None:
     for keymap, item in items:
         keymap.keymap_items.remove(item)
     items.clear()
-
-
-def _keyconfig() -> Any:
-    """Return the key configuration of add-ons, or None in background mode."""
-    window_manager: Any = bpy.context.window_manager
-    return window_manager.keyconfigs.addon

@@ -28,18 +28,12 @@ DECIMALS = 3
 def parameter(name: str, **options: Any) -> Any:
     """Return a slider for one parameter in its range."""
     low, high = LIMITS[name]
+    return _slider(name, min=low, max=high, default=0.0, step=5, precision=DECIMALS, **options)
+
+
+def _slider(name: str, **declared: Any) -> Any:
     label, description = DESCRIPTIONS[name]
-    return FloatProperty(
-        name=label,
-        description=description,
-        translation_context=contexts.id_action,
-        min=low,
-        max=high,
-        default=0.0,
-        step=5,
-        precision=DECIMALS,
-        **options,
-    )
+    return FloatProperty(name=label, description=description, translation_context=contexts.id_action, **declared)
 
 
 _MAX_OF_50 = 50.0
@@ -60,11 +54,8 @@ def from_50(name: str, number: float) -> float:
 
 def _parameter_of_50(name: str) -> Any:
     """Return a slider for the 3ds Max value of the parameter with this name in the same group."""
-    label, description = DESCRIPTIONS[name]
-    return FloatProperty(
-        name=label,
-        description=description,
-        translation_context=contexts.id_action,
+    return _slider(
+        name,
         min=0.0,
         max=_MAX_OF_50,
         step=100,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 
 import bpy
 
@@ -75,50 +75,43 @@ def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
 
 @redraw.once
 def _all_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    return _found_by(_tracks_of, context)
+    return [
+        (datablock, track)
+        for datablock, channels, bone in _active_channels(context)
+        for track in tracks_shown(datablock, channels, bone)
+    ]
 
 
 @redraw.once
 def lost_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
     """Return the baked tracks of the active bone or object whose F-curves were deleted."""
-    return _found_by(_lost_tracks_of, context)
+    lost_here = []
+    for datablock, channels, bone in _active_channels(context):
+        baked = {path for slot, path in read_table(channels.action).baked if slot == channels.slot_handle}
+        # Search for renamed tracks only if a track is missing, because this reads all tracks.
+        if not baked or baked <= {fcurve.data_path for fcurve in channels}:
+            continue
+        for track in find_lost_tracks(datablock, channels, find_tracks(datablock, channels)):
+            if track.path.startswith(bone) if bone else not track.path.startswith(BONES):
+                lost_here.append((datablock, track))
+    return lost_here
 
 
-def _found_by(
-    tracks_in: Callable[[bpy.types.ID, str], list[Track]], context: bpy.types.Context
-) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the tracks that the function returns for the active bone, or for the active object and its data.
+def _active_channels(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Channels, str]]:
+    """Return the active bone's datablock, its F-curves and the path of the bone.
 
-    `tracks_in`: function of a datablock and a path prefix.
+    Without Pose Mode, the path is empty, and the datablocks are the active object and its data.
     """
+    owners = dict.fromkeys(_active_datablocks(context), "")
     if context.mode == "POSE":
         bone = active_bone(context)
-        return [(bone.id_data, track) for track in tracks_in(bone.id_data, bone_path(bone))] if bone else []
-    return [(datablock, track) for datablock in _active_datablocks(context) for track in tracks_in(datablock, "")]
-
-
-def _tracks_of(datablock: bpy.types.ID, bone: str) -> list[Track]:
-    """Return the tracks of the bone with this path or, if the path is empty, the datablock's tracks outside bones."""
-    try:
-        return tracks_shown(datablock, channels_of(datablock), bone)
-    except AnimationError:
+        owners = {bone.id_data: bone_path(bone)} if bone else {}
+    active = []
+    for datablock, path in owners.items():
         # The tab shows the reason, see `reason_for_no_track`.
-        return []
-
-
-def _lost_tracks_of(datablock: bpy.types.ID, bone: str) -> list[Track]:
-    """Return the baked tracks, selected as in `_tracks_of`, whose F-curves were deleted outside TCB."""
-    try:
-        channels = channels_of(datablock)
-    except AnimationError:
-        # As in `_tracks_of`.
-        return []
-    baked = {path for slot, path in read_table(channels.action).baked if slot == channels.slot_handle}
-    # Search for renamed tracks only if a track is missing, because this reads all tracks.
-    if not baked or baked <= {fcurve.data_path for fcurve in channels}:
-        return []
-    lost = find_lost_tracks(datablock, channels, find_tracks(datablock, channels))
-    return [track for track in lost if (track.path.startswith(bone) if bone else not track.path.startswith(BONES))]
+        with suppress(AnimationError):
+            active.append((datablock, channels_of(datablock), path))
+    return active
 
 
 @redraw.once

@@ -167,7 +167,6 @@ _STATES_TO_EDIT = {"PLAIN", "TCB", "HANDLES", "OUT_OF_DATE"}
 
 
 def _name_and_reason(datablock: bpy.types.ID, track: Track) -> tuple[str, str]:
-    """Return the name of the displayed state, and the reason if the track is blocked."""
     name = state(track)
     reason = editing_blocked_by(datablock, track) if name in _STATES_TO_EDIT else ""
     if reason:

@@ -133,7 +133,6 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         return _PositionDrag(self._spot, transformed(self._pointer.path_to_world, position))
 
     def _apply(self, context: bpy.types.Context) -> None:
-        """Change the keys as the mouse, typed numbers and modifier keys require."""
         is_frame_drag = isinstance(self._drag, _FrameDrag)
         # Ctrl was pressed or released.
         if self._has_changed_keys and self._picked.part == "KEY" and self._pointer.is_ctrl_held != is_frame_drag:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -84,7 +84,12 @@ def pick(
     candidates: list[tuple[int, float, Picked, DrawnPath]] = []
     for drawn in drawn_paths:
         path, path_to_screen = drawn.path, drawn.screen_matrix(perspective)
-        for rank, part, points, reach in _hit_targets(path):
+        targets: list[tuple[int, Part, npt.NDArray[Any], float]] = [(_KEYS_FIRST, "KEY", path.keys, _KEY_REACH)]
+        for side, tangents, reach_of_side in zip(SIDES, path.tangents, path.reach, strict=True):
+            # The end of a tangent without a segment is NaN, which no mouse position is close to.
+            ends = np.where((reach_of_side > 0.0)[:, np.newaxis], path.keys + tangents, np.nan)
+            targets.append((_THEN_TANGENTS, side, ends, _TANGENT_REACH))
+        for rank, part, points, reach in targets:
             distances = np.linalg.norm(on_screen(points, path_to_screen, size) - np.array(mouse), axis=1)
             for row in np.flatnonzero(distances <= reach * scale).tolist():
                 picked = Picked(drawn.owner, part, row, float(path.frames[row]))
@@ -94,17 +99,6 @@ def pick(
             candidates.append((_THEN_PATHS, distance, Picked(drawn.owner, "PATH", None, frame), drawn))
     closest = min(candidates, key=lambda candidate: candidate[:2], default=None)
     return None if closest is None else closest[2:]
-
-
-def _hit_targets(path: Path) -> Iterator[tuple[int, Part, Positions, float]]:
-    """Yield the precedence, the kind, the positions (k, 3) and the hit distance of elements at keys.
-
-    The end of a tangent without a segment is NaN, which no mouse position is close to.
-    """
-    yield _KEYS_FIRST, "KEY", path.keys.astype(np.float64), _KEY_REACH
-    for side, tangents, reach in zip(SIDES, path.tangents, path.reach, strict=True):
-        ends = np.where((reach > 0.0)[:, np.newaxis], path.keys + tangents, np.nan)
-        yield _THEN_TANGENTS, side, ends, _TANGENT_REACH
 
 
 def frame_near(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -509,7 +510,7 @@ def test_the_diagram_is_that_of_the_saved_key_of_a_baked_track(baked, tcb_animat
     key = tcb_animation.panels.key
     monkeypatch.setattr(key, "draw_diagram", lambda _layout, *given: drawn_pictures.append(given))
     bpy.ops.tcb.preset_apply(preset="stop")
-    key.draw_chosen_diagram(None, bpy.context)
+    key.DiagramPanel.draw(SimpleNamespace(layout=None), bpy.context)
     ((parameters, sides),) = drawn_pictures
     stop = {"tension": 1.0, "continuity": 0.0, "bias": 0.0, "ease_to": 0.0, "ease_from": 0.0}
     assert parameters == [stop]

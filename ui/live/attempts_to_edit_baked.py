@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,18 +31,15 @@ _READING_TIME = 5.0
 """Seconds for which editors show the message on an attempt."""
 
 
+@dataclass
 class _Events:
     """Events since the last check for attempts."""
 
-    def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        self.objects_changed = False
-        self.pose: frozenset[tuple[int, str, int, float]] = frozenset()
-        """Values that differed from baked curves at the last check."""
-        self.text = ""
-        """Message on the last attempt, while editors show it."""
+    objects_changed: bool = False
+    pose: frozenset[tuple[int, str, int, float]] = frozenset()
+    """Values that differed from baked curves at the last check."""
+    text: str = ""
+    """Message on the last attempt, while editors show it."""
 
 
 _events = _Events()
@@ -54,7 +52,8 @@ def text() -> str:
 
 def clear() -> None:
     """Discard the record of attempts, and remove the message from editors."""
-    _events.clear()
+    global _events
+    _events = _Events()
     redraw_editors()
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import bpy
 
@@ -19,7 +19,6 @@ from .modal_operators import is_editing
 from .watched import actions_with_changed_playback, forget_settings, is_watched, watches
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
-_Datablock = TypeVar("_Datablock", bound=bpy.types.ID)
 persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
 
 
@@ -46,7 +45,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         updates.update_now(edited_actions)
 
 
-def _updated(depsgraph: bpy.types.Depsgraph, datablock_type: type[_Datablock]) -> list[_Datablock]:
+def _updated(depsgraph: bpy.types.Depsgraph, datablock_type: type) -> list[Any]:
     originals = (update.id and update.id.original for update in depsgraph.updates)
     return [datablock for datablock in originals if isinstance(datablock, datablock_type)]
 
