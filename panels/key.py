@@ -14,8 +14,7 @@ from bpy.app.translations import contexts
 
 from ..animation import AnimationError
 from ..animation.bake.plans.track_methods import bends_by_parameters
-from ..animation.checks.key_sides import SPLINE
-from ..animation.checks.played_parameters import Obstacle, PlayedParameters
+from ..animation.checks.played_at_keys import SPLINE, Obstacle, PlayedParameters
 from ..animation.checks.shown_key import turn_now, values_now
 from ..animation.checks.track_state import state
 from ..animation.number_text import angle_text, number_text

@@ -13,8 +13,13 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, of_object
-from ..animation.checks.key_sides import Sides, interpolations_beside, interpolations_in_common
-from ..animation.checks.played_parameters import PlayedParameters, played_parameters
+from ..animation.checks.played_at_keys import (
+    PlayedParameters,
+    Sides,
+    interpolations_beside,
+    interpolations_in_common,
+    played_parameters,
+)
 from ..animation.chosen_paths import WholePath
 from ..animation.edit.track_keys import (
     TrackKeys,

@@ -147,7 +147,6 @@ def _work_in(original: Channels, datablock: bpy.types.ID, report: Report, task: 
     if table.error:
         _remove_damaged(channels, tracks, report, task)
         return
-    had_entry = {track.path for track in tracks if track.state is not None}
     changeable = list(_changeable(tracks, report, task))
     results = zip(changeable, _process(channels, datablock, changeable, task), strict=True)
     changed = [(track, result) for track, result in results if result is not None]
@@ -161,7 +160,7 @@ def _work_in(original: Channels, datablock: bpy.types.ID, report: Report, task: 
         assign(datablock, original.action, original.slot_handle)
         bpy.data.actions.remove(action)
         return
-    states = [track.state for track, _ in changed if track.state is not None and track.path in had_entry]
+    states = [track.state for track, _ in changed if track.state is not None]
     if task.removes_entries:
         entries = [state.identity for state in states]
         damaged = [track for track, _ in changed if track.table.error and track.is_at_home]

@@ -11,7 +11,7 @@ import bpy
 import bpy.utils.previews
 import numpy as np
 
-from ...animation.checks.key_sides import SPLINE, Sides
+from ...animation.checks.played_at_keys import SPLINE, Sides
 from ...animation.store.table.rows import PARAMETERS
 from .diagram import render
 

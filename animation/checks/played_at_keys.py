@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parameters that affect the motion at keys, and the reason why others do not.
+"""The interpolations of the segments beside keys, and the parameters that affect the motion at keys.
 
-The ease-to parameter acts through the left handle of a key, ease-from through the right handle, and tension, continuity
-and bias through both handles. Parameters have no effect on a side of a key that has no segment, or whose segment
-Blender plays. If handles play the track, parameters have no effect on a handle whose type was chosen by the animator.
-At the ends of a spline of values, continuity and bias have no effect.
+A segment before or after a key is the spline's, Blender's, or missing. The ease-to parameter acts through the left
+handle of a key, ease-from through the right handle, and tension, continuity and bias through both handles. Parameters
+have no effect on a side of a key that has no segment, or whose segment Blender plays. If handles play the track,
+parameters have no effect on a handle whose type was chosen by the animator. At the ends of a spline of values,
+continuity and bias have no effect.
 """
 
 from __future__ import annotations
@@ -17,18 +18,64 @@ import numpy as np
 from ..bake.plans.track_methods import bends_by_parameters
 from ..edit.track_keys import TrackKeys
 from ..fcurves.frames import SAME_FRAME, is_among
-from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, Float32Array
+from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array
 from ..records import record
 from ..store.own_arrays import OwnKeys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, PARAMETERS
 from ..store.tracks import Track
-from .key_sides import SPLINE, interpolations_beside
 
+SPLINE, NOTHING = 254, 255
+"""Interpolations of a segment of the spline and of a missing segment. Other segments have the numbers of Blender's
+interpolations."""
+Sides = tuple[int, int]
+"""The interpolations before and after a key."""
 Cause = Literal["INTERPOLATION", "HANDLES", "METHOD", "END"]
 _CHOSEN_SIDES = np.array([CHOSEN_LEFT, CHOSEN_RIGHT], dtype=np.uint8)
 _HANDLE_TYPES = ("handle_left_type", "handle_right_type")
 _NAME_OF_INTERPOLATION = {number: name for name, number in INTERPOLATION.items()}
 _NAME_OF_HANDLE = {number: name for name, number in HANDLE.items()}
+
+
+def interpolations_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> EnumArray:
+    """Return the interpolations before and after the keys at the frames, shape (n, 2).
+
+    For values, the interpolation is taken from the first channel with a key at the frame. For rotations, it is taken
+    from the first channel with a segment that Blender plays. Unless the track cycles, the result is NOTHING before the
+    first key and after the last key of a rotation, or of all value channels that have a key at the frame.
+    """
+    sides = np.full((len(frames), 2), SPLINE, np.uint8)
+    has_segment = np.full((len(frames), 2), track.settings.cycle != "SINGLE")
+    if track.is_rotation:
+        # The segments of a rotation join the keys of all channels, because a bake adds the keys that a channel lacks.
+        has_segment |= ~_are_outside(own, frames)
+    # Earlier channels overwrite later ones.
+    for _, channel in sorted(own.items(), reverse=True):
+        key_before = np.searchsorted(channel.keys.frames, frames - np.float32(SAME_FRAME)) - 1
+        key_at_or_before = np.searchsorted(channel.keys.frames, frames + np.float32(SAME_FRAME), side="right") - 1
+        has_key = key_before < key_at_or_before
+        for side, begin in enumerate((key_before, key_at_or_before)):
+            is_inside = (begin >= 0) & (begin < len(channel.keys) - 1)
+            has_segment[:, side] |= is_inside
+            plays_blender_segment = is_inside.copy()
+            plays_blender_segment[is_inside] = channel.begins_segment[begin[is_inside]]
+            if not track.is_rotation:
+                # Ignore the keys of later channels.
+                sides[has_key, side] = SPLINE
+                plays_blender_segment &= has_key
+            sides[plays_blender_segment, side] = channel.keys.interpolation[begin[plays_blender_segment]]
+    sides[~has_segment] = NOTHING
+    return sides
+
+
+def interpolations_in_common(sides: EnumArray) -> Sides | None:
+    """Return the interpolations (n, 2) that all keys have in common, or None if they differ or there are no keys.
+
+    Missing segments before the first key and after the last key match any segment.
+    """
+    if not len(sides):
+        return None
+    before, after = (np.unique(side[side != NOTHING]).tolist() or [NOTHING] for side in sides.T)
+    return (before[0], after[0]) if len(before) == len(after) == 1 else None
 
 
 @record()
