@@ -13,6 +13,7 @@ import numpy as np
 from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
 from ...interp.rotations.rotation_faults import KeyFaults, find_faults
 from ..arguments import checked
+from ..chosen_paths import path_filter
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
 from ..errors import AnimationError, Finding, JsonResult
 from ..fcurves.action_refusals import layered_reason
@@ -147,13 +148,13 @@ def examine(
     channels: Channels, owners: Sequence[bpy.types.ID], prefixes: Iterable[str] | None, turns: Turns
 ) -> Iterator[ExaminedTrack]:
     """Yield the rotations that have faults."""
-    starts = None if prefixes is None else tuple(prefixes)
-    owned = find_tracks(owners[0], channels, starts) if owners else []
+    is_chosen = path_filter(prefixes)
+    owned = find_tracks(owners[0], channels, prefixes) if owners else []
     tracks = [*owned, *rotations_without_owner(channels, owned)]
-    rotations = [track for track in tracks if track.is_rotation and track.path.startswith(starts or "")]
+    rotations = [track for track in tracks if track.is_rotation and is_chosen(track.path)]
     modes = {track.path: _mode_of(track) for track in rotations}
     for owner in owners[1:]:
-        others = {track.path: track for track in find_tracks(owner, channels, starts)}
+        others = {track.path: track for track in find_tracks(owner, channels, prefixes)}
         for track in rotations:
             if track.kind == "EULER" and track.path in others and is_of_another_mode(others[track.path], track):
                 modes[track.path] = UNKNOWN_ORDER

@@ -17,6 +17,7 @@ from ...interp import retiming
 from ..arguments import LARGEST, Parameters, checked
 from ..bake.plans.sample_frames import APART
 from ..bake.plans.track_splines import TrackSpline, track_splines
+from ..chosen_paths import path_filter
 from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves import scratch_curves
@@ -190,9 +191,8 @@ def _remove(datablock: bpy.types.ID, channels: Channels, paths: Collection[str])
 def _remove_written(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
     """Remove all written properties, even if their tracks no longer exist."""
     channels = editable_channels(datablock)
-    starts = ("",) if prefixes is None else tuple(prefixes)
-    written = [fcurve.data_path for fcurve in channels if is_velocity(fcurve.data_path)]
-    paths = {path for path in written if path.startswith(starts)}
+    is_chosen = path_filter(prefixes)
+    paths = {path for fcurve in channels if is_velocity(path := fcurve.data_path) and is_chosen(path)}
     if not paths:
         raise AnimationError(Finding("NO_VELOCITIES", name_of(datablock)))
     _remove(datablock, channels, paths)

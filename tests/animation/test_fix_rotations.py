@@ -102,6 +102,14 @@ def test_faults_are_listed_and_nothing_is_changed(animation) -> None:
     assert differences(before, snapshot(item)) == []
 
 
+def test_an_empty_list_of_prefixes_chooses_no_rotation(animation) -> None:
+    _, item = twins("QUATERNION")
+    before = snapshot(item)
+    assert animation.find_rotation_faults(item, []) == []
+    assert animation.fix_rotations(item, []).tracks == 0
+    assert differences(before, snapshot(item)) == []
+
+
 def wheel(turns: float = 2.0, frames: tuple[float, float] = (1, 25)) -> bpy.types.Object:
     item = new_object("Wheel")
     key(item, "rotation_euler", [(frames[0], (0, 0, 0)), (frames[1], (0, turns * 2 * np.pi + 0.1, 0))])
