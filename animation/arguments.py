@@ -118,7 +118,7 @@ def _converted(name: str, annotation: object, value: object) -> object:
         if not callable(value):
             raise _type_error(name, annotation, value)
         return value
-    if origin is not None and origin is not type:
+    if origin is not None:
         return _converted_container(name, annotation, value)
     if annotation is float:
         return _number(name, value)
@@ -135,7 +135,7 @@ def _converted_union(name: str, annotation: object, value: object) -> object:
     if len(types) == 1:
         return _converted(name, types[0], value)
     for type_ in types:
-        if isinstance(value, Mapping) and get_origin(type_) in (Mapping, dict):
+        if isinstance(value, Mapping) and get_origin(type_) is Mapping:
             # Otherwise, the keys of a mapping would be accepted as a list of values.
             return _converted(name, type_, value)
         with suppress(TypeError):
@@ -144,9 +144,9 @@ def _converted_union(name: str, annotation: object, value: object) -> object:
 
 
 def _converted_container(name: str, annotation: Any, value: object) -> object:
-    """Return a tuple, mapping or set with converted items."""
+    """Return a tuple or mapping with converted items."""
     origin, type_args = get_origin(annotation), get_args(annotation)
-    if origin is tuple and type_args[-1] is not Ellipsis:
+    if origin is tuple:
         items = _items(name, annotation, value)
         if len(items) != len(type_args):
             raise ValueError(rpt_("{:s} must have {:d} numbers, not {:d}", name, len(type_args), len(items)))
@@ -162,10 +162,7 @@ def _converted_container(name: str, annotation: Any, value: object) -> object:
             )
             for key, item in _instance(name, annotation, value).items()
         }
-    if issubclass(origin, Iterable):
-        collection = frozenset if origin is frozenset else tuple
-        return collection(_converted_items(name, type_args[0], _items(name, annotation, value)))
-    return _instance(name, annotation, value)
+    return tuple(_converted_items(name, type_args[0], _items(name, annotation, value)))
 
 
 def _converted_items(name: str, annotation: object, items: Iterable[object]) -> list[object]:
@@ -232,7 +229,7 @@ def _type_name(annotation: Any) -> str:
     if origin in (Union, UnionType):
         names = [_type_name(type_) for type_ in type_args if type_ is not NoneType]
         return functools.reduce(lambda others, name: rpt_("{:s} or {:s}", others, name), names)
-    if origin is tuple and type_args[-1] is not Ellipsis:
+    if origin is tuple:
         return rpt_("{:d} numbers", len(type_args))
     if origin is Callable:
         return rpt_("callable")
