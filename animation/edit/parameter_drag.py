@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import bpy
 import numpy as np
@@ -31,32 +31,8 @@ from .set_parameters import set_parameters_of_each
 from .track_keys import TrackKeys, current_tracks, read_again
 
 QUICK, REST = 0.04, 0.1
-"""Times in seconds. If a step takes longer than QUICK, the next steps wait for REST, and only the last of them is
-shown."""
-
-
-class Pace:
-    """A rate limit for slow steps, so that the steps never queue up."""
-
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._clock = clock
-        self._rests_until = -math.inf
-
-    @property
-    def rest(self) -> float:
-        """Return the number of seconds that the next step must wait."""
-        return max(0.0, self._rests_until - self._clock())
-
-    @contextmanager
-    def step(self) -> Iterator[None]:
-        """Measure the duration of a step. If the step was slow, delay the next steps."""
-        start = self._clock()
-        try:
-            yield
-        finally:
-            end = self._clock()
-            self._rests_until = end + REST if end - start > QUICK else -math.inf
-
+"""Times in seconds. If a step takes longer than QUICK, the next steps wait for REST, so that they never queue up, and
+only the last of them is shown."""
 
 Given = Sequence[Mapping[str, Numbers]]
 """New values for the keys of each track: one array per name, with one value per key, or no arrays.
@@ -85,7 +61,8 @@ class ParameterDrag:
         """The tracks that were written, as they were before the drag, by index."""
         self._first_edit: FirstEdit | None = None
         """The enabling of plain tracks, if the drag has begun."""
-        self._pace = Pace()
+        self._rests_until = -math.inf
+        """The time before which no further step is shown."""
         self._waits = False
         """True if the last step was not shown yet."""
 
@@ -109,11 +86,12 @@ class ParameterDrag:
         elif kinds_before != list(map(_kind, given)):
             self._remove_previews()
             self._prepare()
-        self._waits = self._pace.rest > 0.0
+        rest = self._rests_until - time.perf_counter()
+        self._waits = rest > 0.0
         if not self._waits:
             return self._show()
         if not bpy.app.background and not bpy.app.timers.is_registered(self._catch_up):
-            bpy.app.timers.register(self._catch_up, first_interval=self._pace.rest)
+            bpy.app.timers.register(self._catch_up, first_interval=rest)
         return []
 
     def finish(self, given: Given) -> list[AnimationError]:
@@ -171,21 +149,25 @@ class ParameterDrag:
         self.is_shown = True
 
     def _show(self) -> list[AnimationError]:
-        with self._pace.step():
-            for preview, numbers in self._previews:
-                given = {
-                    name: np.concatenate([self._given[number][name] for number in numbers])
-                    for name in self._given[numbers[0]]
-                }
-                # Parameters that define no motion are reported when the drag ends.
-                with suppress(KeysError):
-                    preview.show(given)
-            return self._write(self._to_write, is_drag_step=True) if self._to_write else []
+        start = time.perf_counter()
+        for preview, numbers in self._previews:
+            given = {
+                name: np.concatenate([self._given[number][name] for number in numbers])
+                for name in self._given[numbers[0]]
+            }
+            # Parameters that define no motion are reported when the drag ends.
+            with suppress(KeysError):
+                preview.show(given)
+        errors = self._write(self._to_write, is_drag_step=True) if self._to_write else []
+        end = time.perf_counter()
+        self._rests_until = end + REST if end - start > QUICK else -math.inf
+        return errors
 
     def _catch_up(self) -> float | None:
         """Show the delayed step. Return the number of seconds that Blender's timer must still wait, if any."""
-        if self._waits and self._pace.rest > 0.0:
-            return self._pace.rest
+        rest = self._rests_until - time.perf_counter()
+        if self._waits and rest > 0.0:
+            return rest
         if self._waits:
             self._waits = False
             self._show()

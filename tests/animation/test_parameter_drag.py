@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -65,12 +66,27 @@ def keys_of(animation, rig: Any, frame: float | None = DRAGGED) -> list[Any]:
     return found if frame is None else [keys.take(keys.frames == frame) for keys in found]
 
 
-def drag_of(animation, chosen: list[Any]) -> Any:
+class Clock:
+    """A clock that advances only on request."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def clock(animation, monkeypatch):
+    """Show each step, even if the machine is busy, unless the test advances the clock."""
+    clock = Clock()
     module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
-    drag = module.ParameterDrag(chosen, {})
-    # Each step is shown, even if the machine is busy.
-    drag._pace = type(drag._pace)(lambda: 0.0)
-    return drag
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=clock))
+    return clock
+
+
+def drag_of(animation, chosen: list[Any]) -> Any:
+    return importlib.import_module(f"{animation.__name__}.edit.parameter_drag").ParameterDrag(chosen, {})
 
 
 def given(chosen: list[Any], **numbers: float) -> list[dict[str, Any]]:
@@ -217,47 +233,50 @@ def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation, outp
     assert differences(before, snapshot(rig)) == []
 
 
-class Clock:
-    """A clock that advances only on request."""
+class SlowPreview:
+    """A preview whose steps take a time by the clock."""
 
-    def __init__(self) -> None:
-        self.now = 0.0
+    def __init__(self, clock: Clock, takes: float) -> None:
+        self.clock, self.takes, self.shown = clock, takes, 0
 
-    def __call__(self) -> float:
-        return self.now
+    def show(self, _given: object) -> None:
+        self.clock.now += self.takes
+        self.shown += 1
+
+    def remove(self) -> None:
+        pass
 
 
-def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animation):
+def test_slow_steps_are_taken_ten_times_a_second_at_most_and_never_queue(animation, clock):
     module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
-    for takes, most in ((0.3, 1 / (0.3 + module.REST)), (0.05, 1 / (0.05 + module.REST))):
-        clock = Clock()
-        pace = module.Pace(clock)
-        taken = 0
-        while clock.now < 10.0:
-            if not pace.rest:
-                with pace.step():
-                    clock.now += takes
-                taken += 1
+    chosen = keys_of(animation, rig_of(animation, "QUATERNION"))
+    for takes, most in ((0.3, 1 / (0.3 + module.REST)), (0.05, 1 / (0.05 + module.REST)), (0.02, 1 / 0.02)):
+        drag = drag_of(animation, chosen)
+        drag.to(given(chosen, tension=0.1))
+        drag._remove_previews()
+        preview = SlowPreview(clock, takes)
+        drag._previews = [(preview, list(range(len(chosen))))]
+        start = clock.now
+        while clock.now < start + 10.0:
+            drag.to(given(chosen, tension=0.2))
             # The mouse sends two hundred events per second.
             clock.now += 0.005
-        assert taken / 10.0 <= min(10.0, 1.1 * most)
-    clock = Clock()
-    pace = module.Pace(clock)
-    with pace.step():
-        clock.now += 0.02
-    assert pace.rest == 0.0
+        if takes > module.QUICK:
+            assert preview.shown / 10.0 <= min(10.0, 1.1 * most)
+        else:
+            # Each of these steps is shown.
+            assert preview.shown == pytest.approx(10.0 / (takes + 0.005), abs=2)
+        drag.take_back()
 
 
-def test_a_step_that_waits_is_made_good_by_the_end(animation):
+def test_a_step_that_waits_is_made_good_by_the_end(animation, clock):
     rig = rig_of(animation, "QUATERNION")
     chosen = keys_of(animation, rig)
-    module = importlib.import_module(f"{animation.__name__}.edit.parameter_drag")
     drag = drag_of(animation, chosen)
-    clock = Clock()
-    drag._pace = module.Pace(clock)
     drag.to(given(chosen, tension=0.1))
-    with drag._pace.step():
-        clock.now += 1.0
+    previews, drag._previews = drag._previews, [(SlowPreview(clock, 1.0), list(range(len(chosen))))]
+    drag.to(given(chosen, tension=0.1))
+    drag._previews = previews
     shown = snapshot(rig)
     for number in (0.2, 0.5, 0.7):
         drag.to(given(chosen, tension=number))
