@@ -10,11 +10,9 @@ import bpy
 
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import repeat
-from ..fcurves.joined_keys import Joined
 from ..fcurves.write_keys import extrapolate, write_joined
-from ..store.own_curves import keys_of_saved
-from ..store.table.rows import joined
-from ..store.table.track_records import SAVED, BakedChannel, TrackState
+from ..store.own_curves import joined_saved
+from ..store.table.track_records import BakedChannel, TrackState
 from ..store.tracks import Track
 from .locks import baked_curves, unlock
 from .recreated_channels import place_automatic, recreate_channels, remove_made
@@ -41,9 +39,7 @@ def free_tracks(channels: Channels, tracks: Sequence[Track]) -> None:
             repeat(fcurve, channel.repeats)
             restored.append((fcurve, channel))
     if restored:
-        saved = [channel.keys for _, channel in restored]
-        keys = keys_of_saved(joined(saved, SAVED))
-        write_joined([fcurve for fcurve, _ in restored], Joined(keys, [len(rows) for rows in saved]))
+        write_joined([fcurve for fcurve, _ in restored], joined_saved([channel.keys for _, channel in restored]))
     for fcurve, channel in restored:
         if channel.edited:
             place_automatic(fcurve, channel.keys["co"][:, 0])

@@ -7,12 +7,14 @@ The first stages have the records in `plans/own_motion.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..errors import Finding
 from ..fcurves.keyframes import Float32Array
 from ..records import record
 from ..store.table.rows import Rows
-from ..store.table.track_records import BakedChannel, TrackState
+from ..store.table.track_records import BakedChannel, Settings, TrackState
+from ..store.up_to_date import digest
 from .plans.composed_keys import ComposedKeys
 from .plans.own_motion import TrackInput
 from .plans.protocol import Plan
@@ -50,6 +52,12 @@ class TrackBake(EvaluatedTrack):
     def keeps_identities(self) -> bool:
         """Return whether the keys still have the identities read from the curves."""
         return not any(map(len, self.rows))
+
+    def settings_after(self) -> Settings:
+        """Return the track's settings after the bake."""
+        options = self.options
+        digest_of_bake = digest(self.track, self.settings, options, self.own, self.function)
+        return replace(self.settings, options=options, digest=digest_of_bake)
 
     @property
     def may_keep_records(self) -> bool:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 import bpy
 import numpy as np
@@ -19,7 +18,6 @@ from ..store.edited_outside import fingerprints
 from ..store.own_arrays import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.own_curves import saved_keys
 from ..store.table.track_records import Bake, BakedChannel, Extrapolation, SavedKeys, TrackState
-from ..store.up_to_date import digest
 from .keyframes_to_write import baked_keys, with_identities
 from .locks import lock
 from .plans.composed_keys import ChannelKeys, by_layout, stacked
@@ -39,7 +37,9 @@ def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
     records: dict[TrackBake, dict[int, BakedChannel]] = {bake: {} for bake in bakes}
     keys_of_bakes = [(bake, keys) for bake in bakes for keys in bake.baked.channel_keys]
     for group in by_layout(keys_of_bakes, lambda _, keys: keys.layout):
-        for bake, index, record in _write_group(group):
+        channels = [(bake, index) for bake, channel_keys in group for index in channel_keys.components]
+        written = _write_channels(channels, stacked([channel_keys for _, channel_keys in group]))
+        for (bake, index), record in zip(channels, written, strict=True):
             records[bake][index] = record
     for bake in bakes:
         for keys in bake.baked.channel_keys:
@@ -54,13 +54,11 @@ def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
 def _table_entry(bake: TrackBake, records: dict[int, BakedChannel]) -> TrackState:
     """Return the table entry of a track whose keys have been written."""
     track, state = bake.track, bake.state
-    digest_of_bake = digest(track, bake.settings, bake.options, bake.own, bake.function)
-    settings = replace(bake.settings, options=bake.options, digest=digest_of_bake)
     # Free Bake must return to the state before the first bake.
     before = state.bake or state.settings
     baked = Bake(dict(sorted(records.items())), before.digest, before.options)
     handle_records = state.channels if bake.may_keep_records else {}
-    return TrackState(state.identity, track.slot, track.path, settings, handle_records, state.error, baked)
+    return TrackState(state.identity, track.slot, track.path, bake.settings_after(), handle_records, state.error, baked)
 
 
 def _make_curves(bake: TrackBake) -> None:
@@ -74,10 +72,8 @@ def _make_curves(bake: TrackBake) -> None:
         track.channels[index] = channels.new(track.path, index, track.group)
 
 
-def _write_group(group: Sequence[tuple[TrackBake, ChannelKeys]]) -> list[tuple[TrackBake, int, BakedChannel]]:
-    """Write the keys of channels with the same layout, and lock the channels. Return a record of each channel."""
-    keys = stacked([channel_keys for _, channel_keys in group])
-    channels = [(bake, index) for bake, channel_keys in group for index in channel_keys.components]
+def _write_channels(channels: Sequence[tuple[TrackBake, int]], keys: ChannelKeys) -> list[BakedChannel]:
+    """Write the keys of channels, given by track and component, and lock the channels. Return their records."""
     curves = [bake.track.channels[index] for bake, index in channels]
     own_keys = own_end_to_end([bake.own.get(index, NO_OWN_KEYS) for bake, index in channels])
     own_extrapolations = [bake.track.extrapolation(index) for bake, index in channels]
@@ -85,7 +81,10 @@ def _write_group(group: Sequence[tuple[TrackBake, ChannelKeys]]) -> list[tuple[T
     for fcurve, extrapolation in zip(curves, extrapolations, strict=True):
         extrapolate(fcurve, extrapolation)
     were_repeated = [repeat(fcurve, wanted=False) for fcurve in curves]
-    composed = _composed(own_keys, keys)
+    identified = with_identities(own_keys, ~keys.begins_segment) if len(keys.rows) else own_keys.keys
+    composed = Joined(
+        baked_keys(Joined(identified, [len(keys.rows)] * len(curves)), keys), [len(keys.frames)] * len(curves)
+    )
     if _have_as_many_samples(curves, keys):
         every_curve = np.ones(len(curves), dtype=np.bool_)
         write_some(curves, composed.keys, dict.fromkeys(_PLAYED, every_curve))
@@ -93,7 +92,7 @@ def _write_group(group: Sequence[tuple[TrackBake, ChannelKeys]]) -> list[tuple[T
         _keep_selection([bake.state.bake is not None for bake, _ in channels], curves, composed, keys.rows)
         write_joined(curves, composed)
     lock(curves)
-    saved = _saved(group, own_keys, len(keys.rows))
+    saved = _saved(channels, own_keys)
     prints = fingerprints(composed, extrapolations)
     records = []
     for (bake, index), saved_channel, extrapolation, was_repeated, fingerprint in zip(
@@ -103,8 +102,7 @@ def _write_group(group: Sequence[tuple[TrackBake, ChannelKeys]]) -> list[tuple[T
         # The value that remains when Free Bake removes a channel that the bake has created.
         rest = None if index in bake.own else track.created_by_bake.get(index, track.rest[index])
         repeats, is_edited = (was_repeated, False) if before is None else (before.repeats, before.edited)
-        record = BakedChannel(saved_channel, extrapolation, rest, repeats, fingerprint, is_edited)
-        records.append((bake, index, record))
+        records.append(BakedChannel(saved_channel, extrapolation, rest, repeats, fingerprint, is_edited))
     return records
 
 
@@ -114,27 +112,23 @@ def _have_as_many_samples(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys)
     return keys.incoming is None and keys.holds_outside and all(len(curve.keyframe_points) == size for curve in curves)
 
 
-def _composed(own_keys: OwnKeys, keys: ChannelKeys) -> Joined:
-    """Return the keys to write in each channel."""
-    count = len(keys.components)
-    identified = with_identities(own_keys, ~keys.begins_segment) if len(keys.rows) else own_keys.keys
-    return Joined(baked_keys(Joined(identified, [len(keys.rows)] * count), keys), [len(keys.frames)] * count)
+def _saved(channels: Sequence[tuple[TrackBake, int]], own: OwnKeys) -> Iterator[SavedKeys]:
+    """Yield the animator's keys of each channel in the form that Free Bake restores.
 
-
-def _saved(group: Sequence[tuple[TrackBake, ChannelKeys]], own: OwnKeys, count: int) -> list[SavedKeys]:
-    """Return the animator's keys for each channel (`count` per channel), in the form that Free Bake restores."""
+    `own` contains the keys of all channels, the same number for each.
+    """
     # If handles play the track, the records refer to the keys as read from the curves.
-    as_read = own.as_read if any(bake.may_keep_records for bake, _ in group) else None
+    as_read = own.as_read if any(bake.may_keep_records for bake, _ in channels) else None
     saved_as_own = saved_keys(own.keys)
     saved_as_read = saved_as_own if as_read is None else saved_keys(as_read)
-    result, start = [], 0
-    for bake, keys in group:
-        saved = saved_as_read if bake.may_keep_records else saved_as_own
-        for index in keys.components:
-            before = bake.baked_before(index)
-            result.append(before.keys if before is not None and bake.keeps_identities else saved[start : start + count])
-            start += count
-    return result
+    count = own.count // len(channels)
+    for number, (bake, index) in enumerate(channels):
+        before = bake.baked_before(index)
+        if before is not None and bake.keeps_identities:
+            yield before.keys
+        else:
+            saved = saved_as_read if bake.may_keep_records else saved_as_own
+            yield saved[number * count : (number + 1) * count]
 
 
 def _keep_selection(

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -13,12 +12,11 @@ import numpy.typing as npt
 
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import NAMES, PAIRS, SIDES, BoolArray, EnumArray, Keyframes
+from ..fcurves.keyframes import NAMES, PAIRS, SIDES, BoolArray, Keyframes
 from ..fcurves.read_keys import read_joined
 from ..fcurves.write_keys import extrapolate, write_joined, write_some
-from ..store.own_arrays import OwnKeys, own_end_to_end
+from ..store.own_arrays import own_end_to_end
 from ..store.table.track_records import Channel, Error, Extrapolation, TrackState, Written
-from ..store.up_to_date import digest
 from ..store.written_keys import as_written
 from .keyframes_to_write import played_keys, with_identities
 from .plans.composed_keys import HandleKeys, by_layout, stacked
@@ -26,16 +24,6 @@ from .track_bake import TrackBake
 
 _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""
-
-
-class _Channel(NamedTuple):
-    """A channel whose handles are written."""
-
-    bake: TrackBake
-    component: int
-    own: OwnKeys
-    fcurve: bpy.types.FCurve
-    extrapolation: Extrapolation
 
 
 def write_handles(bakes: Sequence[TrackBake]) -> list[TrackState]:
@@ -50,13 +38,15 @@ def write_handles(bakes: Sequence[TrackBake]) -> list[TrackState]:
     records: dict[TrackBake, dict[int, Channel]] = {bake: {} for bake in bakes}
     keys_of_bakes = [(bake, handle_keys) for bake in bakes for handle_keys in bake.baked.handle_keys]
     for group in by_layout(keys_of_bakes, _layout):
-        for channel, record in _write_group(group):
-            records[channel.bake][channel.component] = record
+        channels = [(bake, index) for bake, handle_keys in group for index in handle_keys.components]
+        written = _write_channels(channels, stacked([handle_keys for _, handle_keys in group]))
+        for (bake, index), record in zip(channels, written, strict=True):
+            records[bake][index] = record
     return [_table_entry(bake, records[bake]) for bake in bakes]
 
 
 def _layout(bake: TrackBake, keys: HandleKeys) -> Hashable:
-    """Return a value that is equal for channels that `_write_group` can write together."""
+    """Return a value that is equal for channels that `_write_channels` can write together."""
     own = bake.own[keys.components[0]]
     # Keys are stacked in rectangular arrays, and compared with the keys as read from F-curves if there are any.
     return own.frame_bytes, own.as_read is None, *keys.layout
@@ -65,57 +55,52 @@ def _layout(bake: TrackBake, keys: HandleKeys) -> Hashable:
 def _table_entry(bake: TrackBake, records: Mapping[int, Channel]) -> TrackState:
     """Return the table entry of a track whose handles have been written."""
     track, baked = bake.track, bake.baked
-    digest_of_bake = digest(track, bake.settings, bake.options, bake.own, bake.function)
-    settings = replace(bake.settings, options=bake.options, digest=digest_of_bake)
     error = Error(baked.error, baked.error_frame, baked.is_approximate)
     # Use the order of the animator's keys, so that repeating the bake creates the same table.
     in_order = {index: records[index] for index in bake.own}
-    return TrackState(bake.state.identity, track.slot, track.path, settings, in_order, error)
+    return TrackState(bake.state.identity, track.slot, track.path, bake.settings_after(), in_order, error)
 
 
-def _write_group(group: Sequence[tuple[TrackBake, HandleKeys]]) -> list[tuple[_Channel, Channel]]:
-    """Write the keys of channels with the same layout. Return a record of each channel."""
-    keys = stacked([handle_keys for _, handle_keys in group])
-    channels = [
-        _Channel(bake, index, bake.own[index], bake.track.channels[index], bake.track.extrapolation(index))
-        for bake, handle_keys in group
-        for index in handle_keys.components
-    ]
-    own_keys = own_end_to_end([channel.own for channel in channels])
-    composed, placed = _composed(channels, own_keys, keys)
-    _write(channels, composed, own_keys.as_read)
-    for channel in channels:
-        repeat(channel.fcurve, keys.repeats)
-    records = as_written(composed, own_keys, placed)
-    if keys.chosen is not None:
-        for channel, written in zip(channels, records, strict=True):
-            _let_blender_place(channel.fcurve, written)
-    return [(channel, _record(channel, written)) for channel, written in zip(channels, records, strict=True)]
+def _write_channels(channels: Sequence[tuple[TrackBake, int]], keys: HandleKeys) -> list[Channel]:
+    """Write the keys of channels with the same layout, given by track and component. Return a record of each channel.
 
-
-def _composed(channels: Sequence[_Channel], own_keys: OwnKeys, keys: HandleKeys) -> tuple[Keyframes, EnumArray]:
-    """Return the keys to write, and flags of the handles placed by the bake (see `played_keys`)."""
-    count = channels[0].own.count
-    identified = Joined(with_identities(own_keys, keys.plays), [count] * len(channels))
+    If the animator's keys were read from F-curves, write only attributes that differ, as some may not be read.
+    """
+    curves = [bake.track.channels[index] for bake, index in channels]
+    extrapolations = [bake.track.extrapolation(index) for bake, index in channels]
+    own = own_end_to_end([bake.own[index] for bake, index in channels])
+    count = own.count // len(channels)
+    identified = Joined(with_identities(own, keys.plays), [count] * len(channels))
     # No segment begins at the last key, but if the animator chose its interpolation, the choice is kept.
-    keeps_last_interpolation = own_keys.begins_segment[count - 1 :: count]
-    is_linear = np.array([channel.extrapolation == "LINEAR" for channel in channels])
-    return played_keys(identified, keys, keeps_last_interpolation, is_linear)
+    keeps_last_interpolation = own.begins_segment[count - 1 :: count]
+    is_linear = np.array([extrapolation == "LINEAR" for extrapolation in extrapolations])
+    composed, placed = played_keys(identified, keys, keeps_last_interpolation, is_linear)
+    is_updated = np.array(list(map(extrapolate, curves, extrapolations)))
+    if own.as_read is None:
+        write_joined(curves, Joined(composed, identified.counts))
+    else:
+        to_write = _differing(composed, own.as_read, len(curves))
+        if is_updated.any():
+            # When the extrapolation changes, Blender updates the curve, which may move its handles.
+            for name in PAIRS:
+                to_write[name] = to_write.get(name, is_updated) | is_updated
+        write_some(curves, composed, to_write)
+    for fcurve in curves:
+        repeat(fcurve, keys.repeats)
+    records = as_written(composed, own, placed)
+    if keys.chosen is not None:
+        for fcurve, written in zip(curves, records, strict=True):
+            _let_blender_place(fcurve, written)
+    return [
+        Channel(extrapolation, bake.own[index].edited or _is_edited(bake, index, extrapolation), written)
+        for (bake, index), extrapolation, written in zip(channels, extrapolations, records, strict=True)
+    ]
 
 
-def _write(channels: Sequence[_Channel], composed: Keyframes, as_read: Keyframes | None) -> None:
-    """Write the keys. If they were read from F-curves, write only attributes that differ, as some may not be read."""
-    curves = [channel.fcurve for channel in channels]
-    is_updated = np.array([extrapolate(channel.fcurve, channel.extrapolation) for channel in channels])
-    if as_read is None:
-        write_joined(curves, Joined(composed, [channel.own.count for channel in channels]))
-        return
-    to_write = _differing(composed, as_read, len(curves))
-    if is_updated.any():
-        # When the extrapolation changes, Blender updates the curve, which may move its handles.
-        for name in PAIRS:
-            to_write[name] = to_write.get(name, is_updated) | is_updated
-    write_some(curves, composed, to_write)
+def _is_edited(bake: TrackBake, index: int, extrapolation: Extrapolation) -> bool:
+    """Return whether a restore must update automatic handles, as Blender does when the extrapolation changes."""
+    before = bake.state.channels.get(index)
+    return before is not None and (before.edited or before.extrapolation != extrapolation)
 
 
 def _differing(keys: Keyframes, before: Keyframes, channels: int) -> dict[str, BoolArray]:
@@ -134,14 +119,6 @@ def _differing(keys: Keyframes, before: Keyframes, channels: int) -> dict[str, B
 def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return float32 numbers as integers, so that comparisons detect any differing bit, even in zeros and NaN."""
     return array.view(np.uint32) if array.dtype == np.float32 else array
-
-
-def _record(channel: _Channel, written: Written) -> Channel:
-    """Return the record of a channel's written keys."""
-    before = channel.bake.state.channels.get(channel.component)
-    # If `edited` is true, a restore updates automatic handles, as Blender does when the extrapolation changes.
-    is_edited = before is not None and (before.edited or before.extrapolation != channel.extrapolation)
-    return Channel(channel.extrapolation, channel.own.edited or is_edited, written)
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:

@@ -30,12 +30,13 @@ def saved_keys(keys: Keyframes) -> SavedKeys:
     return saved
 
 
-def keys_of_saved(saved: SavedKeys) -> Keyframes:
-    """Convert records from the table to keys."""
+def joined_saved(channels: Sequence[SavedKeys]) -> Joined:
+    """Convert records of several channels from the table to keys."""
+    saved = joined(channels, SAVED)
     arrays: dict[str, npt.NDArray[Any]] = {name: saved[name].copy() for name in _SAVED}
     for bit, name in enumerate(FLAGS):
         arrays[name] = (saved["flags"] >> np.uint8(bit) & 1).astype(np.bool_)
-    return Keyframes(**arrays)
+    return Joined(Keyframes(**arrays), list(map(len, channels)))
 
 
 def own_channels(track: Track) -> list[int]:
@@ -55,7 +56,7 @@ def read_own_curves(curves: Sequence[tuple[Track, int]]) -> Joined:
     fcurves = [track.channels[index] for (track, index), channel in zip(curves, baked, strict=True) if channel is None]
     if not saved:
         return read_joined(fcurves)
-    from_table = Joined(keys_of_saved(joined(saved, SAVED)), [len(keys) for keys in saved])
+    from_table = joined_saved(saved)
     if not fcurves:
         return from_table
     saved_channels, channels = iter(from_table.channels), iter(read_joined(fcurves).channels)
