@@ -4,18 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 import bpy
+import numpy as np
 
 from ...interp import KeysError, evaluate_many
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
 from ..datablocks import name_of
-from ..fcurves.channels import Channels, evaluate_if, played_now
+from ..fcurves.channels import Channels, assign, evaluate_if, played_now
+from ..fcurves.keyframes import HANDLE, SIDES
+from ..fcurves.linked_data import editable_channels
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
+from ..store.enable_tracks import new_state
+from ..store.find_tracks import find_tracks
+from ..store.record_rows import OwnChannel, record_rows
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from .bake_job import BakeJob, Refusal, TrackT, job_of_edited, jobs_after
@@ -24,7 +31,6 @@ from .plan_tracks import plan_tracks
 from .plans.composed_keys import ComposedKeys
 from .plans.protocol import Results
 from .plans.rotation_channels import unwrapped_together
-from .record_keys import add_rows, on_local_copy, with_fitted_handles
 from .restore_tracks import turn_off_unplayable
 from .sample_limit import count_samples, too_many, too_near_keys
 from .track_bake import EvaluatedTrack, PlannedTrack, TrackBake
@@ -83,10 +89,10 @@ def bake_steps(
     for first in range(0, len(playable), count):
         evaluated = _without_refused(jobs_after(_evaluated, playable[first : first + count]), report)
         # Evaluation can refuse all tracks of a linked action, which then needs no copy, so copies come after it.
-        local = [on_local_copy(job) for job in evaluated]
+        local = [_on_local_copy(job) for job in evaluated]
         # Rows record the handles of the animator's keys, so these keys get the fitted handles first.
-        fitted = jobs_after(lambda tracks: [*map(with_fitted_handles, tracks)], local) if keeps_handles else local
-        recorded = jobs_after(add_rows, fitted)
+        fitted = jobs_after(lambda tracks: [*map(_with_fitted_handles, tracks)], local) if keeps_handles else local
+        recorded = jobs_after(_add_rows, fitted)
         baked_datablocks |= dict.fromkeys(datablock for job in recorded for datablock in job.datablocks)
         for together in _written_together(recorded):
             for job, report_of_job in zip(together, write_jobs(together), strict=True):
@@ -136,7 +142,7 @@ def rebake(
     planned = jobs_after(plan_tracks, [job])
     turn_off_unplayable(planned)
     evaluated = jobs_after(partial(_evaluated, known=_LIVE_FITS), _without_refused(planned, report))
-    for recorded in jobs_after(add_rows, _without_refused(evaluated, report)):
+    for recorded in jobs_after(_add_rows, _without_refused(evaluated, report)):
         before = _played_now(recorded)
         (written,) = write_tracks([recorded])
         count_tracks(report, written)
@@ -191,3 +197,52 @@ def _composed(planned: PlannedTrack, results: Results) -> ComposedKeys:
         worst.error_frame,
         any(baked.is_approximate for baked in baked_by_plan),
     )
+
+
+def _on_local_copy(job: BakeJob[EvaluatedTrack]) -> BakeJob[EvaluatedTrack]:
+    """Return the job on editable channels. If its action is linked, these are in the override's local copy."""
+    if job.channels.action.library is None:
+        return job
+    notes = [*job.notes]
+    channels = editable_channels(job.datablocks[0], notes)
+    for user in job.datablocks[1:]:
+        assign(user, channels.action, channels.slot_handle)
+    tracks = {track.path: track for track in find_tracks(job.datablocks[0], channels)}
+    evaluated = [replace(each, track=tracks[each.track.path], channels=channels) for each in job.tracks]
+    return BakeJob(job.datablocks, channels, evaluated, notes)
+
+
+def _with_fitted_handles(evaluated: EvaluatedTrack) -> EvaluatedTrack:
+    """Make the fitted handles the animator's own, so that Restore and Remove keep them.
+
+    Handles of keys with other values on the curves do not fit the animator's values.
+    """
+    own_keys = dict(evaluated.own)
+    for handle_keys in [keys for keys in evaluated.baked.handle_keys if keys.values_on_curves is None]:
+        for index, *handles in zip(handle_keys.components, handle_keys.left, handle_keys.right, strict=True):
+            keys = own_keys[index].keys.copy()
+            for side, places in zip(SIDES, handles, strict=True):
+                is_fitted = ~np.isnan(places).any(axis=1)
+                getattr(keys, side)[is_fitted] = places[is_fitted]
+                getattr(keys, f"{side}_type")[is_fitted] = HANDLE["FREE"]
+            own_keys[index] = own_keys[index].with_(keys=keys)
+    return replace(evaluated, own=own_keys)
+
+
+def _add_rows(tracks: Sequence[EvaluatedTrack]) -> list[TrackBake]:
+    """Create rows and identities for the keys of all tracks, whose channels must be editable."""
+    states = [each.track.state or new_state(each.channels, each.track, each.settings) for each in tracks]
+    recorded_keys, rows = record_rows(
+        [
+            OwnChannel(state.identity, index, own, index in state.channels)
+            for evaluated, state in zip(tracks, states, strict=True)
+            for index, own in evaluated.own.items()
+        ]
+    )
+    next_keys, next_rows = iter(recorded_keys), iter(rows)
+    bakes = []
+    for evaluated, state in zip(tracks, states, strict=True):
+        own = {index: next(next_keys) for index in evaluated.own}
+        fields = {**vars(evaluated), "own": own}
+        bakes.append(TrackBake(**fields, state=state, rows=[next(next_rows) for _ in own]))
+    return bakes

@@ -17,10 +17,9 @@ from ..fcurves.channels import Channels, channels_of
 from .frame_function_paths import FRAME_FUNCTION, is_stray, track_of
 from .moved_tracks import follow_keys
 from .paths import BONES, split
-from .property_tracks import property_track
 from .table.custom_property import read_table
 from .table.session import session
-from .tracks import KIND_BY_PROPERTY, Track, is_of_another_mode
+from .tracks import EULER_ORDERS, KIND_BY_PROPERTY, Track, is_of_another_mode
 from .velocity_properties import is_velocity
 
 
@@ -112,6 +111,48 @@ def _group_fcurves(
         if track is not None:
             track.frame_curve = fcurve
     return [track for track in tracks.values() if track is not None], datablock_frame_curve
+
+
+def property_track(datablock: bpy.types.ID, name: str, path: str) -> Track | None:
+    """Create the track of a property, without F-curves. Return None if the path is not a float property.
+
+    `name` is the name of the datablock.
+    """
+    owner_path, prop = split(path)
+    try:
+        owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+        rest = _components(owner, prop)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        # The path may not resolve to a property (for example, a path through a missing parent), or only to a number.
+        return None
+    if rest is None:
+        return None
+    kind = KIND_BY_PROPERTY.get(prop, "VECTOR") if hasattr(owner, "rotation_mode") else "VECTOR"
+    track = Track(name, path, kind, rest=rest)
+    if track.is_rotation:
+        mode = owner.rotation_mode
+        track.order = mode if mode in EULER_ORDERS else "XYZ"
+        track.in_use = kind == ("EULER" if mode in EULER_ORDERS else mode)
+    return track
+
+
+def _components(owner: bpy.types.ID, name: str) -> tuple[float, ...] | None:
+    """Return the components of a float property, or None for another property."""
+    if name.startswith("["):
+        return _custom_components(owner[bpy.utils.unescape_identifier(name[1:-1])])
+    prop = owner.bl_rna.properties.get(name)
+    if prop is None or prop.type != "FLOAT":
+        return None
+    value = getattr(owner, name)
+    return tuple(value) if prop.is_array else (value,)
+
+
+def _custom_components(value: Any) -> tuple[float, ...] | None:
+    if isinstance(value, float):
+        return (value,)
+    if getattr(value, "typecode", "") in ("f", "d"):
+        return tuple(value)
+    return None
 
 
 def _give_states(channels: Channels, tracks: list[Track]) -> None:

@@ -9,6 +9,7 @@ animator's values.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -22,17 +23,20 @@ from ...store.table.track_records import Options
 from ...store.tracks import Track
 from .component_keys import by_own_frames, united_channel_keys
 from .composed_keys import ChannelKeys, ComposedKeys
-from .function_jumps import frames_around_jumps
 from .own_motion import OwnChannels
 from .protocol import Evaluation, Plan, Results, Scope
 from .rotation_channels import LARGEST_STEP, Unwrapping
-from .sample_frames import Sampling, away_from, sampling_of
+from .sample_frames import APART, Sampling, away_from, sampling_of
 from .track_splines import TrackSpline
 
 _FINEST = 1 / 64
 """Smallest distance between samples for unwrapping the turns of a rotation, in frames of the motion."""
 _MOST_ORIENTATIONS = 2_000_000
 """Maximum number of orientations computed to unwrap the turns of a rotation."""
+_JUMP = 2 * APART
+"""Maximum duration of a jump in the frame function, in frames. Jumps have samples just before and just after them."""
+_LEAST_JUMP = 0.25
+"""Smallest jump, in frames of the motion. A smaller change within a frame is never a jump."""
 
 
 def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFunction) -> list[Plan]:
@@ -45,7 +49,7 @@ def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFu
     ends = np.array([low, high], dtype=np.float32)
     grid = sampling.samples(ends, "SINGLE", False) if high > low else ends[:0]
     grid = np.union1d(grid, ends)
-    samples = np.unique(np.concatenate((grid, *frames_around_jumps(function, grid))))
+    samples = np.unique(np.concatenate((grid, *_frames_around_jumps(function, grid))))
     frames = np.union1d(keys, away_from(samples, keys))
     played = function(frames)
     if not np.isfinite(played).all():
@@ -166,3 +170,54 @@ def _dense_enough_to_unwrap(track: Track, spline: TrackSpline, played: Float64Ar
         if rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0.0) <= LARGEST_STEP:
             return frames
         step /= 2.0
+
+
+def _frames_around_jumps(function: FrameFunction, grid: Float32Array) -> tuple[Float32Array, Float32Array]:
+    """Return the frames just before and just after each jump in the function between frames of the ascending `grid`.
+
+    Jumps are found by bisection.
+    """
+    frames = grid.astype(np.float64)
+    played = function(frames)
+    intervals = _Intervals(frames[:-1], frames[1:], played[:-1], played[1:])
+    intervals = intervals.take(intervals.change > np.maximum(_LEAST_JUMP, 2.0 * np.diff(frames)))
+    first_change = intervals.change
+    while len(first_change) and (intervals.end - intervals.start).max() > _JUMP:
+        intervals = _steeper_halves(function, intervals)
+        # If the function is continuous, the change in the selected half soon becomes small.
+        is_jump = intervals.change > first_change / 2.0
+        intervals, first_change = intervals.take(is_jump), first_change[is_jump]
+    return intervals.start.astype(np.float32), intervals.end.astype(np.float32)
+
+
+class _Intervals(NamedTuple):
+    """Intervals between scene frames, and the motion frames that the function plays at both ends of each interval."""
+
+    start: Float64Array
+    end: Float64Array
+    played_at_start: Float64Array
+    played_at_end: Float64Array
+
+    @property
+    def change(self) -> Float64Array:
+        """Return the change in motion frames over each interval."""
+        change: Float64Array = np.abs(self.played_at_end - self.played_at_start)
+        return change
+
+    def take(self, mask: BoolArray) -> _Intervals:
+        """Return the intervals selected by the mask."""
+        return _Intervals(*(array[mask] for array in self))
+
+
+def _steeper_halves(function: FrameFunction, intervals: _Intervals) -> _Intervals:
+    """Return, for each interval, the half in which the function changes more."""
+    start, end, played_at_start, played_at_end = intervals
+    middle = (start + end) / 2.0
+    played = function(middle)
+    is_second = np.abs(played_at_end - played) > np.abs(played - played_at_start)
+    return _Intervals(
+        np.where(is_second, middle, start),
+        np.where(is_second, end, middle),
+        np.where(is_second, played, played_at_start),
+        np.where(is_second, played_at_end, played),
+    )
