@@ -219,7 +219,8 @@ class HandlePlan(Plan):
         step. Together, these points have a weight of at most three quarters.
         """
         values = self._values_on_curves * fit.signs[:, np.newaxis]
-        keys = np.stack(np.broadcast_arrays(self.spline.frames[:, np.newaxis].astype(np.float64), values), axis=-1)
+        keys = np.empty((*values.shape, 2))
+        keys[..., 0], keys[..., 1] = self.spline.frames[:, np.newaxis], values
         points = np.stack([keys[:-1], fit.right[:-1], fit.left[1:], keys[1:]])
         float32_step = np.spacing(np.abs(points).max(axis=0).astype(np.float32)).astype(np.float64)
         frame_step, value_step = float32_step.transpose(2, 0, 1)
