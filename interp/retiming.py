@@ -19,7 +19,7 @@ from .base_spline import Spline, checked_derivative
 from .cubics import hermite_weights
 from .key_batch import BoolArray, IndexArray
 from .keys import Float64Array
-from .spline_batch import SplineBatch, evaluate_many
+from .spline_batch import SplineBatch
 
 __all__ = [
     "LENGTH_TOLERANCE",
@@ -104,15 +104,15 @@ def retimed(
     nu = checked_derivative(spline, nu)
     motion_frames = checked_frames_1d("frames", frames)
     if nu == 0:
-        return evaluate_many([spline], motion_frames)[0]
+        return spline(motion_frames)
     first_rates = _per_frame("rates", rates, motion_frames)
     # A motion that runs backward reaches a key from the segment after it and leaves it by the segment before.
     sides = np.where(first_rates < 0.0, np.nextafter(motion_frames, -np.inf), motion_frames)
-    velocities = evaluate_many([spline], sides, 1)[0]
+    velocities = spline(sides, 1)
     if nu == 1:
         return velocities * first_rates[:, np.newaxis]
     second_rates = _per_frame("changes", changes, motion_frames)
-    accelerations = evaluate_many([spline], sides, nu)[0]
+    accelerations = spline(sides, nu)
     return accelerations * (first_rates**2)[:, np.newaxis] + velocities * second_rates[:, np.newaxis]
 
 

@@ -229,6 +229,13 @@ def signed_quaternions(splines: Sequence[OrientationSpline], tracks: KeyBatch) -
     return tracks.columns * signs
 
 
+def set_given_turns(turns: Float64Array, splines: Sequence[TurnedSpline], tracks: KeyBatch) -> None:
+    """Write the turns with which splines were created into the turns (3, K) of all segments."""
+    for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
+        if spline._turns is not None:
+            turns[:, first:last] = spline._turns.T
+
+
 def neighbors(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the quaternions before and after each key, with the signs for arcs across the seam of a loop.
 

@@ -271,12 +271,12 @@ class RotationCurve:
     """A curve of channel values, converted to unit quaternions and angular derivatives."""
 
     def __init__(self, channels: Curve, representation: RotationRepresentation) -> None:
-        self._channels, self._representation = channels, representation
+        self.channels, self._representation = channels, representation
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        channels = self._channels.evaluate(segment, u, 0)
+        channels = self.channels.evaluate(segment, u, 0)
         if nu:
-            rates, changes = self._channels.evaluate(segment, u, 1), self._channels.evaluate(segment, u, 2)
+            rates, changes = self.channels.evaluate(segment, u, 1), self.channels.evaluate(segment, u, 2)
             return self._representation.angular_motion(channels, rates, changes)[nu - 1]
         q = self._representation.orientation(channels)
         length = sphere.length(q)

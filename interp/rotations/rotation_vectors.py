@@ -17,7 +17,7 @@ from ..cubics import hermite_powers
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array
 from . import sphere
-from .base_rotation_spline import TurnedSpline, signed_quaternions
+from .base_rotation_spline import TurnedSpline, set_given_turns, signed_quaternions
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
 from .long_turns import LongTurns
 
@@ -49,9 +49,7 @@ def turns_between_keys(splines: Sequence[TurnedSpline], tracks: KeyBatch) -> Tur
     start = signed_quaternions(splines, tracks)
     onward = 2.0 * sphere.log(sphere.product(start[:, tracks.segment_end], sphere.conjugate(start)))
     onward[:, tracks.last] = 0.0
-    for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
-        if spline._turns is not None:
-            onward[:, first:last] = spline._turns.T
+    set_given_turns(onward, splines, tracks)
     return Turns(start, onward)
 
 

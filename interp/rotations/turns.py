@@ -215,14 +215,9 @@ def walk_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     """
     keys = checked_numbers("angles", angles, 3)
     _check_finite(keys)
-    change = keys[1:] - keys[:-1]
-    steps = _step_counts(np.abs(change).sum(axis=-1))
-    pair, start, end = _steps_between(steps)
-    return _sums_of_turns(
-        from_euler(keys[pair] + change[pair] * start, order),
-        from_euler(keys[pair] + change[pair] * end, order),
-        steps,
-    )
+    change = np.diff(keys, axis=0)
+    pair, share = _steps_along(np.abs(change).sum(axis=-1))
+    return _sums_of_turns(from_euler(keys[pair] + change[pair] * share, order), pair)
 
 
 def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
@@ -278,16 +273,11 @@ def walk_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> Float64Array:
     key_angles = checked_numbers("angles", angles)
     key_axes = _one_per_angle(key_angles, checked_numbers("axes", axes, 3))
     _check_finite(np.concatenate([key_angles[..., np.newaxis], key_axes], axis=-1))
-    change, axis_change = key_angles[1:] - key_angles[:-1], key_axes[1:] - key_axes[:-1]
-    unit = unit_vectors(key_axes)[0]
-    swing = 2.0 * np.linalg.norm(unit[1:] - unit[:-1], axis=-1)
-    steps = _step_counts(np.abs(change) + swing)
-    pair, start, end = _steps_between(steps)
-    return _sums_of_turns(
-        from_axis_angle(key_axes[pair] + axis_change[pair] * start, key_angles[pair] + change[pair] * start[:, 0]),
-        from_axis_angle(key_axes[pair] + axis_change[pair] * end, key_angles[pair] + change[pair] * end[:, 0]),
-        steps,
-    )
+    change, axis_change = np.diff(key_angles), np.diff(key_axes, axis=0)
+    swing = 2.0 * np.linalg.norm(np.diff(unit_vectors(key_axes)[0], axis=0), axis=-1)
+    pair, share = _steps_along(np.abs(change) + swing)
+    step_axes = key_axes[pair] + axis_change[pair] * share
+    return _sums_of_turns(from_axis_angle(step_axes, key_angles[pair] + change[pair] * share[:, 0]), pair)
 
 
 def _turns_nearest_to_walk(q: Float64Array, walk: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -311,29 +301,29 @@ def _check_finite(keys: Float64Array) -> None:
         raise KeysError(n_("the value is not finite"), int(np.argmin(is_finite)))
 
 
-def _step_counts(lengths: Float64Array) -> IndexArray:
-    """Return the number of steps in which to follow curves of given lengths, in radians, from key to key."""
+def _steps_along(lengths: Float64Array) -> tuple[IndexArray, Float64Array]:
+    """Return the places at which to follow curves of given lengths, in radians, from key to key.
+
+    The results are the pair of keys of each place, and its share of the way from the first key to the second, shape
+    (places, 1). The places of a pair include both keys.
+    """
     steps = np.maximum(np.ceil(lengths / _STEP), 1.0)
     is_too_long = steps > _MAX_STEPS
     if is_too_long.any():
         raise KeysError(n_("is too many turns from the previous key"), int(np.argmax(is_too_long)) + 1)
-    return steps.astype(np.intp)
+    counts = steps.astype(np.intp) + 1
+    pair = np.repeat(np.arange(len(counts)), counts)
+    place = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return pair, (place / steps[pair])[:, np.newaxis]
 
 
-def _steps_between(steps: IndexArray) -> tuple[IndexArray, Float64Array, Float64Array]:
-    """Return the pair of keys of each step, and the step's start and end between them (0 to 1), shape (steps, 1)."""
-    pair = np.repeat(np.arange(len(steps)), steps)
-    step = np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)
-    count = steps[pair]
-    return pair, (step / count)[:, np.newaxis], ((step + 1) / count)[:, np.newaxis]
-
-
-def _sums_of_turns(starts: Float64Array, ends: Float64Array, steps: IndexArray) -> Float64Array:
-    """Return the sums of rotation vectors over the steps of each pair of keys, shape (pairs, 3)."""
-    if not len(steps):
+def _sums_of_turns(q: Float64Array, pair: IndexArray) -> Float64Array:
+    """Return the sums of rotation vectors between the places of each pair of keys, shape (pairs, 3)."""
+    if not len(pair):
         return np.empty((0, 3))
-    turns = to_rotation_vector(shorter(multiply(ends, conjugate(starts))))
-    return np.add.reduceat(turns, np.cumsum(steps) - steps)
+    # The last place of a pair and the first place of the next pair are the same key.
+    turns = to_rotation_vector(shorter(multiply(q[1:], conjugate(q[:-1]))))
+    return np.add.reduceat(turns, np.flatnonzero(np.diff(pair, prepend=-1)))
 
 
 def nearest_turns(

@@ -16,8 +16,10 @@ from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
+from ..prepared import Curve
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import OrientationSpline, Path, neighbors, signed_quaternions
+from ..rotations.representations import Quaternion, RotationCurve
 from . import catmull_rom
 
 # Component vectors shorter than this are rejected, because their direction has lost two digits and turns within a few
@@ -52,7 +54,7 @@ class RotationSpline(OrientationSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)
-        components = cast(NormalizedCubics, self.prepared.curve).components
+        components = cast(RotationCurve, self.prepared.curve).channels
         is_short = _shortest_lengths(components, np.arange(len(self.keys) - 1)) < _SHORTEST
         if is_short.any():
             fault = n_(
@@ -63,36 +65,14 @@ class RotationSpline(OrientationSpline):
             raise self.keys.error(fault, int(np.argmax(is_short)))
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> NormalizedCubics:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationCurve:
         q = signed_quaternions(splines, tracks)
         before, after = neighbors(tracks, q)
         velocities = catmull_rom.velocities(tracks, q - before, after - q)
-        return NormalizedCubics(Cubics.through(tracks, q, velocities))
+        return RotationCurve(Cubics.through(tracks, q, velocities), Quaternion())
 
 
-class NormalizedCubics:
-    """Segments of four cubic components, which are normalized."""
-
-    def __init__(self, components: Cubics) -> None:
-        self.components = components
-
-    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        p = self.components.evaluate(segment, u, 0)
-        if nu == 0:
-            quaternions: Float64Array = p / sphere.length(p)
-            return quaternions
-        # p = r q gives p' / p = r' / r + q' / q, whose vector part is half the angular velocity. Its derivative is p''
-        # / p minus the square of p' / p.
-        inverse = sphere.conjugate(p) / sphere.dot(p, p)
-        ratio = sphere.product(self.components.evaluate(segment, u, 1), inverse)
-        if nu == 1:
-            return 2.0 * ratio[1:]
-        change = sphere.product(self.components.evaluate(segment, u, 2), inverse)
-        acceleration: Float64Array = 2.0 * change[1:] - 4.0 * ratio[0] * ratio[1:]
-        return acceleration
-
-
-def _shortest_lengths(components: Cubics, segments: IndexArray) -> Float64Array:
+def _shortest_lengths(components: Curve, segments: IndexArray) -> Float64Array:
     """Return the shortest length of the components in each segment, measured on the polygon through its samples."""
     u = np.tile(np.linspace(0.0, 1.0, _PARTS + 1), len(segments))
     samples = components.evaluate(np.repeat(segments, _PARTS + 1), u, 0).reshape(4, len(segments), _PARTS + 1)

@@ -20,7 +20,7 @@ from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import Path, TurnedSpline, neighbors, signed_quaternions
+from ..rotations.base_rotation_spline import Path, TurnedSpline, neighbors, set_given_turns, signed_quaternions
 from ..rotations.long_turns import LongTurns
 from ..rotations.sphere_curves import DeCasteljau, Squad
 from ..tcb_tangents import Ends, RotationKeys, casteljau_controls, squad_controls, tangents
@@ -218,12 +218,10 @@ def _turns_about_one_axis(turns: Float64Array, q: Float64Array) -> Float64Array 
 
 def _added_turns(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array | None:
     """Return the turns added to all segments, shape (3, K), with 0 at last keys, or None if there are none."""
-    if all(spline._turns is None for spline in splines):
+    if not any(spline.has_long_turns for spline in splines):
         return None
     turns = np.zeros((3, len(tracks.frames)))
-    for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
-        if spline._turns is not None:
-            turns[:, first:last] = spline._turns.T
+    set_given_turns(turns, splines, tracks)
     return turns
 
 
