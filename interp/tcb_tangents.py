@@ -171,16 +171,13 @@ def controls_at_ends(
     first, last = tracks.open_ends
     has_two_keys = last - first == 1
     share = np.where(has_two_keys, 1.0 / 3.0, 0.5)
-    next_incoming = _turned_back(incoming[:, first + 1], None if turns is None else turns[:, first])
-    last_outgoing = _turned_back(outgoing[:, last - 1], None if turns is None else -turns[:, last - 1])
+    next_incoming, last_outgoing = incoming[:, first + 1], outgoing[:, last - 1]
+    if turns is not None:
+        next_incoming = sphere.after_turn(-turns[:, first], next_incoming)
+        last_outgoing = sphere.after_turn(turns[:, last - 1], last_outgoing)
     after_first = np.where(has_two_keys, after[:, first], next_incoming)
     before_last = np.where(has_two_keys, before[:, last], last_outgoing)
     return (
         sphere.slerp(q[:, first], after_first, slack[first] * share),
         sphere.slerp(q[:, last], before_last, slack[last] * share),
     )
-
-
-def _turned_back(q: Float64Array, turns: Float64Array | None) -> Float64Array:
-    """Return quaternions without the turns of their segments, which are rotation vectors (3, m)."""
-    return q if turns is None else sphere.product(sphere.exp(-turns / 2.0), q)

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import bpy
 import numpy as np
 
-from ...interp.rotations.equivalent import UNKNOWN_ORDER, Maps
-from ...interp.rotations.rotation_faults import KeyFaults, find_faults
+from ...interp.rotations.equivalent import UNKNOWN_ORDER, KeyFaults, Maps, find_faults
 from ..arguments import checked
 from ..chosen_paths import path_filter
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each

@@ -56,7 +56,7 @@ class LongTurns:
         and otherwise accurate enough to count full turns.
         """
         along, across = self.turns(segment, u)
-        long_turn = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
+        long_turn = sphere.after_turn(along, sphere.exp(across / 2.0))
         remainder = 2.0 * sphere.log(sphere.product(sphere.conjugate(long_turn), turns.T))
         return (along + across + remainder).T
 
@@ -74,7 +74,7 @@ class LongTurns:
         # The turn across the axis comes first.
         for turn in list(zip(*orders, strict=True))[::-1]:
             if nu == 0:
-                turned_motion = [sphere.product(sphere.exp(turn[0] / 2.0), turned_motion[0])]
+                turned_motion = [sphere.after_turn(turn[0], turned_motion[0])]
             else:
                 turned_motion = motion_after_turn(turn, turned_motion)
         for rows, turned_rows in zip(motion, turned_motion, strict=True):

@@ -67,31 +67,25 @@ class RotationVectors:
         self._long_turns = long_turns
 
     @classmethod
-    def through(cls, turns: Turns, outgoing: Float64Array, incoming: Float64Array) -> RotationVectors:
-        """Return cubic segments with given angular velocities (3, K) with respect to u, in the parent's frame.
+    def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: Float64Array) -> RotationVectors:
+        """Return cubic segments through keys with given angular velocities per frame in the parent's frame, (3, K).
 
         h is a Hermite cubic. The derivative of h at the end of a turn t is the inverse of the left Jacobian of SO(3)
         times the angular velocity. The inverse is unbounded near full turns, so h is the shortest rotation vector, at
         most half a turn, and the missing full turns are added. For rotation about one axis, both add up to the Hermite
         spline of the angle.
         """
-        full_turns = turns.full
+        full_turns, lengths = turns.full, tracks.lengths
         shortest_turns = turns.onward - full_turns
         no_tangents = np.zeros_like(full_turns)
         long_turns = LongTurns(full_turns, no_tangents, no_tangents) if full_turns.any() else None
-        end_rates = rate_of_velocity(shortest_turns, incoming)
-        return cls(turns.start, hermite_powers(shortest_turns, outgoing, end_rates), long_turns)
-
-    @classmethod
-    def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: Float64Array) -> RotationVectors:
-        """Return cubic segments through keys with given angular velocities per frame, shape (3, K)."""
-        lengths = tracks.lengths
-        return cls.through(turns, velocities * lengths, velocities[:, tracks.segment_end] * lengths)
+        end_rates = rate_of_velocity(shortest_turns, velocities[:, tracks.segment_end] * lengths)
+        return cls(turns.start, hermite_powers(shortest_turns, velocities * lengths, end_rates), long_turns)
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         turn, rate, change = self._vectors(segment, u, nu)
         if nu == 0:
-            motion = [sphere.product(sphere.exp(turn / 2.0), self._start.take(segment, axis=1))]
+            motion = [sphere.after_turn(turn, self._start.take(segment, axis=1))]
         elif nu == 1:
             motion = [velocity_of_exp(turn, rate)]
         else:

@@ -68,6 +68,11 @@ def exp(v: Float64Array) -> Float64Array:
     return rows
 
 
+def after_turn(turn: Float64Array, q: Float64Array) -> Float64Array:
+    """Return quaternions (4, …) after turns in the parent's frame, given as rotation vectors (3, …)."""
+    return product(exp(turn / 2.0), q)
+
+
 def log(q: Float64Array) -> Float64Array:
     """Return the vectors (3, …) of length 0 to pi whose exp is q, without changing the sign of q."""
     sine = length(q[1:])

@@ -107,7 +107,7 @@ class Blend(SphereCurve):
 
 def _rotating(point: Motion, velocity: Float64Array, u: Float64Array) -> list[Float64Array]:
     """Return a moving point that rotates from a resting point at a constant angular velocity."""
-    q = sphere.product(sphere.exp(u * velocity / 2.0), point[0])
+    q = sphere.after_turn(u * velocity, point[0])
     if len(point) == 3:
         return [q, velocity, point[2]]
     half_velocity = np.concatenate([np.zeros_like(velocity[:1]), velocity / 2.0])
@@ -163,5 +163,5 @@ def _slerp_with_acceleration(p: Motion, q: Motion, t: Motion) -> list[Float64Arr
     turn_at_t = parameter * turn
     rate_at_t = parameter_rate * turn + parameter * rate
     change_at_t = parameter_change * turn + 2.0 * parameter_rate * rate + parameter * change
-    q_at_t = sphere.product(sphere.exp(turn_at_t / 2.0), start)
+    q_at_t = sphere.after_turn(turn_at_t, start)
     return [q_at_t, *motion_after_turn([turn_at_t, rate_at_t, change_at_t], [velocity, acceleration])]

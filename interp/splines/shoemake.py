@@ -50,15 +50,13 @@ class RotationSpline(OrientationSpline):
         q = signed_quaternions(splines, tracks)
         leaving, arriving = _key_velocities(tracks, q)
         end = tracks.segment_end
-        after_start = _turned(q, leaving / 3.0)
-        before_end = _turned(q[:, end], -arriving / 3.0)
+        after_start = sphere.after_turn(leaving / 3.0, q)
+        before_end = sphere.after_turn(-arriving / 3.0, q[:, end])
         first, last = tracks.open_ends
-        has_two_keys = last - first == 1
-        share = np.where(has_two_keys, 1.0 / 3.0, 2.0 / 3.0)
-        from_next = np.where(has_two_keys, q[:, first + 1], _turned(q[:, first + 1], -arriving[:, first] / 2.0))
-        from_last = np.where(has_two_keys, q[:, last - 1], _turned(q[:, last - 1], leaving[:, last - 1] / 2.0))
-        after_start[:, first] = sphere.slerp(q[:, first], from_next, share)
-        before_end[:, last - 1] = sphere.slerp(q[:, last], from_last, share)
+        from_next = sphere.after_turn(-arriving[:, first] / 2.0, q[:, first + 1])
+        from_last = sphere.after_turn(leaving[:, last - 1] / 2.0, q[:, last - 1])
+        after_start[:, first] = sphere.slerp(q[:, first], from_next, 2.0 / 3.0)
+        before_end[:, last - 1] = sphere.slerp(q[:, last], from_last, 2.0 / 3.0)
         return DeCasteljau(np.stack([q, after_start, before_end, q[:, end]], axis=1))
 
 
@@ -90,11 +88,6 @@ class BlendSpline(OrientationSpline):
         weight[1] = 1.0
         weight[:, first] = [[1.0], [0.0]]
         weight[:, last - 1] = 0.0
-        # With two keys, there is no control, and the arc is blended with itself.
-        only_segment = first[last - first == 1]
-        start, end = q[:, only_segment], q[:, only_segment + 1]
-        leaving[:, only_segment] = 2.0 * sphere.log(sphere.product(end, sphere.conjugate(start)))
-        arriving[:, only_segment] = leaving[:, only_segment]
         return Blend(np.stack([q, q[:, tracks.segment_end]], axis=1), leaving, arriving, weight)
 
 
@@ -102,7 +95,8 @@ def _key_velocities(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Fl
     """Return the angular velocities (3, K) at the start and end of each segment from reflected and bisected arcs.
 
     `q` (4, K) are the signed quaternions of the keys. The velocities are with respect to the local parameter of the
-    segment. They are 0 at the ends of a track, which have no key on one side. Callers set the controls there.
+    segment. They are 0 at the ends of a track, which have no key on one side. Callers set the controls there. With two
+    keys, they are the velocity of the arc.
     """
     before, after = neighbors(tracks, q)
     is_inner = tracks.inner
@@ -114,12 +108,12 @@ def _key_velocities(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Fl
     velocity = 2.0 * sphere.log(sphere.product(control, sphere.conjugate(q))) / shorter_length
     velocity[:, ~is_inner] = 0.0
     lengths = tracks.lengths
-    return velocity * lengths, velocity[:, tracks.segment_end] * lengths
-
-
-def _turned(q: Float64Array, turn: Float64Array) -> Float64Array:
-    """Return quaternions rotated by rotation vectors."""
-    return sphere.product(sphere.exp(turn / 2.0), q)
+    leaving, arriving = velocity * lengths, velocity[:, tracks.segment_end] * lengths
+    first, last = tracks.open_ends
+    only_segment = first[last - first == 1]
+    arc = sphere.product(q[:, only_segment + 1], sphere.conjugate(q[:, only_segment]))
+    leaving[:, only_segment] = arriving[:, only_segment] = 2.0 * sphere.log(arc)
+    return leaving, arriving
 
 
 METHOD = Method(

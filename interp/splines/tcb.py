@@ -234,8 +234,8 @@ def _neighbors_without_turns(
         return before, after
     segment_before, segment_after = tracks.segments_beside
     return (
-        sphere.product(sphere.exp(turns[:, segment_before] / 2.0), before),
-        sphere.product(sphere.exp(-turns[:, segment_after] / 2.0), after),
+        sphere.after_turn(turns[:, segment_before], before),
+        sphere.after_turn(-turns[:, segment_after], after),
     )
 
 

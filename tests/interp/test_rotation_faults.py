@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from interp.rotations import rotation_faults
-from interp.rotations.equivalent import UNKNOWN_ORDER
+from interp.rotations.equivalent import UNKNOWN_ORDER, KeyFaults, find_faults
 
 ORDERS = ["".join(letters) for letters in permutations("XYZ")]
 MODES = ["QUATERNION", "AXIS_ANGLE", *ORDERS]
@@ -70,12 +69,10 @@ def euler(*degrees: tuple[float, float, float]) -> np.ndarray:
     return np.radians(np.array(degrees))
 
 
-def faults_of(
-    mode: str, values: np.ndarray, frames: list[int] | None = None, moves: bool = True
-) -> rotation_faults.KeyFaults:
+def faults_of(mode: str, values: np.ndarray, frames: list[int] | None = None, moves: bool = True) -> KeyFaults:
     """Return the faults of keys at these frames. Default: one key per frame."""
     key_frames = np.arange(len(values)) if frames is None else frames
-    return rotation_faults.find_faults(mode, key_frames, values, np.full(len(values), moves))
+    return find_faults(mode, key_frames, values, np.full(len(values), moves))
 
 
 @pytest.mark.parametrize("mode", MODES)
