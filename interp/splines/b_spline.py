@@ -23,7 +23,7 @@ from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import Path, TurnedSpline
-from ..rotations.exponential import cross, rate_of_velocity, rotated, turned, velocity_of_exp
+from ..rotations.exponential import motion_after_turn, rate_of_velocity, rotated, turned, velocity_of_exp
 from ..rotations.rotation_vectors import SolvedSpline, turns_between_keys
 from ..tridiagonal import factorized, largest_in_tracks, matrices, times, unsolved_error
 from .cubic import NaturalVectorSpline
@@ -169,45 +169,20 @@ class _CumulativeTurns:
         held_segments = tracks.last[~tracks.looped]
         for turn in self._turns:
             turn[:, held_segments] = 0.0
-        self._angles = [sphere.length(turn) for turn in self._turns]
-        self._axes = [
-            np.divide(turn, angle, out=np.zeros_like(turn), where=angle > 0.0)
-            for turn, angle in zip(self._turns, self._angles, strict=True)
-        ]
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        steps = self._steps(segment, self._weights.at(segment, u, 0))
+        turns = [turn.take(segment, axis=1) for turn in self._turns]
         control = self._control.take(segment, axis=1)
+        weights = [self._weights.at(segment, u, order) for order in range(nu + 1)]
         if nu == 0:
             values = control
-            for step in steps:
-                values = sphere.product(values, step)
+            for turn, weight in zip(turns, weights[0], strict=True):
+                values = sphere.product(values, sphere.exp(turn * (0.5 * weight)))
             return values
-        turns = [turn.take(segment, axis=1) for turn in self._turns]
-        rates = [turn * rate for turn, rate in zip(turns, self._weights.at(segment, u, 1), strict=True)]
-        velocity = np.zeros_like(rates[0])
-        if nu == 1:
-            for step, rate in zip(steps[::-1], rates[::-1], strict=True):
-                velocity = rotated(step, rate + velocity)
-            return rotated(control, velocity)
-        changes = [turn * change for turn, change in zip(turns, self._weights.at(segment, u, 2), strict=True)]
-        acceleration = np.zeros_like(velocity)
-        for step, rate, change in zip(steps[::-1], rates[::-1], changes[::-1], strict=True):
-            # The rate of each turn is along its own axis, which the turn does not change.
-            velocity, acceleration = rotated(step, velocity), rotated(step, acceleration)
-            acceleration = change + acceleration + cross(rate, velocity)
-            velocity = rate + velocity
-        return rotated(control, acceleration)
-
-    def _steps(self, segment: IndexArray, weights: Sequence[Float64Array]) -> list[Float64Array]:
-        """Return the quaternions of the three weighted turns, each of shape (4, samples)."""
-        steps = []
-        for angle, axis, weight in zip(self._angles, self._axes, weights, strict=True):
-            step = np.empty((4, len(segment)))
-            step[0], sine = sphere.cosine_and_sine(angle.take(segment) * (0.25 * weight))
-            step[1:] = axis.take(segment, axis=1) * sine
-            steps.append(step)
-        return steps
+        motion = [np.zeros_like(turns[0]) for _ in range(nu)]
+        for turn, *weight_and_rates in [*zip(turns, *weights, strict=True)][::-1]:
+            motion = motion_after_turn([turn * weight for weight in weight_and_rates], motion)
+        return rotated(control, motion[-1])
 
 
 class _BasisWeights(NamedTuple):
