@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked_number, checked_sample_frames, checked_whole
-from .cycles import wrapped_frames
 from .ease import LocalParameter, smooth_parts
 from .keys import Float64Array, Keys
+from .prepared import wrapped_frames
 
 
 class PiecewisePolynomial:

@@ -14,7 +14,6 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from .cycles import wrapped_frame, wrapped_frames
 from .ease import LocalParameter
 from .key_batch import BoolArray, IndexArray, KeyBatch
 from .keys import Float64Array
@@ -176,3 +175,26 @@ def _per_frame(
     if nu == 1:
         return evaluate(segment, u, 1) * rates[0]
     return evaluate(segment, u, 2) * (rates[0] * rates[0]) + evaluate(segment, u, 1) * rates[1]
+
+
+def wrapped_frames(frames: Float64Array, first: float, last: float) -> Float64Array:
+    """Return frames of a motion that repeats outside its keys, wrapped into [first, last].
+
+    Frames that are a whole number of periods away from the last key map to the last key. Source: docs/formulas,
+    "Cycles".
+    """
+    is_outside = (frames < first) | (frames > last)
+    if last == first or not is_outside.any():
+        return frames
+    period = last - first
+    offsets = np.mod(frames - first, period)
+    offsets[offsets == 0.0] = period
+    # A rounded offset may lead past the last key.
+    return np.where(is_outside, np.minimum(first + offsets, last), frames)
+
+
+def wrapped_frame(frame: float, first: float, last: float) -> float:
+    """Return `wrapped_frames` for one frame."""
+    if last == first or first <= frame <= last:
+        return frame
+    return min(first + ((frame - first) % (last - first) or last - first), last)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...interp import rotations
 from ...interp.continuity import Jump, jumps
-from ...interp.cycles import wrapped_frame
+from ...interp.prepared import wrapped_frame
 from ..bake.plans.own_motion import plays_its_own_keys
 from ..bake.plans.track_splines import track_splines
 from ..fcurves.frames import union

@@ -23,7 +23,6 @@ ORDER = (
         "interp/messages",
         "interp/arguments",
         "interp/key_batch",
-        "interp/cycles",
         "interp/ease",
         "interp/polynomials",
         "interp/cubics",
