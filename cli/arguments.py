@@ -120,7 +120,6 @@ def _check_destination(parser: argparse.ArgumentParser, given: argparse.Namespac
 
 
 def _is_folder(given: argparse.Namespace, file_count: int) -> bool:
-    """Return whether `--output` names a folder."""
     return given.output is not None and (
         file_count > 1
         or given.relative_to is not None

@@ -36,11 +36,8 @@ def record_done(job: Job, file: Path, target: Path, source: Source, result: Vers
         if job.makes_folder:
             log.parent.mkdir(parents=True, exist_ok=True)
         # Append in one write, because other processes write to the file too.
-        descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        try:
-            os.write(descriptor, (json.dumps(entry) + "\n").encode())
-        finally:
-            os.close(descriptor)
+        with log.open("ab", buffering=0) as stream:
+            stream.write((json.dumps(entry) + "\n").encode())
     except OSError as error:
         raise AnimationError(Finding("LOG_NOT_WRITTEN", arguments=(str(log), str(error.strerror)))) from error
 

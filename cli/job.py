@@ -84,5 +84,5 @@ class Job:
     def options_of_result(self) -> dict[str, Any]:
         """Return the arguments, except files, that affect the content of a result, as read from JSON."""
         options = {name: value for name, value in vars(self.given).items() if name not in _WITHOUT_EFFECT}
-        read: dict[str, Any] = json.loads(json.dumps(options, default=sorted))
+        read: dict[str, Any] = json.loads(json.dumps(options))
         return read

@@ -163,10 +163,9 @@ def _add_reduce(parser: argparse.ArgumentParser) -> None:
 def _add_curves(parser: argparse.ArgumentParser) -> None:
     model = rpt_("The imported file: binary .fbx, .glb or .gltf")
     parser.add_argument("--from", required=True, dest="model", metavar="MODEL", help=model)
-    _add_option(parser, "--exact", RESTORE_CURVES["exact"])
-    _add_option(parser, "--value-tolerance", RESTORE_CURVES["value_tolerance"])
-    _add_option(parser, "--rotation-tolerance", RESTORE_CURVES["rotation_tolerance"])
-    _add_option(parser, "--tcb", RESTORE_CURVES["use_tcb"], dest="use_tcb")
+    for name, option in RESTORE_CURVES.items():
+        argument = "--tcb" if name == "use_tcb" else f"--{name.replace('_', '-')}"
+        _add_option(parser, argument, option, dest=name)
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
@@ -190,10 +189,9 @@ def _add_rotations(parser: argparse.ArgumentParser) -> None:
 
 def _add_exchange(parser: argparse.ArgumentParser, options: dict[str, Option]) -> None:
     """Add the common options of import and export."""
-    _add_option(parser, "--start", options["frame_start"], dest="frame_start")
-    _add_option(parser, "--rate", options["frame_rate"], dest="frame_rate")
-    _add_option(parser, "--scale", options["global_scale"], dest="global_scale")
-    _add_option(parser, "--sample-limit", options["sample_limit"])
+    names = {"--start": "frame_start", "--rate": "frame_rate", "--scale": "global_scale"}
+    for argument, name in {**names, "--sample-limit": "sample_limit"}.items():
+        _add_option(parser, argument, options[name], dest=name)
     _add_flag(parser, "--keep-time", options["timing"].choices["TIME"][1])
     for name, axis in (("forward", "Y"), ("up", "Z")):
         text = rpt_("The file's axis that corresponds to Blender's {:s}, such as =-Z (default: {:s})", axis, axis)

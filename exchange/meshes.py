@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..animation.fcurves.keyframes import BoolArray, Float64Array
-from ..formats import three_ds
-from ..formats.three_ds import Mesh
+from ..formats.three_ds import Mesh, Scene
 from ..formats.three_ds.idents import MAT_ENTRY, SMOOTH_GROUP
 from .conversion import NodeSpace
 from .report import AddNote
@@ -44,12 +43,12 @@ def valid_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]
     return is_valid, Counter(degenerate_face=len(faces) - len(triangles), doubled_face=len(triangles) - len(first))
 
 
-def left_out_of_file(scene: three_ds.Scene) -> Counter[str]:
+def left_out_of_file(scene: Scene) -> Counter[str]:
     """Count the data of a file that an import skips."""
     chunks = () if scene.editor is None else scene.editor.chunks
     left_out = Counter(material=sum(chunk.ident == MAT_ENTRY for chunk in chunks))
     for obj in scene.objects:
-        if isinstance(obj.content, three_ds.Mesh):
+        if isinstance(obj.content, Mesh):
             mesh = obj.content
             faces = mesh.faces[(mesh.faces < len(mesh.vertices)).all(axis=1)]
             left_out += valid_faces(faces)[1]
@@ -57,7 +56,7 @@ def left_out_of_file(scene: three_ds.Scene) -> Counter[str]:
     return left_out
 
 
-def _smoothing_groups(mesh: three_ds.Mesh) -> int:
+def _smoothing_groups(mesh: Mesh) -> int:
     """Count the smoothing groups of the faces of a mesh. Each face has a 32-bit number with one bit per group."""
     groups = 0
     for chunk in mesh.face_chunks:

@@ -106,8 +106,7 @@ class Curve:
 
     def is_between_keys(self, times: Float64Array) -> npt.NDArray[np.bool_]:
         """Return a mask of the times from the first key to just before the last key."""
-        is_between: npt.NDArray[np.bool_] = (times >= self.times[0]) & (times < self.times[-1])
-        return is_between
+        return np.asarray((times >= self.times[0]) & (times < self.times[-1]))
 
     def _cubics(self, segment: npt.NDArray[np.intp], fraction: Float64Array, duration: Float64Array) -> Float64Array:
         """Return the values of cubic segments at fractions of their duration."""
@@ -121,8 +120,7 @@ class Curve:
 
 
 def _are_thirds(reaches: Float64Array) -> npt.NDArray[np.bool_]:
-    are_thirds: npt.NDArray[np.bool_] = np.abs(reaches - _THIRD) <= _NEAR_THIRD
-    return are_thirds
+    return np.asarray(np.abs(reaches - _THIRD) <= _NEAR_THIRD)
 
 
 def _parameters(fraction: Float64Array, reach_after: Float64Array, reach_before: Float64Array) -> Float64Array:

@@ -69,8 +69,7 @@ def frames_to_compare(frames: Float64Array) -> Float64Array:
     """Return frames within each segment. A single frame is returned unchanged."""
     if len(frames) < 2:
         return frames
-    compared: Float64Array = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * _COMPARED).ravel()
-    return compared
+    return np.asarray((frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * _COMPARED).ravel())
 
 
 def _all_keys(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:

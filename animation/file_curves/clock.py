@@ -55,9 +55,8 @@ class Clock:
         """Return frames as Blender stores them, snapped to whole frames because files store times as float32."""
         frames = times * self.rate + self.start
         whole = np.round(frames)
-        is_near = np.abs(frames - whole) < _WHOLE_FRAME
-        result: Float64Array = np.where(is_near, whole, frames).astype(np.float32).astype(np.float64)
-        return result
+        snapped = np.where(np.abs(frames - whole) < _WHOLE_FRAME, whole, frames)
+        return np.asarray(snapped, np.float32).astype(np.float64)
 
     def evaluated(self, track: Track) -> Evaluate:
         """Return the track as a function of frames that is exact at keys."""

@@ -47,10 +47,7 @@ class Item:
 
     def rest(self, name: str) -> Float64Array:
         """Return the property's current value."""
-        values: Float64Array = np.array(
-            getattr(self.posed, self.path(name).removeprefix(self.prefix)), dtype=np.float64
-        )
-        return values
+        return np.array(getattr(self.posed, self.path(name).removeprefix(self.prefix)), dtype=np.float64)
 
     @property
     def rotation(self) -> Float64Array:

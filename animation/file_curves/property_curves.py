@@ -62,8 +62,7 @@ def value_curves(
             curves[channel] = shortest(curve)
 
     def deviations(played: Float64Array, at: Float64Array) -> Float64Array:
-        largest_of_channels: Float64Array = np.abs(played - evaluate(at)).max(axis=1, initial=0.0)
-        return largest_of_channels
+        return np.asarray(np.abs(played - evaluate(at)).max(axis=1, initial=0.0))
 
     return ChannelCurves.measured([curves[channel] for channel in range(3)], frames, deviations, value_range)
 

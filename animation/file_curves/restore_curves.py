@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -101,7 +101,7 @@ def restore_curves(
     file = read_file(path)
     matcher = Matcher(file, list(items_of(objects)))
     report = Report()
-    tolerances = (value_tolerance, rotation_tolerance) if exact else None
+    tolerances = (value_tolerance, rotation_tolerance) if exact else (None, None)
     properties: list[_RestoredProperty] = []
     actions = list(matched_actions(matcher, report))
     for step, action in enumerate(actions):
@@ -143,7 +143,7 @@ def read_file(path: Path) -> MotionFile:
 
 
 def _restored_properties(
-    action: MatchedAction, match: Match, tolerances: tuple[float, float] | None, report: Report
+    action: MatchedAction, match: Match, tolerances: tuple[float | None, float | None], report: Report
 ) -> Iterator[_RestoredProperty]:
     """Yield the new curves of an item's properties. Add the properties that can't be restored to the report."""
     channels, item, clock = action.channels, match.item, action.clock
@@ -182,23 +182,20 @@ def _new_curves(
     match: Match,
     fcurves: Sequence[bpy.types.FCurve],
     clock: Clock,
-    tolerances: tuple[float, float] | None,
+    tolerances: tuple[float | None, float | None],
 ) -> ChannelCurves:
     """Return the new curves of a property. `fcurves` are the imported curves."""
-    value_tolerance, rotation_tolerance = (None, None) if tolerances is None else tolerances
+    value_tolerance, rotation_tolerance = tolerances
     conversion, item = match.conversion, match.item
     if name == "rotation":
-        rest = item.rest("rotation").tolist()
-        first = np.array([_first_value(fcurves, index, value) for index, value in enumerate(rest)])
+        first = item.rest("rotation")
+        for fcurve in fcurves:
+            if len(fcurve.keyframe_points):
+                first[fcurve.array_index] = fcurve.keyframe_points[0].co.y
         return rotation_curves(track, conversion, item.mode, first, clock, rotation_tolerance)
     if name == "translation":
         return value_curves(track, conversion.linear, conversion.shift, clock, value_tolerance)
     return value_curves(track, conversion.factors, np.zeros(3), clock, value_tolerance)
-
-
-def _first_value(fcurves: Sequence[bpy.types.FCurve], index: int, rest: float) -> float:
-    points: Any = next((fcurve.keyframe_points for fcurve in fcurves if fcurve.array_index == index), ())
-    return float(points[0].co.y) if len(points) else rest
 
 
 def _write(restored: _RestoredProperty) -> None:

@@ -81,9 +81,8 @@ class Instances:
     def _have_same_mesh(self, node: ExportNode, other: ExportNode) -> bool:
         """Check whether two meshes differ only by their pivots, as after importing instances."""
         mesh, other_mesh = node.obj.data, other.obj.data
-        for name in ("vertices", "loops", "polygons"):
-            if len(getattr(mesh, name)) != len(getattr(other_mesh, name)):
-                return False
+        if any(len(getattr(mesh, name)) != len(getattr(other_mesh, name)) for name in ("vertices", "polygons")):
+            return False
         vertices, other_vertices = (numbers_of(item.loops, "vertex_index", 1, np.int32) for item in (mesh, other_mesh))
         if not np.array_equal(vertices, other_vertices):
             return False

@@ -51,7 +51,7 @@ class NodeWriter:
             self._add_target_position(node)
         elif node.colored is not None:
             datablock, path = node.colored
-            self._add_color(node, self._tracks(datablock, None), path)
+            self._add_color(node, self._tracks(node, datablock), path)
         else:
             add_transforms = self._add_sampled_transforms if reason else self._add_keyed_transforms
             add_transforms(node, node.space(self.conversion))
@@ -66,14 +66,15 @@ class NodeWriter:
             self._add_fov(node)
             self._add_roll(node)
         elif node.kind in ("LIGHT", "SPOTLIGHT"):
-            tracks = self._tracks(node.obj.data, node.obj)
+            tracks = self._tracks(node, node.obj.data)
             self._add_color(node, tracks)
             if node.kind == "SPOTLIGHT":
                 self._add_cones(node, tracks)
                 self._add_roll(node)
 
-    def _tracks(self, datablock: bpy.types.ID, obj: bpy.types.Object | None) -> DatablockTracks:
-        return DatablockTracks(datablock, obj, self.scene, self.limit, self.conversion)
+    def _tracks(self, node: ExportNode, datablock: bpy.types.ID) -> DatablockTracks:
+        obj = node.obj if node.colored is None else None
+        return DatablockTracks(datablock, obj, self.scene, self.limit, self.conversion, node.add_note)
 
     def _add_track(self, node: ExportNode, kind: str, keys: Keys, values: Float64Array) -> None:
         """Add the imported track if the keys equal the imported keys. Otherwise, add a track of `values`.
@@ -104,21 +105,21 @@ class NodeWriter:
 
     def _add_keyed_transforms(self, node: ExportNode, space: NodeSpace) -> None:
         """Add tracks of the object's own keys, to which its parent inverse is applied."""
-        tracks = self._tracks(node.obj, node.obj)
+        tracks = self._tracks(node, node.obj)
         inverse = (None if node.parent is None else parent_inverse_of(node.obj)) or _NO_INVERSE
-        location = tracks.value_keys("location", node.add_note)
+        location = tracks.value_keys("location")
         turned = inverse.factor * location.values @ rotations.to_matrix(inverse.rotation).T
         location = location.with_values(inverse.location + turned)
         self._add_track(node, "POSITION", location, space.positions_in_file(location.values))
         if node.kind == "OBJECT":
             self._add_rotation(node, tracks, inverse.rotation, space)
-            scale = tracks.value_keys("scale", node.add_note)
+            scale = tracks.value_keys("scale")
             scale = scale.with_values(inverse.factor * scale.values)
             self._add_track(node, "SCALE", scale, space.scales_in_file(scale.values))
 
     def _add_rotation(self, node: ExportNode, tracks: DatablockTracks, outer: Float64Array, space: NodeSpace) -> None:
         """Add the rotation track. `outer` is a quaternion that is applied after the object's own rotation."""
-        rotation = tracks.rotation_keys(node.obj, node.add_note)
+        rotation = tracks.rotation_keys()
         if rotation.settings is not None and len(rotation.keys) > 1:
             node.construction = rotation.settings.construction
         imported = None if node.planned is None else node.planned.rotation
@@ -127,7 +128,7 @@ class NodeWriter:
         if imported is not None and source_track is not None and rotation.is_like(imported) and has_no_outer:
             node.tracks.append(source_track)
             return
-        turns = tracks.turn_keys(node.obj, node.add_note)
+        turns = tracks.turn_keys()
         values = turns.values.copy()
         values[:, 1:] = space.axes_in_file(turns.values[:, 1:] @ rotations.to_matrix(outer).T)
         # The first key is an orientation, not a turn between keys.
@@ -170,29 +171,28 @@ class NodeWriter:
 
     def _add_fov(self, node: ExportNode) -> None:
         """Write the imported field of view, or the field of view of the lens."""
-        camera, add_note = node.obj.data, node.add_note
-        tracks = self._tracks(camera, node.obj)
+        camera = node.obj.data
+        tracks = self._tracks(node, camera)
         if tracks.is_keyed('["fov"]') and _has_driver(camera, "lens", LENS):
-            fov = tracks.value_keys('["fov"]', add_note)
+            fov = tracks.value_keys('["fov"]')
         elif tracks.is_animated("lens"):
             frames, lens = tracks.sampled_values("lens")
             fov = sampled(frames, fov_of(lens, width_seen(camera, self.scene)))
-            add_note("LENS_SAMPLED", len(fov))
+            node.add_note("LENS_SAMPLED", len(fov))
         else:
             fov = still(fov_of(camera.lens, width_seen(camera, self.scene)))
         if camera.type != "PERSP":
-            add_note("VIEW_AS_PERSPECTIVE", camera.type.lower())
+            node.add_note("VIEW_AS_PERSPECTIVE", camera.type.lower())
         self._add_track(node, "FOV", fov, fov.values)
 
     def _add_roll(self, node: ExportNode) -> None:
         """Write the roll about the line to the target."""
-        obj, add_note = node.obj, node.add_note
-        constraint = obj.constraints.get(ROLL_CONSTRAINT)
+        constraint = node.obj.constraints.get(ROLL_CONSTRAINT)
         if node.has_own_roll:
-            worlds = self.conversion.axes.T @ self.matrices.world(obj)[:, :3, :3]
+            worlds = self.conversion.axes.T @ self.matrices.world(node.obj)[:, :3, :3]
             roll = sampled(self.matrices.frames, np.degrees(rolls_of(worlds))[:, np.newaxis])
-        elif constraint is not None and self._tracks(obj, obj).is_animated('["roll"]'):
-            roll = self._tracks(obj, obj).value_keys('["roll"]', add_note)
+        elif constraint is not None and (tracks := self._tracks(node, node.obj)).is_animated('["roll"]'):
+            roll = tracks.value_keys('["roll"]')
         else:
             roll = still(0.0 if constraint is None else math.degrees(constraint.to_min_z_rot))
         self._add_track(node, "ROLL", roll, roll.values)
@@ -206,21 +206,21 @@ class NodeWriter:
         node.tracks.append(numbers_track("POSITION", location, self.conversion, node.add_note))
 
     def _add_color(self, node: ExportNode, tracks: DatablockTracks, path: str = "color") -> None:
-        color = tracks.value_keys(path, node.add_note)
+        color = tracks.value_keys(path)
         # The color of a node has an alpha channel.
         self._add_track(node, "COLOR", color, color.values[:, :3])
 
     def _add_cones(self, node: ExportNode, tracks: DatablockTracks) -> None:
         """Write the imported cones of a spotlight, or the cones of its size and blend."""
-        light, add_note = node.obj.data, node.add_note
+        light = node.obj.data
         if _has_driver(light, "spot_size", SIZE) and _has_driver(light, "spot_blend", BLEND):
-            hotspot, falloff = (tracks.value_keys(f'["{name}"]', add_note) for name in ("hotspot", "falloff"))
+            hotspot, falloff = (tracks.value_keys(f'["{name}"]') for name in ("hotspot", "falloff"))
         elif tracks.is_animated("spot_blend") or tracks.is_animated("spot_size"):
-            size = tracks.value_keys("spot_size", add_note)
+            size = tracks.value_keys("spot_size")
             falloff = size.with_values(np.degrees(size.values))
             frames, played = tracks.sampled_values("spot_blend", "spot_size")
             hotspot = sampled(frames, np.degrees(hotspot_of(played[:, :1], played[:, 1:])))
-            add_note("HOTSPOT_SAMPLED", len(hotspot))
+            node.add_note("HOTSPOT_SAMPLED", len(hotspot))
         else:
             hotspot = still(np.degrees(hotspot_of(light.spot_blend, light.spot_size)))
             falloff = still(math.degrees(light.spot_size))

@@ -12,7 +12,6 @@ from ...animation.sampling.properties import curves_of, driven_components, is_dr
 from ...animation.sampling.transforms import plays
 from ...animation.store.frame_functions import function_of
 from ...animation.store.tracks import Track
-from ...formats import three_ds
 from ...interp.splines import METHODS
 from ...interp.splines.tcb import METHOD
 from .export_node import ExportNode
@@ -36,10 +35,9 @@ def reason_to_sample_object(node: ExportNode, scene: bpy.types.Scene) -> Finding
     obj, parent = node.obj, node.parent
     if obj is None or node.kind == "AMBIENT":
         return None
-    aims = node.kind in three_ds.TARGET_KINDS
     data = obj.animation_data
     for constraint in obj.constraints:
-        if not (aims and constraint.type in _TURNING) and _is_enabled(constraint):
+        if not (node.is_aimed and constraint.type in _TURNING) and _is_enabled(constraint):
             return Finding("HAS_CONSTRAINT", arguments=(constraint.name,))
     if obj.parent != parent or (parent is not None and obj.parent_type != "OBJECT"):
         return Finding("PARENT_NOT_IN_FILE")

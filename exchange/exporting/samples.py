@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import bpy
@@ -90,21 +91,21 @@ def frames_of(scene: bpy.types.Scene) -> Float64Array:
     return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
 
 
+@dataclass
 class SampleLimit:
     """The number of samples of a file so far, which must not exceed a limit."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._count = 0
+    limit: int
+    count: int = 0
 
     def take(self, count: int, name: str, path: str = "") -> None:
         """Count samples for a track. Raise AnimationError if the limit is exceeded."""
-        self._count += count
-        if self._count > self._limit:
-            raise AnimationError(Finding("FILE_SAMPLE_LIMIT", name, path, arguments=(count, self._limit)))
+        self.count += count
+        if self.count > self.limit:
+            raise AnimationError(Finding("FILE_SAMPLE_LIMIT", name, path, arguments=(count, self.limit)))
 
     def check(self, frames: float, name: str, path: str = "") -> None:
         """Raise AnimationError if finding the keys of a track requires evaluating too many frames."""
-        limit = max(self._limit, _MAX_EVALUATED_FRAMES)
+        limit = max(self.limit, _MAX_EVALUATED_FRAMES)
         if frames > limit:
             raise AnimationError(Finding("FILE_KEYS_FAR_APART", name, path, arguments=(float(frames), limit)))

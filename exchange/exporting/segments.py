@@ -62,20 +62,19 @@ class RunsAndGaps:
         """Required speeds before and after each run, in multiples of the adjacent chords. If None, any speed is
         allowed."""
 
-    def joined_keys(self) -> JoinedKeys:
-        """Return keys for all runs and gaps."""
+    def joined_keys(self) -> tuple[Keys, list[int], list[int]]:
+        """Return keys for all runs and gaps, and the numbers of keys in each filled gap and in each sampled run.
+
+        Values of the keys are components of the spline, or turns from the previous key.
+        """
         run_pieces = [self._run_piece(run) for run in range(len(self.runs))]
         gap_pieces = [self._gap_piece(gap) for gap in range(len(self.gap_frames))]
         sampled_runs = self._inaccurate_runs(self._file_keys(run_pieces, gap_pieces), run_pieces)
         for run in sampled_runs:
             run_pieces[run] = self._sampled_piece(run)
-        return JoinedKeys(
-            self._file_keys(run_pieces, gap_pieces),
-            filled_gaps=sum(len(piece) > 0 for piece in gap_pieces),
-            added_keys=sum(map(len, gap_pieces)),
-            sampled_runs=len(sampled_runs),
-            samples=sum(len(run_pieces[run]) for run in sampled_runs),
-        )
+        added_keys = [len(piece) for piece in gap_pieces if len(piece)]
+        samples = [len(run_pieces[run]) for run in sampled_runs]
+        return self._file_keys(run_pieces, gap_pieces), added_keys, samples
 
     def _whole_frames(self, start: float, end: float) -> Float64Array:
         """Return the scene frames that are whole file frames, between two scene frames."""
@@ -86,8 +85,7 @@ class RunsAndGaps:
         """Return the distances between two arrays of values, shape (n,). Angles between rotations are in radians."""
         if self.is_rotation:
             return rotations.angle_between(values, others)
-        distances: Float64Array = np.abs(values - others).max(axis=1)
-        return distances
+        return np.asarray(np.abs(values - others).max(axis=1))
 
     def _is_straight(self, gap: int) -> bool:
         """Return whether the motion between two runs needs no additional keys."""
@@ -121,7 +119,7 @@ class RunsAndGaps:
                 parameters[TENSION, 0] = 1.0 - min(leaving / (1.5 - 0.5 * arriving), _STEEPEST)
             elif number == len(self.runs) - 1:
                 parameters[TENSION, 1] = 1.0 - min(arriving / (1.5 - 0.5 * leaving), _STEEPEST)
-        return _Piece(keys.frames, keys.values, parameters, self.turns[number])
+        return _Piece(keys.frames, keys.values, parameters, turns=self.turns[number])
 
     def _end_speeds(self, number: int) -> tuple[float | None, float | None]:
         """Return the end speeds of a run of several keys, in multiples of the end chords, or None for a zero chord."""
@@ -200,32 +198,11 @@ class RunsAndGaps:
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedKeys:
-    """Keys that play splines and the segments between them."""
+class _Piece(Keys):
+    """The keys of a run or of a gap. Values of rotations are quaternions."""
 
-    keys: Keys
-    """The keys, with the components of the spline or turns from the previous key."""
-    filled_gaps: int
-    added_keys: int
-    """The number of gaps between splines with added keys, and the number of these keys."""
-    sampled_runs: int
-    samples: int
-    """The number of splines with ends that keys cannot represent, and the number of their samples."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    """The keys of a run or of a gap."""
-
-    frames: Float64Array
-    values: Float64Array
-    """Values or quaternions."""
-    parameters: Float64Array
     turns: Float64Array | None = None
     """For the animator's keys of rotations, turns from the previous key, shape (n, 4)."""
-
-    def __len__(self) -> int:
-        return len(self.frames)
 
 
 def _split(values: Float64Array, frames: Sequence[Float64Array]) -> list[Float64Array]:

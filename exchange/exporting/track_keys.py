@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import bpy
 import numpy as np
@@ -48,10 +49,11 @@ class DatablockTracks:
     def __init__(
         self,
         datablock: bpy.types.ID,
-        obj: bpy.types.Object | None,
+        obj: Any,
         scene: bpy.types.Scene,
         limit: SampleLimit,
         conversion: Conversion,
+        add_note: AddNote,
     ) -> None:
         """Find the tracks of the datablock: the object, its data, or data without an object.
 
@@ -62,6 +64,7 @@ class DatablockTracks:
         self.scene = scene
         self.limit = limit
         self.conversion = conversion
+        self.add_note = add_note
         try:
             tracks = find_tracks(datablock, channels_of(datablock))
         except AnimationError as refusal:
@@ -71,58 +74,58 @@ class DatablockTracks:
         self._tracks = {track.path: track for track in tracks if track.in_use and played_fcurves(track)}
         self._own_keys: dict[str, dict[int, OwnKeys]] = {}
 
-    def value_keys(self, path: str, add_note: AddNote) -> Keys:
+    def value_keys(self, path: str) -> Keys:
         """Return the keys of a numeric property, or one key if it is not animated. Raises AnimationError."""
         reason = other_control(self.datablock, path)
         if reason and self.obj is not None:
             frames, values = self.sampled_values(path)
-            add_note("WRITTEN_AS_SAMPLES", reason, len(frames), track=path)
+            self.add_note("WRITTEN_AS_SAMPLES", reason, len(frames), track=path)
             return sampled(frames, values)
         if reason:
-            add_note("REASON_LEFT", reason, track=path)
+            self.add_note("REASON_LEFT", reason, track=path)
         track = self._tracks.get(path)
         if track is None:
             return still(_value(self.datablock, path))
-        _note_state(track, add_note)
-        splines = self._splines(track, add_note)
+        self._note_state(track)
+        splines = self._splines(track)
         if len(splines) == 1 and track.settings.method == METHOD.name:
             spline = splines[0]
-            keys = self._joined_keys(track, spline, add_note) or _keys(spline, spline.values)
+            keys = self._joined_keys(track, spline) or _keys(spline, spline.values)
             values = _rest_values(track, len(keys))
             values[:, spline.components] = keys.values
             return keys.with_values(values)
-        frames = self._sampled_frames(track, splines, add_note)
+        frames = self._sampled_frames(track, splines)
         return sampled(frames, _evaluated(track, splines, frames))
 
-    def turn_keys(self, obj: bpy.types.Object, add_note: AddNote) -> Keys:
+    def turn_keys(self) -> Keys:
         """Return the keys of the rotation as turns from the previous key. Raises AnimationError."""
         track = self._rotation_track()
         if track is None:
-            values = _value(obj, rotation_property(obj.rotation_mode))
-            axis, angle = rotations.to_axis_angle(orientations(obj.rotation_mode, values[np.newaxis])[0])
+            values = _value(self.obj, rotation_property(self.obj.rotation_mode))
+            axis, angle = rotations.to_axis_angle(orientations(self.obj.rotation_mode, values[np.newaxis])[0])
             return still(np.append(angle, axis))
-        splines = self._splines(track, add_note)
+        splines = self._splines(track)
         if splines and track.settings.method == METHOD.name:
             if track.settings.ends != "3DS":
-                add_note("ENDS_NOT_IN_FILE", track=track.path)
+                self.add_note("ENDS_NOT_IN_FILE", track=track.path)
             spline = splines[0]
-            return self._joined_keys(track, spline, add_note) or _keys(spline, _turns(track, spline))
-        frames = self._sampled_frames(track, splines, add_note)
+            return self._joined_keys(track, spline) or _keys(spline, _turns(track, spline))
+        frames = self._sampled_frames(track, splines)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
-        return sampled_turns(frames, orientations(obj.rotation_mode, _evaluated(track, [], frames)))
+        return sampled_turns(frames, orientations(self.obj.rotation_mode, _evaluated(track, [], frames)))
 
-    def rotation_keys(self, obj: bpy.types.Object, add_note: AddNote) -> ModeKeys:
+    def rotation_keys(self) -> ModeKeys:
         """Return the rotation of the object's own properties. Raises AnimationError."""
         track = self._rotation_track()
         if track is None or not any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
-            path = rotation_property(obj.rotation_mode)
-            return ModeKeys(obj.rotation_mode, still(_value(obj, path)), None, is_one_spline=track is None)
-        _note_state(track, add_note)
+            path = rotation_property(self.obj.rotation_mode)
+            return ModeKeys(self.obj.rotation_mode, still(_value(self.obj, path)), None, is_one_spline=track is None)
+        self._note_state(track)
         splines = self._all_splines(track)
         keys = _keys(splines[0], splines[0].values)
         settings = track.settings if is_played_by_splines(track) else None
-        return ModeKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
+        return ModeKeys(self.obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
     def sampled_values(self, *paths: str) -> tuple[Float64Array, Float64Array]:
         """Return the whole frames at which these properties of the data change, and their values, one per column."""
@@ -132,7 +135,6 @@ class DatablockTracks:
             span = span.with_frames_of(self.scene)
         self.limit.take(span.frame_count, name_of(self.datablock), paths[0])
         frames = span.frames()
-        assert self.obj is not None
         values = PropertySampler(self.scene, self.obj, frames).values(self.datablock, paths)
         return frames, np.column_stack([values[path] for path in paths])
 
@@ -146,7 +148,7 @@ class DatablockTracks:
     def _rotation_track(self) -> Track | None:
         return next((track for path, track in self._tracks.items() if path.startswith("rotation_")), None)
 
-    def _sampled_frames(self, track: Track, splines: Sequence[TrackSpline], add_note: AddNote) -> Float64Array:
+    def _sampled_frames(self, track: Track, splines: Sequence[TrackSpline]) -> Float64Array:
         """Return the frames at which a track is sampled, and add a note."""
         fcurves = list(played_fcurves(track).values())
         span = span_of_keys(fcurves)
@@ -157,10 +159,10 @@ class DatablockTracks:
         self.limit.take(span.frame_count, track.name, track.path)
         reason = reason_to_sample_track(track) or Finding("COMPONENTS_APART")
         code = "WRITTEN_AS_SAMPLES_OUTSIDE" if goes_on else "WRITTEN_AS_SAMPLES"
-        add_note(code, reason, span.frame_count, track=track.path)
+        self.add_note(code, reason, span.frame_count, track=track.path)
         return span.frames()
 
-    def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
+    def _splines(self, track: Track) -> list[TrackSpline]:
         """Return the splines of the track's components, or none if something else plays the track."""
         if not is_played_by_splines(track):
             return []
@@ -168,19 +170,19 @@ class DatablockTracks:
         reason = None if track.locked else blocking_reason(track)
         if reason:
             raise AnimationError(reason)
-        self._note_lost_effects(track, add_note)
+        self._note_lost_effects(track)
         return self._all_splines(track)
 
-    def _note_lost_effects(self, track: Track, add_note: AddNote) -> None:
+    def _note_lost_effects(self, track: Track) -> None:
         """Note the F-curve modifiers of a TCB track, or extrapolation other than its cycle."""
         modifiers = [modifier for fcurve in track.channels.values() for modifier in fcurve.modifiers]
         kinds = {modifier.type.lower() for modifier in modifiers if not modifier.mute} - {"cycles"}
         if kinds:
-            add_note("MODIFIERS_LEFT", ", ".join(sorted(kinds)), track=track.path)
+            self.add_note("MODIFIERS_LEFT", ", ".join(sorted(kinds)), track=track.path)
             return
         fcurves = list(played_fcurves(track).values())
         if track.settings.cycle == "SINGLE" and change_outside(fcurves, span_of_keys(fcurves), self.scene):
-            add_note("GOES_ON_OUTSIDE", track=track.path)
+            self.add_note("GOES_ON_OUTSIDE", track=track.path)
 
     def _all_splines(self, track: Track) -> list[TrackSpline]:
         """Return the splines of the track's components, even if something else plays the track."""
@@ -188,28 +190,27 @@ class DatablockTracks:
             self._own_keys[track.path] = read_own_keys(track)
         return track_splines(track, track.settings, self._own_keys[track.path], {})
 
-    def _joined_keys(self, track: Track, spline: TrackSpline, add_note: AddNote) -> Keys | None:
+    def _joined_keys(self, track: Track, spline: TrackSpline) -> Keys | None:
         """Return and note keys for a spline and the segments between its runs, or None for a single run."""
         if len(spline.runs) == 1:
             return None
         first, last = self.conversion.frames_in_file([spline.runs[0].frames[0], spline.runs[-1].frames[-1]])
         self.limit.check(last - first, track.name, track.path)
         turns = partial(_turns, track) if track.is_rotation else None
-        joined = RunsAndGaps(spline, self.conversion, turns).joined_keys()
-        self.limit.take(joined.added_keys + joined.samples, track.name, track.path)
-        if joined.filled_gaps:
-            add_note("SEGMENT_FILLED", joined.filled_gaps, joined.added_keys, track=track.path)
-        if joined.sampled_runs:
-            add_note("SPLINE_SAMPLED", joined.sampled_runs, joined.samples, track=track.path)
-        return joined.keys
+        keys, added_keys, samples = RunsAndGaps(spline, self.conversion, turns).joined_keys()
+        self.limit.take(sum(added_keys) + sum(samples), track.name, track.path)
+        if added_keys:
+            self.add_note("SEGMENT_FILLED", len(added_keys), sum(added_keys), track=track.path)
+        if samples:
+            self.add_note("SPLINE_SAMPLED", len(samples), sum(samples), track=track.path)
+        return keys
 
-
-def _note_state(track: Track, add_note: AddNote) -> None:
-    """Note keys that the file plays differently from Blender because the bake is out of date."""
-    has_several_keys = any(len(fcurve.keyframe_points) > 1 for fcurve in track.channels.values())
-    code = _NOTE_OF_STATE.get(state(track)) if has_several_keys and is_played_by_splines(track) else None
-    if code is not None:
-        add_note(code, track=track.path)
+    def _note_state(self, track: Track) -> None:
+        """Note keys that the file plays differently from Blender because the bake is out of date."""
+        has_several_keys = any(len(fcurve.keyframe_points) > 1 for fcurve in track.channels.values())
+        code = _NOTE_OF_STATE.get(state(track)) if has_several_keys and is_played_by_splines(track) else None
+        if code is not None:
+            self.add_note(code, track=track.path)
 
 
 def _turns(track: Track, spline: TrackSpline) -> Float64Array:

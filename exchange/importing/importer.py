@@ -17,8 +17,7 @@ from ...animation.errors import Finding
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.steps import Steps
-from ...formats import three_ds
-from ...formats.three_ds import Light, Mesh
+from ...formats.three_ds import Light, Mesh, Scene
 from ...interp import rotations
 from ..cameras_and_lights import WATTS
 from ..conversion import Conversion
@@ -52,7 +51,7 @@ class ImportOptions:
 
 
 def import_steps(
-    scenes: Mapping[str, three_ds.Scene],
+    scenes: Mapping[str, Scene],
     into: bpy.types.Scene,
     collection: bpy.types.Collection,
     options: ImportOptions,
@@ -86,7 +85,7 @@ def import_steps(
 
 
 def _import_scene(
-    scene: three_ds.Scene, into: bpy.types.Scene, changes: Changes, options: ImportOptions, report: ExchangeReport
+    scene: Scene, into: bpy.types.Scene, changes: Changes, options: ImportOptions, report: ExchangeReport
 ) -> Steps[None]:
     """Plan the objects of a file, create or match them, and apply the plans."""
     rotation_options = options.rotation_options.resolved(scene)
@@ -118,7 +117,7 @@ def _import_scene(
 
 
 def set_playback_range(
-    scene: bpy.types.Scene, file_scenes: Iterable[three_ds.Scene], conversion: Conversion, rate: float | None
+    scene: bpy.types.Scene, file_scenes: Iterable[Scene], conversion: Conversion, rate: float | None
 ) -> None:
     """Set the scene's playback range from the files, and the frame rate if `rate` is given."""
     ends = np.clip(playback_ranges(file_scenes, conversion), -LAST_FRAME, LAST_FRAME)
@@ -129,12 +128,12 @@ def set_playback_range(
         scene.render.fps_base = scene.render.fps / rate
 
 
-def playback_ranges(file_scenes: Iterable[three_ds.Scene], conversion: Conversion) -> Float64Array:
+def playback_ranges(file_scenes: Iterable[Scene], conversion: Conversion) -> Float64Array:
     """Return the first and last frames of each file's playback range in the scene, shape (n, 2)."""
     return conversion.frames(np.array([_file_range(file_scene) for file_scene in file_scenes]))
 
 
-def _file_range(file_scene: three_ds.Scene) -> tuple[int, int]:
+def _file_range(file_scene: Scene) -> tuple[int, int]:
     """Return the stored range or, without one, the range from frame 0 to the stored length and all keys."""
     keyframer = file_scene.keyframer
     if keyframer is not None and keyframer.segment is not None and keyframer.segment[0] < keyframer.segment[1]:

@@ -48,19 +48,19 @@ def apply_plan(planned: PlannedObject, obj: Any, target: Any, axes: Any, report:
     for cameras.
     """
     if planned.kind == "WORLD":
-        write_action(obj, obj.name, _set_vectors(obj, ["color"], planned, report), report)
+        write_action(obj, obj.name, _set_vectors(obj, ["color"], planned), report)
         return
-    animated = _set_vectors(obj, ["location", "scale"], planned, report)
+    animated = _set_vectors(obj, ["location", "scale"], planned)
     rotation, hidden = planned.rotation, planned.hidden
     if rotation is not None:
         obj.rotation_mode = rotation.mode
         setattr(obj, rotation.path, rotation.keys.values[0])
         interpolation = "LINEAR" if rotation.settings is None else "BEZIER"
-        animated += _keys_to_write(rotation.path, rotation.keys, report, rotation.settings, interpolation)
+        animated.append(PropertyKeys(rotation.path, rotation.keys, rotation.settings, interpolation))
     if hidden is not None:
         for path in ("hide_viewport", "hide_render"):
             setattr(obj, path, bool(hidden.values[0, 0]))
-            animated += _keys_to_write(path, hidden, report, None, "CONSTANT")
+            animated.append(PropertyKeys(path, hidden, None, "CONSTANT"))
     if target is not None:
         _aim(obj, target, axes)
         animated += set_roll(planned, obj, target, report)
@@ -68,31 +68,19 @@ def apply_plan(planned: PlannedObject, obj: Any, target: Any, axes: Any, report:
     if planned.kind == "CAMERA":
         write_action(obj.data, planned.name, set_lens(planned, obj.data, report), report)
     elif planned.kind == "LIGHT":
-        animated = set_cones(planned, obj.data, report) + _set_vectors(obj.data, ["color"], planned, report)
+        animated = set_cones(planned, obj.data, report) + _set_vectors(obj.data, ["color"], planned)
         write_action(obj.data, planned.name, animated, report)
 
 
-def _set_vectors(
-    datablock: bpy.types.ID, paths: Sequence[str], planned: PlannedObject, report: ExchangeReport
-) -> list[PropertyKeys]:
-    """Set the properties with these paths that have planned keys. Return the keys to write."""
+def _set_vectors(datablock: bpy.types.ID, paths: Sequence[str], planned: PlannedObject) -> list[PropertyKeys]:
+    """Set the properties with these paths that have planned keys. Return their keys."""
     animated: list[PropertyKeys] = []
     for path in paths:
         if path in planned.keys:
             keys = planned.keys[path]
             setattr(datablock, path, keys.values[0])
-            animated += _keys_to_write(path, keys, report, Settings(keys.cycle))
+            animated.append(PropertyKeys(path, keys, Settings(keys.cycle)))
     return animated
-
-
-def _keys_to_write(
-    path: str, keys: Keys, report: ExchangeReport, settings: Settings | None, interpolation: str = "BEZIER"
-) -> list[PropertyKeys]:
-    """Return the keys to write. A single key without parameters is not written, but counted."""
-    if keys.is_still:
-        report.counts["property_without_key"] += 1
-        return []
-    return [PropertyKeys(path, keys, settings, interpolation)]
 
 
 def _aim(obj: Any, target: Any, axes: Any) -> None:
@@ -221,7 +209,14 @@ def write_action(
     report: ExchangeReport,
     markers: Sequence[tuple[float, str]] = (),
 ) -> None:
-    """Assign a new action with these keys and markers. Properties with settings become TCB tracks."""
+    """Assign a new action with these keys and markers. Properties with settings become TCB tracks.
+
+    A single key without parameters is not written, but counted.
+    """
+    still_count = sum(prop.keys.is_still for prop in animated)
+    if still_count:
+        report.counts["property_without_key"] += still_count
+        animated = [prop for prop in animated if not prop.keys.is_still]
     if not animated and not markers:
         return
     channels = new_action(datablock, name)

@@ -37,7 +37,7 @@ ORDER = (
     ("interp/__init__",),
     ("formats",),
     ("formats/motion",),
-    ("formats/three_ds", "formats/gltf", "formats/fbx"),
+    ("formats/three_ds", "formats/gltf", "formats/gltf_document", "formats/fbx"),
     ("formats/__init__",),
     (
         "animation/memoize",
@@ -100,6 +100,7 @@ INSIDE = {
     "exchange/exporting",
     "formats/fbx",
     "formats/gltf",
+    "formats/gltf_document",
     "formats/motion",
     "formats/three_ds",
 }

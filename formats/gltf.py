@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the nodes and animations of a glTF file."""
+"""Read the animation in glTF 2.0 files (.gltf, .glb): nodes, animations, and curves with their tangents.
+
+    file = gltf.read(path.read_bytes(), lambda name: (path.parent / name).read_bytes())
+
+The formulas are from the glTF 2.0 specification.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..curve import CONSTANT, CUBIC, LINEAR, Curve
-from ..interp import Float64Array, n_, rotations
-from ..motion import VALUE_LIMIT, MotionError, MotionFile, Node, NodeMotion, Take, Track, find_cycle
-from .document import Document, Fetch, as_index, as_list, as_object, read_accessor
+from .curve import CONSTANT, CUBIC, LINEAR, Curve
+from .gltf_document import Document, Fetch, as_index, as_list, as_object, read_accessor
+from .interp import Float64Array, n_, rotations
+from .motion import VALUE_LIMIT, MotionError, MotionFile, Node, NodeMotion, Take, Track, find_cycle
 
 _COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
@@ -126,42 +131,33 @@ def _take(document: Document, item: object, name: str, node_count: int) -> Take:
 
 def _track(document: Document, sampler: Mapping[str, Any], path: str, name: str) -> Track:
     """Return the track of a sampler. glTF keys all components of a property together."""
-    keys = _read_keys(document, sampler, path, name)
+    times, values, arriving, leaving, interpolation = _read_keys(document, sampler, path, name)
     if path == "rotation":
-        lengths = np.linalg.norm(keys.values, axis=1)
+        lengths = np.linalg.norm(values, axis=1)
         if not (lengths > _MIN_QUATERNION).all():
             raise MotionError(n_("{:s}: key {:d} is a quaternion of zero length", name, int(np.argmin(lengths))))
         # Of both signs of a quaternion, interpolate the one with the shorter turn.
-        if keys.interpolation == LINEAR:
-            keys = keys._replace(values=rotations.unroll_signs(_unit(keys.values)))
-    times, interpolation = keys.times, keys.interpolation
-    components = zip(keys.values.T, keys.arriving.T, keys.leaving.T, strict=True)
+        if interpolation == LINEAR:
+            values = rotations.unroll_signs(_unit(values))
+    components = zip(values.T, arriving.T, leaving.T, strict=True)
     curves = tuple(Curve.hermite(times, value, interpolation, before, after) for value, before, after in components)
 
     def evaluate(at: Float64Array) -> Float64Array:
         if path == "rotation" and interpolation == LINEAR and len(times) > 1:
-            return _slerp(times, keys.values, at)
-        values = np.stack([curve(at) for curve in curves], axis=-1)
-        return _unit(values) if path == "rotation" else values
+            return _slerp(times, values, at)
+        components_at = np.stack([curve(at) for curve in curves], axis=-1)
+        return _unit(components_at) if path == "rotation" else components_at
 
     return Track(times, np.full(len(times), interpolation, dtype=np.uint8), evaluate, curves)
 
 
-class _Keys(NamedTuple):
-    """The n keys of a sampler, with values of d components. Quaternions are w, x, y, z."""
+def _read_keys(
+    document: Document, sampler: Mapping[str, Any], path: str, name: str
+) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array, int]:
+    """Return n times in seconds, values (n, d), slopes before and after the keys (n, d), and the interpolation.
 
-    times: Float64Array
-    """Seconds, shape (n,)."""
-    values: Float64Array
-    """Shape (n, d)."""
-    arriving: Float64Array
-    leaving: Float64Array
-    """Slopes before and after the keys, shape (n, d)."""
-    interpolation: int
-
-
-def _read_keys(document: Document, sampler: Mapping[str, Any], path: str, name: str) -> _Keys:
-    """Return the keys of a sampler. Raises MotionError if they are damaged."""
+    Quaternions are w, x, y, z. Raises MotionError if the keys are damaged.
+    """
     components = _COMPONENTS[path]
     times = read_accessor(document, sampler.get("input"), 1, f"{name}.input")[:, 0]
     rows = read_accessor(document, sampler.get("output"), components, f"{name}.output")
@@ -177,8 +173,8 @@ def _read_keys(document: Document, sampler: Mapping[str, Any], path: str, name: 
         rows = rows[:, _W_FIRST]
     if interpolation == CUBIC:
         arriving, values, leaving = rows.reshape(-1, 3, components).swapaxes(0, 1)
-        return _Keys(times, values, arriving, leaving, interpolation)
-    return _Keys(times, rows, np.zeros_like(rows), np.zeros_like(rows), interpolation)
+        return times, values, arriving, leaving, interpolation
+    return times, rows, np.zeros_like(rows), np.zeros_like(rows), interpolation
 
 
 def _check_keys(times: Float64Array, values: Float64Array, name: str) -> None:

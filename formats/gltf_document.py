@@ -13,8 +13,8 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from ..interp import Float64Array, n_
-from ..motion import MotionError, check_count
+from .interp import Float64Array, n_
+from .motion import MotionError, check_count
 
 Fetch = Callable[[str], bytes]
 """A function that returns the content of an external file, by the name in its URI, or raises OSError."""
