@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..bake.pipeline import rebake
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
-from ..fcurves.keyframes import SIDES, BoolArray, IndexArray, Keyframes
+from ..fcurves.keyframes import PAIRS, SIDES, BoolArray, IndexArray, Keyframes
 from ..fcurves.read_keys import read
 from ..fcurves.write_keys import write
 from ..store.equivalent_values import values_shown
@@ -39,7 +39,7 @@ def moved(
     values: npt.ArrayLike | None = None,
 ) -> Keyframes:
     """Return the keys, ordered by frame, with new frames or values in the given rows. Handles move with their keys."""
-    coordinates = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
+    coordinates = {name: getattr(keys, name).copy() for name in PAIRS}
     for column, targets in enumerate((frames, values)):
         if targets is None:
             continue

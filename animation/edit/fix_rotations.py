@@ -15,7 +15,7 @@ from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.recreated_channels import place_automatic
 from ..fcurves.channels import Channels, evaluate_anew
-from ..fcurves.keyframes import SIDES, BoolArray, Float64Array, Keyframes
+from ..fcurves.keyframes import PAIRS, BoolArray, Float64Array, Keyframes
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..fcurves.read_keys import read
 from ..fcurves.write_keys import write
@@ -118,7 +118,7 @@ def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: Examin
 
 def _mapped(keys: Keyframes, rows: BoolArray, factors: Float64Array, terms: Float64Array) -> Keyframes:
     """Return the keys, with the values and handles of the given rows scaled and shifted."""
-    coordinates = {name: getattr(keys, name).copy() for name in ("co", *SIDES)}
+    coordinates = {name: getattr(keys, name).copy() for name in PAIRS}
     for array in coordinates.values():
         array[rows, 1] = factors * array[rows, 1] + terms
     return keys.with_(**coordinates)

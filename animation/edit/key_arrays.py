@@ -204,9 +204,8 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     is_different = np.any([keys.interpolation != channel_keys[0].interpolation for keys in channel_keys], axis=0)
     if is_different.any():
         raise keyed_track.error("INTERPOLATION_APART", frame=float(frames[np.argmax(is_different)]))
-    values = np.tile(
-        np.array([keyed_track.component(index) for index in range(len(keyed_track.rest))]), (len(frames), 1)
-    )
+    values = np.empty((len(frames), len(keyed_track.rest)))
+    values[:] = [keyed_track.component(index) for index in range(len(keyed_track.rest))]
     values[:, indices] = np.stack([keys.values for keys in channel_keys], axis=-1)
     numbers = np.nan_to_num(given_numbers(own_keys, frames)[:, : len(PARAMETERS)].astype(np.float64))
     tangents_in = tangents_out = None

@@ -21,7 +21,7 @@ from ..bake.plans.track_methods import bends_by_parameters
 from ..errors import Finding
 from ..fcurves.bezier_segments import evaluate_beziers, is_plain
 from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import NO_KEYS, SIDES, Float64Array, Keyframes
+from ..fcurves.keyframes import NO_KEYS, PAIRS, SIDES, Float64Array, Keyframes
 from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_arrays import own_end_to_end
@@ -153,7 +153,7 @@ def _inserted(track: Track, own: OwnChannels) -> Iterator[tuple[int, dict[int, C
     is_new = np.all([keys.identities == key_identity.NONE for keys in own.values()], axis=0)
     if not is_new.any():
         return
-    names = ("co", *SIDES, "interpolation")
+    names = (*PAIRS, "interpolation")
     curves = {
         index: NO_KEYS.with_(**{name: np.ascontiguousarray(written[name]) for name in names})
         for index in own

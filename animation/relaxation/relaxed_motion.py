@@ -23,7 +23,7 @@ from ..bake.world_space_samples import bone_of
 from ..edit.find_track import check_writable, find_track
 from ..errors import AnimationError, Finding
 from ..fcurves.frames import is_among, union
-from ..fcurves.keyframes import SIDES
+from ..fcurves.keyframes import PAIRS
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values
@@ -87,7 +87,7 @@ class Mover:
             # In float64, so that the difference quotients keep their digits. The handles move with their keys.
             offset = np.zeros(keys.co.shape)
             offset[self.rows[index], 1] = values - keys.values[self.rows[index]]
-            points = {name: getattr(keys, name) + offset for name in ("co", *SIDES)}
+            points = {name: getattr(keys, name) + offset for name in PAIRS}
             changed_keys[index] = self._own[index].with_(keys=keys.with_(**points))
         return track_splines(self.track, self._settings, changed_keys, self._defaults)
 
@@ -98,9 +98,8 @@ class Mover:
         sampled = evaluate_many([spline.spline for spline in splines], spline_frames)
         if self.track.is_rotation:
             return sampled[0]
-        locations = np.tile(
-            np.array([self.track.component(index) for index in range(3)], dtype=float), (len(frames), 1)
-        )
+        locations = np.empty((len(frames), 3))
+        locations[:] = [self.track.component(index) for index in range(3)]
         for spline, values in zip(splines, sampled, strict=True):
             locations[:, spline.components] = values
         return locations
