@@ -8,6 +8,7 @@ this does not change.
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from tests.animation.curves import Bone, action_bits, fcurves, new_object, new_rig
 from tests.animation.imported import Values, imported, played
-from tests.formats.fbx_layout import CONSTANT, CUBIC, NEXT, TCB, USER, KeyCurve, Model, scene_bytes
+from tests.formats.fbx_layout import CONSTANT, CUBIC, NEXT, TCB, USER, WEIGHTED, KeyCurve, Model, scene_bytes
 
 
 def key(owner: Any, path: str, index: int, frames: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> None:
@@ -232,6 +233,26 @@ def test_an_fbx_location_plays_the_files_cubics(scene: Any, animation: Any, tmp_
         wanted = CubicHermiteSpline(TIMES[row : row + 2], VALUES[row : row + 2], SLOPES[row])(at)
         found = [curve.evaluate(time * rate + curve.keyframe_points[0].co.x) / size for time in at]
         np.testing.assert_allclose(found, wanted, atol=60.0 * 1e-5)
+
+
+def test_handles_that_overlap_in_the_file_are_fitted(scene: Any, animation: Any, tmp_path: Path) -> None:
+    """Blender would shorten handles of 0.8 of their segment on both sides."""
+    (packed,) = struct.unpack("<f", struct.pack("<HH", 8000, 8000))
+    curve = KeyCurve((0.0, 2.0), (0.0, 10.0), [CUBIC | USER | WEIGHTED] * 2, [(2.0, -1.0, packed, 0.0), (0.0,) * 4])
+    path = written(tmp_path / "box.fbx", {"Lcl Translation": (curve, None, None)})
+    box = imported_fbx(path)
+    report = animation.restore_curves(path, [box], exact=True)
+    shown = next(each for each in fcurves(box) if each.data_path == "location" and each.array_index == 0)
+    t = np.linspace(0.0, 1.0, 10001)
+    places, values = (
+        3 * t * (1 - t) ** 2 * out + 3 * t**2 * (1 - t) * into + t**3 * end
+        for out, into, end in ((1.6, 0.4, 2.0), (3.2, 11.6, 10.0))
+    )
+    first, last = shown.keyframe_points[0].co, shown.keyframe_points[-1].co
+    at = np.linspace(0.0, 2.0, 33)
+    found = [shown.evaluate(first.x + time * (last.x - first.x) / 2.0) / last.y * 10.0 for time in at]
+    assert report.values_exact is False
+    np.testing.assert_allclose(found, np.interp(at, places, values), atol=2e-3)
 
 
 def test_an_fbx_rotation_about_one_axis_is_exact_in_euler_angles(scene: Any, animation: Any, tmp_path: Path) -> None:

@@ -282,6 +282,15 @@ def test_a_file_fails_if_none_of_its_tracks_can_be_processed_and_has_faults_if_s
     assert (tmp_path / "out.blend").exists() == (status != 1)
 
 
+@with_slots
+def test_an_action_without_a_slot_is_refused_and_the_others_baked(tcb, walk):
+    load(walk)
+    bpy.data.objects["Head"].animation_data.action_slot = None
+    save(walk)
+    assert refused(tcb("bake", walk, "--in-place"), '"Head"', "slot", status=FAULTS)
+    assert state(walk) == "baked"
+
+
 @pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no layers")
 def test_an_action_of_two_layers_is_refused_where_it_is_meant_and_left(tcb, walk):
     load(walk)
@@ -317,6 +326,20 @@ def test_a_linked_object_asked_for_by_name_is_refused(tcb, walk, tmp_path):
     (line,) = tcb("info", file, "--json").lines
     blocked = {track["blocked"]["code"] for each in line["animated"] if each["linked"] for track in each["tracks"]}
     assert blocked == {"LINKED"}
+
+
+@pytest.mark.parametrize("options", [(), ("--objects", "Hips")])
+def test_an_override_of_a_linked_object_is_baked(tcb, walk, tmp_path, options):
+    linked_from(walk, tmp_path / "shot.blend")
+    override = bpy.data.objects["Hips"].override_create()
+    bpy.context.scene.collection.objects.link(override)
+    file = save(tmp_path / "shot.blend")
+    ran = tcb("bake", file, "--in-place", *options)
+    note = f'{file}: note: "Hips": the linked action "HipsAction" is unchanged. A local copy is now used'
+    assert (ran.status, ran.errors, ran.notes) == (0, [], [f"tcb: {note}"])
+    load(file)
+    baked = next(item for item in bpy.data.objects if item.name == "Hips" and item.library is None)
+    assert len(curve(baked, "location").keyframe_points) == 40
 
 
 def test_a_missing_library_is_a_fault_and_info_lists_it(tcb, walk, tmp_path):

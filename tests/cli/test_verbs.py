@@ -38,6 +38,17 @@ def test_restore_takes_samples_away_and_keeps_the_tracks_tcb(tcb, walk):
     assert {track["state"] for datablock in line["animated"] for track in datablock["tracks"]} == {"TCB"}
 
 
+def test_remove_finds_a_bake_whose_table_is_gone(tcb, walk):
+    tcb("bake", walk, "--in-place")
+    load(walk)
+    bpy.data.objects["Hips"].animation_data.action.pop("tcb_animation")
+    save(walk)
+    ran = tcb("remove", walk, "--in-place", "--objects", "Hips")
+    assert ran.status == 0
+    assert any("table is missing" in note for note in ran.notes)
+    assert state(walk) == "as keyed"
+
+
 def test_apply_keeps_what_is_baked_and_leaves_nothing_of_tcb(tcb, plain_walk):
     walk = plain_walk
     assert "nothing to apply" in tcb("apply", walk, "--in-place").err

@@ -39,9 +39,10 @@ def test_products_broadcast(some):
     assert rotations.multiply(some[0], some[:10].reshape(2, 5, 4)).shape == (2, 5, 4)
 
 
-def test_a_zero_quaternion_has_no_direction():
+@pytest.mark.parametrize("number", [0.0, math.inf, math.nan])
+def test_a_quaternion_that_is_zero_or_not_finite_has_no_direction(number):
     with pytest.raises(ValueError, match="zero or not finite"):
-        rotations.normalise([[1.0, 0, 0, 0], [0, 0, 0, 0]])
+        rotations.normalise([[1.0, 0, 0, 0], [0, 0, number, 0]])
 
 
 @pytest.mark.parametrize("t", [-1.3, 0.0, 0.3, 1.0, 2.5])

@@ -122,16 +122,6 @@ def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
     assert sides == (key_sides.NOTHING, tcb_animation.animation.fcurves.keyframes.INTERPOLATION["CONSTANT"])
 
 
-def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_panel):
-    bpy.ops.tcb.key_set(track="location", frame=1, bias=-0.25)
-    bpy.ops.tcb.key_set(track="location", frame=31, bias=0.5)
-    choose(1, 31)
-    shown = keys_panel()
-    assert {"Frames 1 to 31 · 2 keys", "-0.25 … 0.5", "TCBSidebar.relative[0]"} <= set(shown)
-    # The values on the X axis also differ.
-    assert [text for text in keys_panel("place") if "…" in text] == ["1 … 31"]
-
-
 def test_a_choice_goes_to_the_tracks_of_all_selected_keys(cube, choose, inside, scene, tcb_animation):
     cube.keyframe_insert("scale", frame=11)
     bpy.ops.tcb.enable()
