@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 import bpy
@@ -13,7 +12,7 @@ import numpy as np
 
 from ...interp import KeysError, evaluate_many
 from ...interp.fitting.curves import fit_many
-from ...interp.fitting.handles import KnownFits, fit_handles
+from ...interp.fitting.handles import fit_handles
 from ..datablocks import name_of
 from ..fcurves.channels import Channels, assign, evaluate_if, played_now
 from ..fcurves.keyframes import HANDLE, SIDES
@@ -36,9 +35,6 @@ from .sample_limit import count_samples, too_many, too_near_keys
 from .track_bake import EvaluatedTrack, PlannedTrack, TrackBake
 from .tracks_to_bake import collected_jobs
 from .write import write_jobs, write_tracks
-
-_LIVE_FITS = KnownFits()
-"""Cache of the handles fitted by Live, because an edit changes only a few segments of a long track."""
 
 
 def bake(
@@ -141,7 +137,7 @@ def rebake(
     report = Report(errors=job.errors, notes=[*job.notes])
     planned = jobs_after(plan_tracks, [job])
     turn_off_unplayable(planned)
-    evaluated = jobs_after(partial(_evaluated, known=_LIVE_FITS), _without_refused(planned, report))
+    evaluated = jobs_after(_evaluated, _without_refused(planned, report))
     for recorded in jobs_after(_add_rows, _without_refused(evaluated, report)):
         before = _played_now(recorded)
         (written,) = write_tracks([recorded])
@@ -156,29 +152,29 @@ def _played_now(job: BakeJob[TrackBake]) -> list[float]:
     return played_now(job.datablocks, [fcurve for bake in job.tracks for fcurve in bake.track.channels.values()])
 
 
-def _evaluated(tracks: Sequence[PlannedTrack], known: KnownFits | None = None) -> Sequence[EvaluatedTrack | Refusal]:
-    """Evaluate and fit the splines of all tracks together. Known handles are reused.
+def _evaluated(tracks: Sequence[PlannedTrack]) -> Sequence[EvaluatedTrack | Refusal]:
+    """Evaluate and fit the splines of all tracks together.
 
     For some methods, only evaluation shows that a track's keys do not define a motion. Such tracks are refused.
     """
     try:
-        return _evaluate_together(tracks, known)
+        return _evaluate_together(tracks)
     except KeysError as error:
         if len(tracks) == 1:
             track = tracks[0].track
             return [Refusal(track, track.error("SPLINE", error.message, frame=error.frame))]
         # The error does not name the track.
-        return [result for planned in tracks for result in _evaluated([planned], known)]
+        return [result for planned in tracks for result in _evaluated([planned])]
 
 
-def _evaluate_together(tracks: Sequence[PlannedTrack], known: KnownFits | None = None) -> list[EvaluatedTrack]:
+def _evaluate_together(tracks: Sequence[PlannedTrack]) -> list[EvaluatedTrack]:
     """Evaluate and fit the splines of all tracks. Raises a KeysError that does not name the track."""
     plans = [plan for planned in tracks for plan in planned.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     samples = evaluate_many([each.spline for each in evaluations], [each.frames for each in evaluations])
     values = unwrapped_together([each.unwrapping for each in evaluations], samples)
     curve_fits = fit_many([request for plan in plans for request in plan.curve_requests])
-    handle_fits = fit_handles([request for plan in plans for request in plan.handle_requests], known)
+    handle_fits = fit_handles([request for plan in plans for request in plan.handle_requests])
     results = Results(iter(values), iter(curve_fits), iter(handle_fits))
     return [EvaluatedTrack(**vars(planned), baked=_composed(planned, results)) for planned in tracks]
 

@@ -12,16 +12,12 @@ from ..key_batch import IndexArray
 from ..keys import Float32Array, Float64Array
 from .handle_motion import SegmentMotion
 from .handle_samples import SamplePoints, chebyshev
-from .handle_shapes import Round, fitted_shape
+from .handle_shapes import fitted_shape
 from .requests import Batch, Request
 from .stored_handles import float32_handles
 
 _EASED_DRAFT = SamplePoints(chebyshev(10), slice(None))
 """Points in segments with eases. Ten nodes suffice, because the only step of a draft is short."""
-_ROUNDS = (Round(1, 0.0), Round(4, 3e-3))
-"""Rounds for drafts, which only need to look right temporarily."""
-_MANY = 400
-"""A draft of more columns takes only the first round."""
 
 
 class Draft(NamedTuple):
@@ -49,10 +45,6 @@ class HandleDrafts:
 
     def __init__(self, requests: Sequence[Request]) -> None:
         self._batch = Batch.of(requests)
-        motion = SegmentMotion(self._batch)
-        self._plain = motion.plain if motion.plain.is_cubic else SamplePoints(motion.plain.nodes, slice(None))
-        columns = len(self.segments) * (1 if motion.is_quaternion else self._batch.channels)
-        self._rounds = _ROUNDS[:1] if columns > _MANY else _ROUNDS
 
     @property
     def segments(self) -> IndexArray:
@@ -71,9 +63,9 @@ class HandleDrafts:
         right, left = np.empty((2, count, channels, 2), dtype=np.float32)
         flips = np.ones(count)
         for segments in motion.groups():
-            points = _EASED_DRAFT if segments.eases.any() else self._plain
+            points = _EASED_DRAFT if segments.eases.any() else motion.plain
             course, flips_of_group, _ = motion.course(motion.sampled(segments, points))
-            handles = float32_handles(segments, course, fitted_shape(course, points, self._rounds))
+            handles = float32_handles(segments, course, fitted_shape(course, points, is_draft=True))
             rows = np.searchsorted(self.segments, segments.begin)
             frames, values = (array.reshape(2, channels, -1) for array in handles)
             right[rows], left[rows] = np.stack([frames, values], axis=-1).swapaxes(1, 2)

@@ -16,7 +16,7 @@ from ..rotations.representations import JUMP
 from .handle_samples import CUBIC, PLAIN, SMOOTH, SamplePoints
 from .requests import Batch
 
-_CHANNELS_TOGETHER = 1024
+_CHANNELS_TOGETHER = 4096
 """The number of segment channels fitted together, small enough for the cache."""
 RIGID = 1e3
 """Weight of derivative errors at keys, relative to the root of the sum of squared residuals."""

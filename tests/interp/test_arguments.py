@@ -311,11 +311,6 @@ def test_what_can_not_be_fitted_is_named(fit, wrong, error, words):
         fit([Request(*wrong, tolerance=0.1) if isinstance(wrong, tuple) else wrong])
 
 
-def test_known_fits_are_such():
-    with pytest.raises(TypeError, match=r"^known must be KnownFits, not "):
-        handles.fit_handles([Request(SPLINE)], {})
-
-
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [

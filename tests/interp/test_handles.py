@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from interp import Keys, rotations
 from interp.fitting import Request
-from interp.fitting.handles import KnownFits, fit_handles
+from interp.fitting.handles import fit_handles
 from interp.rotations.representations import rotation_representation
 from interp.splines import METHODS, tcb
 
@@ -285,41 +285,6 @@ def test_only_the_segments_asked_for_are_fitted_and_with_the_same_bits():
             assert np.isnan(alone.left[np.arange(6) != key + 1]).all()
             assert (alone.signs == 1.0).all()
             assert (alone.errors[~chosen] == 0.0).all()
-
-
-def test_what_was_fitted_before_comes_with_the_same_bits_and_only_the_rest_is_fitted():
-    generator = np.random.default_rng(21)
-    frames, q = turning(generator, 60.0, 0.5, keys=12).keys.frames, turning(generator, 60.0, keys=12).keys.values
-    eases = generator.uniform(0.0, 0.5, 12)
-    values = np.cumsum(generator.uniform(-1.0, 1.0, (12, 3)), axis=0)
-    known = KnownFits()
-    for changed in (None, 5, 5, 9):
-        if changed is not None:
-            eases[changed] *= 0.5
-        requests = [
-            Request(tcb.RotationSpline(Keys(frames, q, tension=eases - 0.2)), "QUATERNION"),
-            Request(tcb.RotationSpline(Keys(frames, q)), "XYZ", np.unwrap(rotations.to_euler(q, "XYZ"), axis=0)),
-            Request(tcb.VectorSpline(Keys(frames, values, ease_to=eases))),
-        ]
-        before = len(known)
-        for fit, anew in zip(fit_handles(requests, known), fit_handles(requests), strict=True):
-            for name in ("left", "right", "signs", "jumps"):
-                np.testing.assert_array_equal(getattr(fit, name), getattr(anew, name), strict=True)
-            for name in ("errors", "frames"):
-                np.testing.assert_allclose(getattr(fit, name), getattr(anew, name), rtol=1e-9)
-        # A tension affects the segments on both sides of its key, and an ease only one segment.
-        assert len(known) - before == (33 if changed is None else 3), changed
-
-
-def test_of_known_fits_the_oldest_are_forgotten():
-    frames, known = np.arange(0.0, 110.0, 10.0), KnownFits(most=25)
-    generator = np.random.default_rng(22)
-    counts = []
-    for _ in range(4):
-        keys = Keys(frames, rotations.normalise(generator.normal(size=(11, 4))))
-        fit_handles([Request(tcb.RotationSpline(keys), "QUATERNION")], known)
-        counts.append(len(known))
-    assert counts == [10, 20, 12, 22]
 
 
 @pytest.mark.slow
