@@ -8,15 +8,14 @@ transforms is therefore locked only if location, rotation and scale are all bake
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from operator import attrgetter
 
 import bpy
 
-from ..errors import Finding
 from ..fcurves.channels import Channels
 from ..store.table.custom_property import Table
-from ..store.tracks import Track
+from ..store.tracks import Track, is_locked_by_bake
 
 is_locked = attrgetter("lock")
 """Return whether a channel is locked."""
@@ -41,27 +40,11 @@ def lock_groups(channels: Channels, table: Table) -> None:
         curves = list(group.channels)
         paths = [fcurve.data_path for fcurve in curves]
         others = [fcurve for fcurve, path in zip(curves, paths, strict=True) if path not in baked_paths]
-        if others:
-            if group.lock and len(others) < len(curves) and not all(fcurve.lock for fcurve in others):
+        if group.lock:
+            if others and is_locked_by_bake(curves, others):
                 group.lock = False
-        elif not group.lock and curves and all(map(is_locked, curves)) and _is_complete(set(paths)):
+        elif curves and not others and all(map(is_locked, curves)) and _is_complete(set(paths)):
             group.lock = True
-
-
-def lock_again(
-    channels: Channels, baked: Sequence[Track], not_outside: Callable[[list[Track]], list[Track]], is_changed: bool
-) -> list[Finding]:
-    """Lock tracks that have been unlocked since the bake, and their groups, and return a note.
-
-    Tracks that `not_outside` omits, because they were edited outside TCB, stay unlocked. `is_changed` is true if new
-    channels may have changed the groups.
-    """
-    unlocked = not_outside([track for track in baked if not all(map(is_locked, baked_curves(track)))])
-    for track in unlocked:
-        lock(baked_curves(track))
-    if baked and (unlocked or is_changed):
-        lock_groups(channels, baked[0].table)
-    return [Finding("LOCKED_AGAIN", arguments=(len(unlocked),))] if unlocked else []
 
 
 def baked_curves(track: Track) -> list[bpy.types.FCurve]:

@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..bake.locks import lock_again
+from ..bake.locks import baked_curves, is_locked, lock, lock_groups
 from ..errors import Finding
 from ..fcurves.channels import Channels, animates, users_of_channels
 from ..fcurves.frames import SAME_FRAME
@@ -289,12 +289,15 @@ class Watch:
 
     def lock_again(self, channels: Channels) -> list[Finding]:
         """Lock unlocked baked channels again if their curves are unchanged since the bake, and return a note."""
-        baked = [track for track in self.tracks.values() if track.bake is not None]
-        baked = [track for track in baked if track.path not in self.outside]
+        baked = [track for track in self.tracks.values() if track.is_baked and track.path not in self.outside]
         # The fast check does not find all edits, so `not_outside` compares unlocked tracks again.
-        notes = lock_again(channels, baked, self.not_outside, self.has_new_curves)
+        unlocked = self.not_outside([track for track in baked if not all(map(is_locked, baked_curves(track)))])
+        for track in unlocked:
+            lock(baked_curves(track))
+        if baked and (unlocked or self.has_new_curves):
+            lock_groups(channels, baked[0].table)
         self.has_new_curves = False
-        return notes
+        return [Finding("LOCKED_AGAIN", arguments=(len(unlocked),))] if unlocked else []
 
     def take(self, channels: Channels, tracks: Sequence[Track], report: Report) -> None:
         """Store the current state of the tracks that were updated, and the report's notes and errors."""

@@ -16,10 +16,10 @@ from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import INTERPOLATION, BoolArray, EnumArray, Float32Array, IndexArray, Keyframes
 from .chosen_by_animator import chosen_by_animator, mark_new_interpolations
 from .equivalent_values import own_values
+from .identities_in_keys import identities_on_curves, numbers_of
 from .own_arrays import OwnArrays, OwnKeys
 from .own_curves import own_channels, read_own_curves
 from .restored_keys import without_handles
-from .rows_of_keys import identities_on_curves, numbers_of
 from .table import key_identity
 from .table.key_identity import Identities
 from .table.rows import CHOSEN_HANDLES, CHOSEN_INTERPOLATION, joined

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -126,17 +127,10 @@ class Track:
         return any(group is not None and group.lock and not self._is_locked_by_bake(group) for group in groups)
 
     def _is_locked_by_bake(self, group: bpy.types.ActionGroup) -> bool:
-        """Return whether a group was locked by a bake and not by the animator.
-
-        A bake locks groups whose channels are all baked. Channels that were added later are not locked, unless the
-        animator has clicked the padlock of the group.
-        """
         if group.name not in self.group_locked_by_bake:
             fcurves = list(group.channels)
             not_baked = [fcurve for fcurve in fcurves if not self._is_baked(fcurve.data_path)]
-            has_baked = len(not_baked) < len(fcurves)
-            has_padlock = bool(not_baked) and all(fcurve.lock for fcurve in not_baked)
-            self.group_locked_by_bake[group.name] = has_baked and not has_padlock
+            self.group_locked_by_bake[group.name] = is_locked_by_bake(fcurves, not_baked)
         return self.group_locked_by_bake[group.name]
 
     def _is_baked(self, path: str) -> bool:
@@ -183,6 +177,16 @@ class Track:
     def error(self, code: str, *arguments: Any, frame: float | None = None) -> AnimationError:
         """Return an error that names the track."""
         return AnimationError(self.finding(code, *arguments, frame=frame))
+
+
+def is_locked_by_bake(fcurves: Sequence[bpy.types.FCurve], not_baked: Sequence[bpy.types.FCurve]) -> bool:
+    """Return whether a locked group with these F-curves was locked by a bake and not by the animator.
+
+    A bake locks groups whose channels are all baked. Channels that were added later are not locked, unless the animator
+    has clicked the padlock of the group.
+    """
+    has_padlock = bool(not_baked) and all(fcurve.lock for fcurve in not_baked)
+    return len(not_baked) < len(fcurves) and not has_padlock
 
 
 def default_settings(track: Track) -> Settings:
