@@ -28,9 +28,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
     bl_label = "Check"
     bl_options = {"REGISTER"}
 
-    use_range: BoolProperty(
-        name="Custom Range", description="Check this range instead of the scene range and all keys", default=False
-    )
+    use_range: BoolProperty(name="Custom Range", description="Check this range instead of the scene range and all keys")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

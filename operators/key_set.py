@@ -80,7 +80,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         return poll_keys(cls, context) if in_animation_editor(context) else poll_selection(cls, context)
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Status:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         if self.track:
             return self.execute(context)
         self._chosen = chosen_keys(context)
@@ -89,8 +89,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         self._is_by_hand = True
         self._recorded: list[RecordedTrack] = []
         self._show_values_of_keys(context)
-        status: Status = context.window_manager.invoke_props_dialog(self)
-        return status
+        return context.window_manager.invoke_props_dialog(self)
 
     def _show_values_of_keys(self, context: Any) -> None:
         """Set the properties of the dialog to the values of the chosen keys.

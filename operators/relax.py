@@ -90,14 +90,12 @@ class TCB_OT_relax(CustomRange, bpy.types.Operator):
     use_range: BoolProperty(
         name="Custom Range",
         description="Satisfy the condition in this range instead of the scene range and all keys",
-        default=False,
     )
 
     poll = classmethod(poll_active)
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Status:
-        status: Status = context.window_manager.invoke_props_dialog(self)
-        return status
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        return context.window_manager.invoke_props_dialog(self)
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = layout_of(self)

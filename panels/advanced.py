@@ -44,7 +44,6 @@ class Advanced:
 class TCB_PT_timing(Advanced, bpy.types.Panel):
     """Curves that change the timing of the motion without changing its keys"""
 
-    bl_idname = "TCB_PT_timing"
     bl_label = "Timing"
     bl_order = 10
 
@@ -114,7 +113,6 @@ _DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
 class TCB_PT_motion(Advanced, bpy.types.Panel):
     """Measured smoothness of the track at its keys"""
 
-    bl_idname = "TCB_PT_motion"
     bl_label = "Smoothness"
     bl_order = 12
 
@@ -158,7 +156,6 @@ def _draw_jumps(layout: bpy.types.UILayout, jumps: list[Jump], is_rotation: bool
 class TCB_PT_checks(Advanced, bpy.types.Panel):
     """Check conditions at every frame, and find rotations that flip"""
 
-    bl_idname = "TCB_PT_checks"
     bl_label = "Checks"
     bl_order = 20
 
@@ -193,8 +190,6 @@ class TCB_PT_checks(Advanced, bpy.types.Panel):
 class TCB_UL_findings(bpy.types.UIList):
     """Findings, each with a button to jump to its frame"""
 
-    bl_idname = "TCB_UL_findings"
-
     def draw_item(  # noqa: PLR0913  as Blender calls it
         self,
         context: bpy.types.Context,
@@ -216,7 +211,6 @@ class TCB_UL_findings(bpy.types.UIList):
 class TCB_PT_defaults(Advanced, bpy.types.Panel):
     """Parameters for keys that have none of their own"""
 
-    bl_idname = "TCB_PT_defaults"
     bl_label = "Defaults"
     bl_order = 30
 

@@ -50,7 +50,6 @@ _OPTIONS_UNITS = 16
 class TCB_PT_bake_options(bpy.types.Panel):
     """Options for the next bake"""
 
-    bl_idname = "TCB_PT_bake_options"
     bl_label = "Bake Options"
     bl_space_type = "VIEW_3D"
     bl_region_type = "HEADER"

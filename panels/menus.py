@@ -21,7 +21,6 @@ _KEY_MENUS = ("DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key", "
 class TCB_MT_presets(bpy.types.Menu):
     """Parameters to apply with one click"""
 
-    bl_idname = "TCB_MT_presets"
     bl_label = "TCB Presets"
 
     def draw(self, _context: bpy.types.Context) -> None:
@@ -38,7 +37,6 @@ class TCB_MT_presets(bpy.types.Menu):
 class TCB_MT_presets_of_yours(bpy.types.Menu):
     """Your saved presets"""
 
-    bl_idname = "TCB_MT_presets_of_yours"
     bl_label = "Remove Preset"
 
     def draw(self, _context: bpy.types.Context) -> None:
@@ -51,7 +49,6 @@ class TCB_MT_presets_of_yours(bpy.types.Menu):
 class TCB_MT_finish(bpy.types.Menu):
     """Turn the selection into plain animation"""
 
-    bl_idname = "TCB_MT_finish"
     bl_label = "Finish"
 
     def draw(self, _context: bpy.types.Context) -> None:
@@ -64,7 +61,6 @@ class TCB_MT_finish(bpy.types.Menu):
 class TCB_MT_keys(bpy.types.Menu):
     """Tension, continuity, bias and ease of the selected keys"""
 
-    bl_idname = "TCB_MT_keys"
     bl_label = "TCB"
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -87,7 +83,6 @@ class TCB_MT_keys(bpy.types.Menu):
 class TCB_MT_objects(bpy.types.Menu):
     """Tension, continuity, bias and ease of keys of the selected objects or bones"""
 
-    bl_idname = "TCB_MT_objects"
     bl_label = "TCB"
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -117,7 +112,6 @@ def _draw_in_key_menu(menu: Any, _context: bpy.types.Context) -> None:
 class IMPORT_ANIM_FH_tcb_3ds(bpy.types.FileHandler):  # noqa: N801  Blender's way of naming
     """Dropped 3D Studio files"""
 
-    bl_idname = "IMPORT_ANIM_FH_tcb_3ds"
     bl_label = "3D Studio Animation"
     bl_import_operator = "import_anim.tcb_3ds"
     bl_file_extensions = ".3ds"

@@ -39,7 +39,6 @@ _UNITS = 20
 class TCB_PT_messages(bpy.types.Panel):
     """Messages about recent edits, with buttons that solve problems"""
 
-    bl_idname = "TCB_PT_messages"
     bl_label = "Messages"
     bl_space_type = "VIEW_3D"
     bl_region_type = "HEADER"

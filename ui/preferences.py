@@ -38,13 +38,11 @@ class TCBPreferences(bpy.types.AddonPreferences):
     advanced: BoolProperty(
         name="Advanced",
         description="Show the Timing, Smoothness, Reduce, Checks and Defaults panels, and comparison methods",
-        default=False,
     )
 
     use_shortcuts: BoolProperty(
         name="Shortcuts",
         description="Add shortcuts to Object Mode, Pose Mode, the Dope Sheet and the Graph Editor",
-        default=False,
         update=_on_shortcuts,
     )
 

@@ -57,7 +57,10 @@ def draw_own_keys() -> None:
 
 
 def own_positions(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
-    """Return the displayed frames and values of the animator's keys on baked curves, shape (n, 2)."""
+    """Return the displayed frames and values of the animator's keys on baked curves, shape (n, 2).
+
+    Values are in units of the Graph Editor, such as degrees.
+    """
     positions_by_curve = [np.empty((0, 2))]
     for fcurve in fcurves:
         action = fcurve.id_data
@@ -66,15 +69,11 @@ def own_positions(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float6
             continue
         is_own = read_types(fcurve) != KEY_TYPE["GENERATED"]
         positions = read_coordinates(fcurve).reshape(-1, 2).astype(np.float64)[is_own]
-        positions[:, 1] *= _unit_factor(fcurve, context)
+        is_angle = fcurve.data_path.endswith(("rotation_euler", "delta_rotation_euler"))
+        if is_angle and context.scene.unit_settings.system_rotation == "DEGREES":
+            positions[:, 1] *= 180.0 / math.pi
         positions_by_curve.append(positions)
     return np.concatenate(positions_by_curve)
-
-
-def _unit_factor(fcurve: Any, context: Any) -> float:
-    """Return the factor that converts a value to its Graph Editor unit, such as degrees."""
-    is_angle = fcurve.data_path.endswith(("rotation_euler", "delta_rotation_euler"))
-    return 180.0 / math.pi if is_angle and context.scene.unit_settings.system_rotation == "DEGREES" else 1.0
 
 
 _FONT_SIZE = 11.0

@@ -81,7 +81,6 @@ class TCBPaths(bpy.types.PropertyGroup):
 class TCB_PT_paths(bpy.types.Panel):
     """Paths of selected objects, or of selected bones in Pose Mode, in the viewport"""
 
-    bl_idname = "TCB_PT_paths"
     bl_label = "Paths"
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import bpy
@@ -123,13 +123,9 @@ def _common_parameters(context: bpy.types.Context) -> dict[str, float]:
 @once_a_drag
 def parameters_of_presets(_context: bpy.types.Context) -> dict[str, dict[str, float]]:
     """Return the parameters of all presets by name."""
-    parameters_by_name = {name: _parameters_of_file(file) for name, file in presets().items()}
-    return {name: parameters for name, parameters in parameters_by_name.items() if parameters is not None}
-
-
-def _parameters_of_file(file: Path) -> dict[str, float] | None:
-    """Return the parameters of a preset file, or None if it is not a preset."""
-    try:
-        return preset.read(read_file(file), PARAMETERS)
-    except (OSError, preset.PresetError):
-        return None
+    parameters_by_name = {}
+    for name, file in presets().items():
+        # A file that is not a preset is skipped.
+        with suppress(OSError, preset.PresetError):
+            parameters_by_name[name] = preset.read(read_file(file), PARAMETERS)
+    return parameters_by_name
