@@ -19,7 +19,6 @@ from ..animation.translation import counted, n_, rpt_
 from ..ui import selection
 from ..ui.layouts import draw_properties, layout_of
 from ..ui.live import attempts_to_edit_baked, switch, updates
-from ..ui.live.modal_operators import is_editing
 from ..ui.operator_results import Status, errors_in, finish, refuse
 from ..ui.option_properties import BakeOptions, property_of
 from ..ui.scene import defaults_of
@@ -224,7 +223,7 @@ class TCB_OT_sync(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, _context: bpy.types.Context) -> Status:
-        if is_editing():
+        if updates.is_editing():
             return refuse(self, rpt_("Keys are being moved. Finish moving them first"))
         report = updates.flush_all()
         return finish(self, report, rpt_("Synced {:s}", report.counts), n_("All live actions are up to date"))

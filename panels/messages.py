@@ -24,7 +24,7 @@ from ..animation.track_names import owner_name
 from ..animation.translation import counted, iface_, listed, n_
 from ..ui import redraw, sidebar_tracks
 from ..ui.layouts import layout_of
-from ..ui.live.watched import watches
+from ..ui.live.updates import watches
 from ..ui.operator_results import result_notes
 from ..ui.scene import defaults_of
 from ..ui.track_text import shown_states, track_label

@@ -43,7 +43,7 @@ def by_handles(animation) -> Callable[[Any], Any]:
 
 def notes_of(animation, item: bpy.types.Object) -> list[Any]:
     """Return the notes on the state of the object's tracks and on the last edit."""
-    watches = importlib.import_module(animation.__name__.replace(".animation", ".ui.live.watched")).watches
+    watches = importlib.import_module(animation.__name__.replace(".animation", ".ui.live.updates")).watches
     standing = animation.live.update.standing_of(watches, item.animation_data.action)
     return list(dict.fromkeys((*standing, *results_of(animation).result_notes())))
 

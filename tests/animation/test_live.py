@@ -204,7 +204,7 @@ def test_nothing_of_it_is_left_when_the_extension_is_switched_off(animation, tcb
         assert not bpy.app.timers.is_registered(updates.tick)
         assert not bpy.app.timers.is_registered(tcb_animation.ui.live.handlers.start)
         assert not hasattr(bpy.types.Action, "tcb_live")
-        assert tcb_animation.ui.live.watched.watches == {}
+        assert tcb_animation.ui.live.updates.watches == {}
         set_value(thing, 4.0)
         bpy.context.view_layer.update()
     finally:

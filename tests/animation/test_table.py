@@ -468,7 +468,7 @@ def test_a_key_whose_row_was_cleared_is_known_in_this_session(animation, ball, t
 def test_no_row_is_cleared_while_keys_are_moved(tcb_animation, animation, ball, tmp_path, monkeypatch) -> None:
     """A transform may bring back keys that it has set aside."""
     many = len(rows_of(animation, ball))
-    monkeypatch.setattr(tcb_animation.ui.live.handlers, "is_editing", lambda: True)
+    monkeypatch.setattr(tcb_animation.ui.live.updates, "is_editing", lambda: True)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
     assert len(rows_of(animation, ball)) == many
 

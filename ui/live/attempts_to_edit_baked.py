@@ -25,7 +25,6 @@ from ..operator_results import keep_result_notes
 from ..redraw import redraw_editors
 from ..scene import shown_scenes
 from ..selection import BakedSelection, baked_selection
-from .modal_operators import running_operators
 
 _READING_TIME = 5.0
 """Seconds for which editors show the message on an attempt."""
@@ -97,7 +96,9 @@ def explain_drag(context: bpy.types.Context) -> None:
 
 
 def _explain_dragged(track_count: int) -> None:
-    if not any(operator.endswith("_OT_select_box") for operator in running_operators()):
+    manager: Any = bpy.context.window_manager
+    operators = (operator for window in manager.windows for operator in window.modal_operators)
+    if not any(operator.bl_idname.endswith("_OT_select_box") for operator in operators):
         _explain("DID_NOT_MOVE", track_count)
 
 

@@ -15,8 +15,7 @@ from ...animation.store.table_upkeep import adopt_tracks, clear_orphans
 from ..operator_results import keep_result_notes
 from ..sliders import key_fields, slider_drag
 from . import attempts_to_edit_baked, switch, updates
-from .modal_operators import is_editing
-from .watched import actions_with_changed_playback, forget_settings, is_watched, watches
+from .updates import actions_with_changed_playback, forget_settings, is_watched, watches
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
 persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
@@ -132,7 +131,7 @@ def start() -> None:
 @persistent
 def _before_saving(*_args: object) -> None:
     # Edits that were not baked when the file was saved are baked after loading.
-    if not is_editing():
+    if not updates.is_editing():
         updates.flush_all()
         _settle_tables()
 

@@ -18,7 +18,7 @@ from ...animation.store.table_upkeep import play_restored
 from ..operator_results import keep_result_notes
 from ..scene import default_parameters
 from . import updates
-from .watched import watches
+from .updates import watches
 
 
 def go_live(actions: Iterable[bpy.types.Action]) -> Report:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Updates of live actions after edits.
+"""Updates of live actions after edits, the actions that are watched, and settings that affect how they play.
 
 Handlers only mark actions, because a running transform holds pointers to the keys and stores its undo step at the end.
 A timer updates marked actions when no operator holds keys and neither playback nor rendering is running. It first
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -22,15 +22,15 @@ from ...animation import Options, Report
 from ...animation.bake.drags import finish_preview, is_dragged
 from ...animation.errors import Finding
 from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all, standing_of
+from ...animation.live.watch import Watch
 from ...animation.store.live_switch import is_live
+from ...animation.store.table.custom_property import has_baked_tracks
 from ...animation.translation import translated
 from ..operator_results import keep_update_notes
 from ..preferences import completes_rotations
 from ..redraw import redraw_editors
 from ..scene import default_parameters
 from . import attempts_to_edit_baked
-from .modal_operators import is_editing
-from .watched import watched_actions, watches
 
 QUIET = 0.3
 """Seconds without an edit before a track is fully compared."""
@@ -41,6 +41,8 @@ _RETRY = 0.05
 
 
 class _State:
+    """State of live actions, by `session_uid`."""
+
     def __init__(self) -> None:
         self.clear()
 
@@ -55,6 +57,22 @@ class _State:
 
 
 state = _State()
+
+watches: dict[tuple[int, int], Watch] = {}
+"""Tracks at their last update, by the `session_uid` of the action and the handle of its slot."""
+
+
+def watched_actions() -> list[bpy.types.Action]:
+    """Return the editable actions whose edits are watched."""
+    return [action for action in bpy.data.actions if action.is_editable and is_watched(action)]
+
+
+def is_watched(action: bpy.types.Action) -> bool:
+    """Return whether edits to an editable action are watched.
+
+    In a window, baked tracks that are not live are also watched.
+    """
+    return is_live(action) or (not bpy.app.background and has_baked_tracks(action))
 
 
 def mark(action: bpy.types.Action) -> None:
@@ -111,9 +129,20 @@ def is_due() -> bool:
 
 def is_busy() -> bool:
     """Return whether Blender is busy or keys must not be changed now."""
-    context: Any = bpy.context
-    windows = context.window_manager.windows
-    return state.is_rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
+    manager: Any = bpy.context.window_manager
+    is_playing = any(window.screen.is_animation_playing for window in manager.windows)
+    return state.is_rendering or is_playing or is_editing()
+
+
+_KEY_EDITING_OPERATORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
+"""Prefixes of operators that may hold pointers to keys."""
+
+
+def is_editing() -> bool:
+    """Return whether a modal operator holds keys, which must then not be written."""
+    manager: Any = bpy.context.window_manager
+    operators = (operator for window in manager.windows for operator in window.modal_operators)
+    return any(operator.bl_idname.startswith(_KEY_EDITING_OPERATORS) for operator in operators)
 
 
 def _flush_soon() -> None:
@@ -188,3 +217,45 @@ def _update_each(uids: Set[int], update: Callable[..., Report]) -> Report:
 def handle_options(users: list[bpy.types.ID]) -> Options:
     """Return the options for a TCB track that is not baked and is played by the handles of the animator's keys."""
     return Options(output="HANDLES", defaults=default_parameters(users)).as_kept()
+
+
+_Settings = tuple[int, int, Sequence[tuple[str, int]], Sequence[str]]
+"""Settings of an object that affect the playback of its keys: the action's `session_uid`, the handle of the slot,
+drivers, and the rotation modes of the object and its bones."""
+_UNWATCHED: _Settings = (0, 0, (), ())
+_last_settings: dict[int, _Settings] = {}
+"""Settings at the last check, by the object's `session_uid`."""
+
+
+def actions_with_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
+    """Return the current and former actions of objects whose settings have changed since the last check.
+
+    Blender reports such a change as an update of the object, not of its action. Only editable watched actions are
+    returned.
+    """
+    changed: set[int] = set()
+    for obj in objects:
+        before, now = _last_settings.get(obj.session_uid, _UNWATCHED), _settings_of(obj)
+        if before != now:
+            _last_settings[obj.session_uid] = now
+            changed |= {before[0], now[0]}
+    if not changed:
+        return []
+    actions = [action for action in bpy.data.actions if action.session_uid in changed]
+    return [action for action in actions if action.is_editable and is_watched(action)]
+
+
+def forget_settings() -> None:
+    """Forget the settings of all objects."""
+    _last_settings.clear()
+
+
+def _settings_of(obj: bpy.types.Object) -> _Settings:
+    animation: Any = obj.animation_data
+    action = animation.action if animation is not None else None
+    if action is None or not is_watched(action):
+        return _UNWATCHED
+    drivers = [(driver.data_path, driver.array_index) for driver in animation.drivers]
+    modes = [obj.rotation_mode, *(bone.rotation_mode for bone in (obj.pose.bones if obj.pose else ()))]
+    # Blender 4.2 has no slots.
+    return action.session_uid, getattr(animation, "action_slot_handle", 0), drivers, modes
