@@ -21,7 +21,7 @@ from ..animation.translation import iface_, rpt_
 from ..ui import preferences
 from ..ui.chosen_keys import chosen_keys
 from ..ui.operator_results import Status, finish, for_each_edited_track, keep_result_notes, refuse
-from ..ui.parameter_properties import DESCRIPTIONS, from_50, of_50
+from ..ui.option_properties import DESCRIPTIONS, from_50, of_50
 from ..ui.redraw import redraw_editors
 from ..ui.scene import defaults_of
 from ..ui.sliders.slider_drag import split_by_track

@@ -22,7 +22,7 @@ from ..ui import selection
 from ..ui.chosen_keys import chosen_keys, chosen_parameters, in_animation_editor
 from ..ui.layouts import layout_of
 from ..ui.operator_results import Status, finish, for_each_edited_track, for_each_track, for_named_track, refuse
-from ..ui.parameter_properties import Of50, parameter, slider_names
+from ..ui.option_properties import Of50, parameter, slider_names
 from ..ui.redraw import redraw_editors
 from ..ui.scene import action_frame, defaults_of
 from ..ui.sliders.shared_slider import is_mixed

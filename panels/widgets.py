@@ -15,7 +15,7 @@ import bpy
 
 from ..animation.number_text import number_text
 from ..animation.store.table.rows import PARAMETERS
-from ..ui.parameter_properties import slider_names
+from ..ui.option_properties import slider_names
 
 _CHARACTER_WIDTH = 6.4
 """Mean width of a character, in pixels at a resolution scale of 1."""

@@ -245,8 +245,7 @@ def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
     """Return the values of each parameter for all chosen keys in order, with NaN for unreadable values."""
     values_by_name, drag = dict(_parameters_before_drag(context)), shown_in(context)
     if drag is not None:
-        dragged_values = {name: values for name, (_, values) in drag.numbers.items() if name in values_by_name}
-        values_by_name |= dragged_values
+        values_by_name |= {name: values for name, values in drag.numbers.items() if name in values_by_name}
     return values_by_name
 
 

@@ -26,8 +26,7 @@ from ..interp.splines import METHODS
 from . import preferences
 from .chosen_keys import chosen_tracks
 from .operator_results import keep_result_notes
-from .option_properties import BakeOptions, ReduceOptions, property_of
-from .parameter_properties import Of50, parameter
+from .option_properties import BakeOptions, Of50, ReduceOptions, parameter, property_of
 from .sliders.key_fields import key_frame, key_parameter, key_value, key_velocity
 from .sliders.last_event import TCB_OT_last_event
 
@@ -96,10 +95,10 @@ def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str
     context = context or bpy.context
     tracks = [track for _, track in chosen_tracks(context)]
     kinds = sorted({"rotations" if track.is_rotation else "values" for track in tracks})
-    if preferences.shows_advanced(context):
-        return _methods_of(tuple(kinds), _COMPARISON_METHODS)
-    methods_in_use = frozenset(track.settings.method for track in tracks)
-    return _methods_of(tuple(kinds), methods_in_use & _COMPARISON_METHODS)
+    shown = _COMPARISON_METHODS
+    if not preferences.shows_advanced(context):
+        shown &= {track.settings.method for track in tracks}
+    return _methods_of(tuple(kinds), shown)
 
 
 @lru_cache

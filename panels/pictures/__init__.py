@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 
 from ...ui import classes_in, redraw
-from . import baked_marks, diagram_icons, overlay, path_cache, path_drag, path_panel, path_tool, preset_pictures
+from . import baked_marks, diagram_icons, overlay, path_cache, path_drag, path_panel, path_tool
 
-_CLASSES = (*classes_in((preset_pictures, path_panel, path_drag, path_tool)),)
-_PROPERTIES = (*preset_pictures.PROPERTIES, *path_panel.PROPERTIES)
+_CLASSES = (*classes_in((diagram_icons, path_panel, path_drag, path_tool)),)
+_PROPERTIES = (*diagram_icons.PROPERTIES, *path_panel.PROPERTIES)
 _MODULES = (diagram_icons, path_cache, path_tool)
 _DRAW_HANDLERS: tuple[tuple[Any, Any, str], ...] = (
     (bpy.types.SpaceView3D, overlay.draw_viewport, "POST_VIEW"),

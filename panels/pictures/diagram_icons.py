@@ -1,18 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Diagrams as icons, which Blender can draw in panels and menus, with a cache of their pictures."""
+"""Diagrams as icons, which Blender can draw in panels and menus, and the preset menu, which shows curves of presets."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import bpy
 import bpy.utils.previews
 import numpy as np
+from bpy.app.translations import contexts
+from bpy.props import EnumProperty, PointerProperty
 
 from ...animation.checks.played_at_keys import SPLINE, Sides
+from ...animation.number_text import number_text
 from ...animation.store.table.rows import PARAMETERS
+from ...animation.translation import iface_
+from ...formats import preset
+from ...operators.files import read_file
+from ...operators.preset import apply_preset, label_of, presets
+from ...ui import preferences
+from ...ui.chosen_keys import chosen_parameters, different_parameters
+from ...ui.operator_results import keep_result_notes
+from ...ui.option_properties import DESCRIPTIONS, of_50
+from ...ui.sliders.shared_slider import is_mixed
+from ...ui.sliders.slider_drag import once_a_drag
 from .diagram import render
 
 _HEIGHT = 8.0
@@ -82,6 +97,110 @@ def _theme_colors() -> tuple[tuple[float, ...], tuple[float, ...]]:
     preferences: Any = bpy.context.preferences
     field = preferences.themes[0].user_interface.wcol_text
     return (*field.text, 1.0), tuple(field.inner)
+
+
+_BUTTON_SIZE = 2.1
+"""Size of the picture in the tab, in button heights: two rows of buttons."""
+_MENU_SIZE = 4.0
+"""Size of the pictures in the preset menu, in button heights."""
+_SAME = 1e-5
+"""Tolerance for matching parameters with a preset, because parameters are float32."""
+_CURRENT = "/"
+"""Identifier of the current parameters. No file has this name."""
+_CURRENT_NUMBER = 0
+"""Number of the current parameters. Presets are numbered from 1."""
+Item = tuple[str, str, str, int, int]
+"""Enum item: identifier, label, tooltip, icon ID and number."""
+
+
+def draw_presets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw the curve of the chosen keys as a button that opens the preset menu."""
+    scene: Any = context.scene
+    layout.template_icon_view(scene.tcb_presets, "preset", show_labels=True, scale=_BUTTON_SIZE, scale_popup=_MENU_SIZE)
+
+
+class TCBPresets(bpy.types.PropertyGroup):
+    """Preset of the chosen keys."""
+
+    preset: EnumProperty(
+        name="Preset",
+        description="Apply a preset to the keys",
+        items=_items,
+        get=_get,
+        set=_set,
+        options=set(),
+    )
+
+
+PROPERTIES = ((bpy.types.Scene, "tcb_presets", PointerProperty(type=TCBPresets)),)
+"""Properties to add to Blender's types: type, name and definition."""
+
+
+def _get(_self: object) -> int:
+    return _matching_number(bpy.context)
+
+
+def _set(_self: object, number: int) -> None:
+    all_parameters = list(parameters_of_presets(bpy.context).values())
+    if 0 < number <= len(all_parameters):
+        # The panel shows the reason if keys cannot be changed.
+        keep_result_notes(apply_preset(bpy.context, all_parameters[number - 1]).notes)
+
+
+def _matching_number(context: bpy.types.Context) -> int:
+    """Return the number of the preset that the chosen keys match, or the number of the current parameters."""
+    current = _common_parameters(context)
+    for preset_number, parameters in enumerate(parameters_of_presets(context).values(), 1):
+        if all(abs(current.get(name, np.inf) - number) <= _SAME for name, number in parameters.items()):
+            return preset_number
+    return _CURRENT_NUMBER
+
+
+def _items(_self: object, context: bpy.types.Context | None) -> list[Item]:
+    """Return the presets, and the current parameters if they do not match a preset."""
+    context = context or bpy.context
+    current = _common_parameters(context)
+    items = []
+    for number, (name, parameters) in enumerate(parameters_of_presets(context).items(), 1):
+        # Parameters that the preset does not set are unchanged.
+        icon = icon_of([dict.fromkeys(PARAMETERS, 0.0) | current | parameters])
+        items.append(_item(name, label_of(name), _description(context, parameters), icon, number))
+    if _matching_number(context) == _CURRENT_NUMBER:
+        icon = icon_of(different_parameters(context))
+        items.append(_item(_CURRENT, iface_("Current"), iface_("Keep the current parameters"), icon, _CURRENT_NUMBER))
+    return items
+
+
+@lru_cache(maxsize=1024)
+def _item(*item: Any) -> Any:
+    """Return an item with cached strings, because Blender keeps no reference to strings from callbacks."""
+    return item
+
+
+def _description(context: bpy.types.Context, parameters: Mapping[str, float]) -> str:
+    nonzero = {name: number for name, number in parameters.items() if number}
+    if preferences.shows_numbers_of_50(context):
+        nonzero = {name: of_50(name, number) for name, number in nonzero.items()}
+    labels = {name: iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in nonzero}
+    return ", ".join(f"{labels[name]} {number_text(number, 3)}" for name, number in nonzero.items())
+
+
+def _common_parameters(context: bpy.types.Context) -> dict[str, float]:
+    numbers_by_name = chosen_parameters(context)
+    return {
+        name: float(numbers[0]) for name, numbers in numbers_by_name.items() if len(numbers) and not is_mixed(numbers)
+    }
+
+
+@once_a_drag
+def parameters_of_presets(_context: bpy.types.Context) -> dict[str, dict[str, float]]:
+    """Return the parameters of all presets by name."""
+    parameters_by_name = {}
+    for name, file in presets().items():
+        # A file that is not a preset is skipped.
+        with suppress(OSError, preset.PresetError):
+            parameters_by_name[name] = preset.read(read_file(file), PARAMETERS)
+    return parameters_by_name
 
 
 def register() -> None:

@@ -329,7 +329,7 @@ def own_presets():
 @pytest.fixture
 def choices(tcb_animation):
     """Return the available presets by identifier: name, description, icon and number."""
-    pictures = tcb_animation.panels.pictures.preset_pictures
+    pictures = tcb_animation.panels.pictures.diagram_icons
     return lambda: {item[0]: item[1:] for item in pictures._items(None, bpy.context)}
 
 
@@ -355,7 +355,7 @@ def test_the_row_of_presets_has_those_that_the_user_made_and_none_that_is_damage
 ):
     own_presets("Mine", tension=0.75, bias=-0.5)
     own_presets("Damaged", tension="open")
-    given = tcb_animation.panels.pictures.preset_pictures.parameters_of_presets(bpy.context)
+    given = tcb_animation.panels.pictures.diagram_icons.parameters_of_presets(bpy.context)
     assert given["Mine"] == {"tension": 0.75, "bias": -0.5}
     assert "Damaged" not in given
     assert len(given) == 9
@@ -380,7 +380,7 @@ def test_what_a_preset_does_not_set_is_as_the_keys_have_it(
     animation.enable(rig, keep_look=False)
     own_presets("Mine", tension=0.75)
     drawn = []
-    monkeypatch.setattr(tcb_animation.panels.pictures.preset_pictures, "icon_of", lambda keys: drawn.append(keys) or 0)
+    monkeypatch.setattr(tcb_animation.panels.pictures.diagram_icons, "icon_of", lambda keys: drawn.append(keys) or 0)
     scene.tcb.bias = -0.5
     choices()
     eases = {"ease_to": 0.0, "ease_from": 0.0}

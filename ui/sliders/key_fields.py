@@ -33,7 +33,7 @@ from ...animation.store.table.rows import velocity_of
 from .. import redraw
 from ..chosen_keys import chosen_keys, chosen_parameters, chosen_velocities, column_of, in_animation_editor
 from ..operator_results import keep_result_notes
-from ..parameter_properties import DECIMALS, parameter
+from ..option_properties import DECIMALS, parameter
 from ..scene import go_to, playhead
 from .last_event import last_event
 from .shared_slider import SharedSlider

@@ -116,8 +116,8 @@ class SliderDrag:
         self._identity = identity_of(chosen)
         self.cached_results: dict[object, Any] = {}
         """Results that the drag does not change, by function."""
-        self.numbers: dict[str, tuple[Sequence[TrackKeys], Numbers]] = {}
-        """Keys and dragged values by the name of the slider."""
+        self.numbers: dict[str, Numbers] = {}
+        """Dragged values by the name of the slider."""
         self._area = _area_of(context)
         self._window = context.window.as_pointer() if context.window is not None else 0
         self._starts: dict[str, _Start] = {}
@@ -147,7 +147,7 @@ class SliderDrag:
         """Return the dragged values with this name for the keys of a track."""
         if name not in self.numbers:
             return None
-        numbers_by_track = split_by_track(*self.numbers[name])
+        numbers_by_track = split_by_track(self._starts[name].keys, self.numbers[name])
         return next((numbers for dragged, numbers in numbers_by_track if _track_of(dragged) == _track_of(keys)), None)
 
     def begin(self, name: str, slider: SharedSlider, keys: Sequence[TrackKeys], numbers: Numbers) -> None:
@@ -162,12 +162,12 @@ class SliderDrag:
         is_drag = name in self.numbers or event.presses or event.takes_back
         is_reset = is_drag and abs(value - start.displayed) <= _SAME
         after = start.numbers if is_reset else start.slider.changed(start.numbers, start.displayed, value, relative)
-        self.numbers[name] = start.keys, after
+        self.numbers[name] = after
         if isinstance(self.drag, ParameterDrag) and not (is_drag and self._is_at_start()):
             if self._begin(self.drag) and relative:
                 start = self._starts[name]
                 after = start.slider.changed(start.numbers, start.displayed, value, relative)
-            self.numbers[name] = start.keys, after
+            self.numbers[name] = after
         is_held = self.drag.is_shown and not event.releases and (event.is_modifier or event.takes_back)
         if is_drag and self._is_at_start():
             self._take_back()
@@ -193,12 +193,12 @@ class SliderDrag:
         for name, start in self._starts.items():
             if name in fitted:
                 self._starts[name] = start._replace(numbers=fitted[name])
-                self.numbers[name] = start.keys, fitted[name]
+                self.numbers[name] = fitted[name]
         return True
 
     def _is_at_start(self) -> bool:
         """Return whether all sliders have been reset, and the values are therefore the arrays of the start."""
-        return all(self.numbers[name][1] is start.numbers for name, start in self._starts.items())
+        return all(self.numbers[name] is start.numbers for name, start in self._starts.items())
 
     def finish(self) -> None:
         """End the drag at its last step."""
@@ -228,8 +228,8 @@ class SliderDrag:
         """Return the dragged values of each track, with NaN for keys without values."""
         given: list[dict[str, Numbers]] = [{} for _ in self.chosen]
         indices = {_track_of(keys): index for index, keys in enumerate(self.chosen)}
-        for name, (dragged, numbers) in self.numbers.items():
-            for keys, numbers_of_track in split_by_track(dragged, numbers):
+        for name, numbers in self.numbers.items():
+            for keys, numbers_of_track in split_by_track(self._starts[name].keys, numbers):
                 index = indices[_track_of(keys)]
                 numbers_or_nan = np.full(len(self.chosen[index]), np.nan)
                 numbers_or_nan[is_among(self.chosen[index].frames, keys.frames)] = numbers_of_track
