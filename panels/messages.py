@@ -84,12 +84,7 @@ class Message(NamedTuple):
     short: str = ""
     """Text without the object and track names, for the shortened row. If empty, the full text is used."""
     button: Button = ""
-    is_refusal: bool = False
-
-    @property
-    def icon(self) -> Any:
-        """Return the identifier of the icon."""
-        return "ERROR" if self.is_refusal else "INFO"
+    icon: Any = "INFO"
 
 
 @redraw.once
@@ -110,7 +105,7 @@ def _refusals(context: bpy.types.Context) -> Iterator[Message]:
     if edited_count:
         one, more = n_("{:,} track was edited outside TCB. "), n_("{:,} tracks were edited outside TCB. ")
         text = counted(edited_count, one, more) + iface_("To keep the edits, use Finish > Apply")
-        yield Message(text, button="DISCARD", is_refusal=True)
+        yield Message(text, button="DISCARD", icon="ERROR")
 
 
 def _messages_about_rotations(context: bpy.types.Context) -> Iterator[Message]:

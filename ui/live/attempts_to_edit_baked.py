@@ -9,7 +9,7 @@ to edit keys. After an edit to an object, its pose is compared with its baked cu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -74,8 +74,22 @@ def is_pending() -> bool:
 def explain_attempts() -> None:
     """Find and explain poses since the last check that baked curves will replace."""
     _events.objects_changed = False
-    if any(map(has_baked_tracks, bpy.data.actions)):
-        _explain_poses()
+    if not any(map(has_baked_tracks, bpy.data.actions)):
+        return
+    pose: set[tuple[int, str, int, float]] = set()
+    names = []
+    context: Any = bpy.context
+    for window in context.window_manager.windows:
+        with context.temp_override(window=window):
+            for selected in baked_selection(context):
+                differences = _differences_from_bake(context.scene, selected)
+                pose |= {(selected.datablock.session_uid, *difference) for difference in differences}
+                paths = [path for path, _, _ in differences]
+                posed = [start for start in selected.starts if any(path.startswith(start) for path in paths)]
+                names += [_name(selected.datablock, start) for start in posed]
+    before, _events.pose = _events.pose, frozenset(pose)
+    if _events.pose != before:
+        _explain("POSED_WHILE_BAKED", names)
 
 
 def explain_keying(context: bpy.types.Context) -> None:
@@ -139,21 +153,6 @@ _SAME_POSE = 1e-6
 """Maximum difference between a property and its curve, relative to values above 1."""
 
 
-def _explain_poses() -> None:
-    """For each new pose that differs from baked curves, explain that it will not last."""
-    pose: set[tuple[int, str, int, float]] = set()
-    names = []
-    for context in _window_contexts():
-        for selected in baked_selection(context):
-            differences = _differences_from_bake(context.scene, selected)
-            pose |= {(selected.datablock.session_uid, *difference) for difference in differences}
-            posed = [start for start in selected.starts if any(path.startswith(start) for path, _, _ in differences)]
-            names += [_name(selected.datablock, start) for start in posed]
-    before, _events.pose = _events.pose, frozenset(pose)
-    if _events.pose != before:
-        _explain("POSED_WHILE_BAKED", names)
-
-
 def _differences_from_bake(scene: Any, selected: BakedSelection) -> list[tuple[str, int, float]]:
     """Return the paths, components and values of a pose that differ from the baked curves at the current frame."""
     datablock, channels, baked = selected.datablock, selected.channels, selected.table.baked
@@ -179,10 +178,3 @@ def _differences_from_bake(scene: Any, selected: BakedSelection) -> list[tuple[s
         if abs(value - fcurve.evaluate(frame)) > _SAME_POSE * max(1.0, abs(value)):
             differences.append((path, fcurve.array_index, value))
     return differences
-
-
-def _window_contexts() -> Iterator[Any]:
-    context: Any = bpy.context
-    for window in context.window_manager.windows:
-        with context.temp_override(window=window):
-            yield context
