@@ -112,8 +112,8 @@ def test_the_menu_its_presets_and_dragging_in_the_dope_sheet(window):
 def test_one_redraw_of_the_tab_looks_at_the_tracks_once(window):
     looks = window.run("""
 import bl_ext.user_default.tcb_animation.ui.sidebar_tracks as sidebar_tracks
-looks, tracks_of = [], sidebar_tracks._tracks_of
-sidebar_tracks._tracks_of = lambda *arguments: looks.append(arguments) or tracks_of(*arguments)
+looks, tracks_shown = [], sidebar_tracks.tracks_shown
+sidebar_tracks.tracks_shown = lambda *arguments: looks.append(arguments) or tracks_shown(*arguments)
 def steps():
     area('VIEW_3D').tag_redraw()
     yield from drawn()
@@ -121,7 +121,7 @@ def steps():
     sliders = bpy.context.scene.tcb
     bpy.ops.tcb.key_set(track='location', frame=20, tension=0.5)
     now = sliders.tension
-    sidebar_tracks._tracks_of = tracks_of
+    sidebar_tracks.tracks_shown = tracks_shown
     return redrawn, now
 """)
     assert looks == (1, 0.5)
