@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from .keys import Float64Array
 BLOCK = 8192
 # Looking up samples among the keys of one track takes as long as looking up this number of keys among the samples.
 _KEYS_PER_TRACK = 200
-
-_Segment = TypeVar("_Segment", IndexArray, int)
-_Parameter = TypeVar("_Parameter", Float64Array, float)
 
 
 class Curve(Protocol):
@@ -159,9 +156,9 @@ class Prepared:
 
 
 def _per_frame(
-    evaluate: Callable[[_Segment, _Parameter, int], Float64Array],
-    segment: _Segment,
-    u: _Parameter,
+    evaluate: Callable[[Any, Any, int], Float64Array],
+    segment: IndexArray | int,
+    u: Float64Array | float,
     rates: Sequence[Float64Array | float],
     nu: int,
 ) -> Float64Array:

@@ -16,7 +16,7 @@ from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 from . import sphere
 from .quaternions import angle_between, conjugate, from_rotation_vector, multiply, shorter, to_axis_angle, unit_vectors
-from .turns import NO_TURN, Convention, nearest_turns, turn_sign, turns_to_rotations
+from .turns import Convention, nearest_turns, turn_sign, turns_to_rotations
 
 if TYPE_CHECKING:
     from typing import Self
@@ -146,7 +146,7 @@ class TurnedSpline(OrientationSpline):
         # Neighboring keys given as turns may be antipodal, which the constructor would reject with the path as keyed.
         spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
         if spline.path == "AS_KEYED":
-            spline._keep_turns(signed_angles[1:, np.newaxis] * _filled_axes(signed_angles, unit_axes)[1:])
+            spline._keep_turns(signed_angles[1:, np.newaxis] * unit_axes[1:])
         return spline
 
     @classmethod
@@ -295,15 +295,3 @@ def _checked_axes(axes: npt.ArrayLike, turns: Keys) -> Float64Array:
     if has_no_axis.any():
         raise turns.error(n_("the turn has a zero axis"), int(np.argmax(has_no_axis)))
     return unit_axes
-
-
-def _filled_axes(angles: Float64Array, axes: Float64Array) -> Float64Array:
-    """Return the axes. A zero turn gets the axis of the previous turn, or else of the next turn.
-
-    A zero turn has no axis, but the tangents of adjacent full turns need one.
-    """
-    turning_keys = np.flatnonzero(np.abs(angles[1:]) > NO_TURN) + 1
-    if not len(turning_keys):
-        return axes
-    previous = np.searchsorted(turning_keys, np.arange(1, len(angles)), side="right") - 1
-    return np.concatenate((axes[:1], axes[turning_keys[np.maximum(previous, 0)]]))

@@ -33,7 +33,7 @@ Convention = Literal["BLENDER", "3DS"]
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 # Turns below this angle determine no axis, because the rounding error is 1e-16 / 1e-10, a millionth of a radian.
-NO_TURN = 1e-10
+_NO_TURN = 1e-10
 # The length of steps in which a path between keys is followed to count its turns. For one axis, any step below half a
 # turn would suffice.
 _STEP = np.pi / 8.0
@@ -353,7 +353,7 @@ def nearest_turns(
     turn_axes = _one_per_angle(turn_angles, checked_numbers("axes", axes, 3))
     vector_axes, vector_angles = unit_vectors(vectors)
     remainders = wrapped(turn_angles)
-    has_no_axis = (np.abs(remainders) < NO_TURN) & (vector_angles > np.pi)
+    has_no_axis = (np.abs(remainders) < _NO_TURN) & (vector_angles > np.pi)
     turn_axes = np.where(has_no_axis[..., np.newaxis], vector_axes, turn_axes)
     remainders = np.where(has_no_axis, 0.0, remainders)
     projections = np.einsum("...i,...i->...", vectors, turn_axes)
