@@ -142,21 +142,19 @@ class ArcLength:
         rounding = _ANGLE_ROUNDING if self._has_rotations() else 0.0
         if total <= rounding * len(starts):
             return starts, np.zeros_like(series)
-        rounding_per_frame = rounding / (ends - starts)
-        error_per_frame = LENGTH_TOLERANCE * total / (self.last - self.first)
+        allowed = np.maximum(LENGTH_TOLERANCE * total * (ends - starts) / (self.last - self.first), rounding)
         finished_starts, finished_series = [], []
         for halving in range(_MAX_HALVINGS):
             middles = (starts + ends) / 2.0
             left, right = self._length_series(starts, middles), self._length_series(middles, ends)
-            allowed = np.maximum(np.maximum(error_per_frame, rounding_per_frame) * (ends - starts), _ROUNDING * total)
-            is_finished = (_half_differences(series, left, right) <= allowed) | (halving == _MAX_HALVINGS - 1)
+            is_finished = _half_differences(series, left, right) <= np.maximum(allowed, _ROUNDING * total)
+            is_finished |= halving == _MAX_HALVINGS - 1
             # The halves are more accurate than the panel, and already computed.
             finished_starts += [starts[is_finished], middles[is_finished]]
             finished_series += [left[:, is_finished], right[:, is_finished]]
             rest = ~is_finished
             starts, ends = np.concatenate((starts[rest], middles[rest])), np.concatenate((middles[rest], ends[rest]))
-            series = np.concatenate((left[:, rest], right[:, rest]), axis=1)
-            rounding_per_frame = np.tile(rounding_per_frame[rest], 2)
+            series, allowed = np.concatenate((left[:, rest], right[:, rest]), axis=1), np.tile(allowed[rest] / 2.0, 2)
             if not len(starts):
                 break
         return np.concatenate(finished_starts), np.concatenate(finished_series, axis=1)
