@@ -58,16 +58,22 @@ def bend(turn: Float64Array, rate: Float64Array, other_rate: Float64Array) -> Fl
     return along + _jacobian(angle)[1] * cross(rate, across)
 
 
-def motion_after_turn(turn: Sequence[Float64Array], motion: Sequence[Float64Array]) -> list[Float64Array]:
-    """Return the angular velocity of ``exp(t / 2) q`` or, if q has one, also the angular acceleration.
+def motion_of_product(
+    p: Float64Array, motion_of_p: Sequence[Float64Array], motion_of_q: Sequence[Float64Array]
+) -> list[Float64Array]:
+    """Return the angular velocity of the quaternions p q, and their acceleration if the motions contain it."""
+    velocity = motion_of_p[0] + rotated(p, motion_of_q[0])
+    if len(motion_of_q) == 1:
+        return [velocity]
+    return [velocity, motion_of_p[1] + rotated(p, motion_of_q[1]) + cross(motion_of_p[0], velocity)]
 
-    `turn` contains t and its derivatives, and `motion` the angular velocity of q and possibly its acceleration.
-    """
-    velocity, carried = velocity_of_exp(turn[0], turn[1]), turned(turn[0], motion[0])
-    if len(motion) == 1:
-        return [velocity + carried]
-    acceleration = acceleration_of_exp(*turn) + turned(turn[0], motion[1])
-    return [velocity + carried, acceleration + cross(velocity, carried)]
+
+def motion_after_turn(turn: Sequence[Float64Array], motion: Sequence[Float64Array]) -> list[Float64Array]:
+    """Return the motion of ``exp(t / 2) q`` from t with its derivatives, and the motion of q."""
+    motion_of_turn = [velocity_of_exp(turn[0], turn[1])]
+    if len(motion) == 2:
+        motion_of_turn.append(acceleration_of_exp(*turn))
+    return motion_of_product(sphere.exp(turn[0] / 2.0), motion_of_turn, motion)
 
 
 def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:

@@ -19,7 +19,7 @@ from ..keys import Float64Array
 from ..prepared import Curve
 from . import sphere
 from .euler import Order, axes_of, euler_halves, follow_axis_angle, follow_euler, from_euler, other_euler
-from .exponential import acceleration_of_exp, cross, motion_after_turn, velocity_of_exp
+from .exponential import acceleration_of_exp, cross, motion_of_product, velocity_of_exp
 from .quaternions import UNKNOWN
 
 # The smallest sine by which rates are divided. Key angles are float32, with a sine error of 4e-8 at a right angle.
@@ -59,20 +59,19 @@ class Quaternion:
         """
         return channels
 
-    def angular_motion(
-        self, channels: Float64Array, rates: Float64Array, changes: Float64Array
-    ) -> tuple[Float64Array, Float64Array]:
-        """Return angular velocities and accelerations (3, n) in the parent's frame.
+    def angular_motion(self, channels: Float64Array, *derivatives: Float64Array) -> list[Float64Array]:
+        """Return angular velocities or, with two derivatives of the channels, also accelerations (3, n).
 
-        The channel values (c, n) are given with their first and second derivatives. Source: docs/formulas,
-        "Angular velocity and acceleration" and "Left Jacobian".
+        The channels and their derivatives have the shape (c, n). Results are in the parent's frame. Source:
+        docs/formulas, "Angular velocity and acceleration" and "Left Jacobian".
         """
         square = sphere.dot(channels, channels)
         inverse = sphere.conjugate(channels) / np.where(square > 0.0, square, np.inf)
         # From q' = w q / 2. The length of q changes only the scalar part.
-        half_velocity = sphere.product(rates, inverse)
-        half_acceleration = sphere.product(changes, inverse) - sphere.product(half_velocity, half_velocity)
-        return 2.0 * half_velocity[1:], 2.0 * half_acceleration[1:]
+        half_motion = [sphere.product(derivative, inverse) for derivative in derivatives]
+        if len(derivatives) == 2:
+            half_motion[1] -= sphere.product(half_motion[0], half_motion[0])
+        return [2.0 * half[1:] for half in half_motion]
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return factors and terms (c, n) of the equivalence map that brings `channels` closest to `target`.
@@ -135,15 +134,13 @@ class Euler:
     def orientation(self, channels: Float64Array) -> Float64Array:
         return np.moveaxis(from_euler(np.moveaxis(channels, 0, -1), self.order), -1, 0)
 
-    def angular_motion(
-        self, channels: Float64Array, rates: Float64Array, changes: Float64Array
-    ) -> tuple[Float64Array, Float64Array]:
-        motion = [np.zeros_like(channels), np.zeros_like(channels)]
+    def angular_motion(self, channels: Float64Array, *derivatives: Float64Array) -> list[Float64Array]:
+        motion = [np.zeros_like(derivative) for derivative in derivatives]
         for axis in (self._i, self._j, self._k):
-            turn = np.zeros((3, *channels.shape))
-            turn[:, axis] = channels[axis], rates[axis], changes[axis]
-            motion = motion_after_turn([*turn], motion)
-        return motion[0], motion[1]
+            unit = np.eye(3)[:, [axis]]
+            turn = sphere.exp(unit * channels[axis] / 2.0)
+            motion = motion_of_product(turn, [unit * derivative[axis] for derivative in derivatives], motion)
+        return motion
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         other = other_euler(channels, self._j)
@@ -204,14 +201,22 @@ class AxisAngle:
         # Blender does not rotate about an axis of length 0.
         return np.concatenate([np.where(length > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
-    def angular_motion(
-        self, channels: Float64Array, rates: Float64Array, changes: Float64Array
-    ) -> tuple[Float64Array, Float64Array]:
-        axis, axis_rate, axis_change = _unit_with_derivatives(channels[1:], rates[1:], changes[1:])
-        angle, angle_rate, angle_change = channels[0], rates[0], changes[0]
-        turn, rate = angle * axis, angle_rate * axis + angle * axis_rate
-        change = angle_change * axis + 2.0 * angle_rate * axis_rate + angle * axis_change
-        return velocity_of_exp(turn, rate), acceleration_of_exp(turn, rate, change)
+    def angular_motion(self, channels: Float64Array, *derivatives: Float64Array) -> list[Float64Array]:
+        angle, axis = channels[0], channels[1:]
+        length = sphere.length(axis)
+        divisor = np.where(length > 0.0, length, np.inf)
+        unit, angle_rate, axis_rate = axis / divisor, derivatives[0][0], derivatives[0][1:] / divisor
+        # The part along the axis changes its length, and the rest rotates it.
+        along = sphere.dot(unit, axis_rate)
+        unit_rate = axis_rate - unit * along
+        turn, rate = unit * angle, unit * angle_rate + unit_rate * angle
+        if len(derivatives) == 1:
+            return [velocity_of_exp(turn, rate)]
+        angle_change, axis_change = derivatives[1][0], derivatives[1][1:] / divisor
+        unit_change = axis_change - 2.0 * along * unit_rate
+        unit_change -= unit * (sphere.dot(unit, axis_change) + sphere.dot(unit_rate, axis_rate))
+        change = unit * angle_change + 2.0 * unit_rate * angle_rate + unit_change * angle
+        return [velocity_of_exp(turn, rate), acceleration_of_exp(turn, rate, change)]
 
     def map_to_nearest(self, channels: Float64Array, target: Float64Array) -> tuple[Float64Array, Float64Array]:
         factors = np.ones_like(channels)
@@ -235,21 +240,6 @@ class AxisAngle:
 def _full_turns(angles: Float64Array) -> Float64Array:
     """Return the multiples of a full turn that are closest to angles."""
     return 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))
-
-
-def _unit_with_derivatives(
-    vector: Float64Array, rate: Float64Array, change: Float64Array
-) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return unit vectors (3, n), or 0 for vectors of length 0, and the derivatives of their direction."""
-    length = sphere.length(vector)
-    divisor = np.where(length > 0.0, length, np.inf)
-    unit, scaled_rate, scaled_change = vector / divisor, rate / divisor, change / divisor
-    # The part along the vector changes its length, and the rest rotates it.
-    along = sphere.dot(unit, scaled_rate)
-    unit_rate = scaled_rate - unit * along
-    unit_change = scaled_change - 2.0 * along * unit_rate
-    unit_change -= unit * (sphere.dot(unit, scaled_change) + sphere.dot(unit_rate, scaled_rate))
-    return unit, unit_rate, unit_change
 
 
 RotationRepresentation = Quaternion | Euler | AxisAngle
@@ -276,8 +266,8 @@ class RotationCurve:
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         channels = self.channels.evaluate(segment, u, 0)
         if nu:
-            rates, changes = self.channels.evaluate(segment, u, 1), self.channels.evaluate(segment, u, 2)
-            return self._representation.angular_motion(channels, rates, changes)[nu - 1]
+            derivatives = [self.channels.evaluate(segment, u, order) for order in range(1, nu + 1)]
+            return self._representation.angular_motion(channels, *derivatives)[-1]
         q = self._representation.orientation(channels)
         length = sphere.length(q)
         # Blender plays a half turn about x for a quaternion of length 0.

@@ -86,23 +86,24 @@ class Squad(SphereCurve):
 class Blend(SphereCurve):
     """Segments blended from the arc between their keys and the arcs that leave and arrive at the keys.
 
-    The points are the keys at both ends. `leaving` and `arriving` are the angular velocities (3, K) with respect to u
-    at the keys. `weight` (2, K) is the weight of the curve with the correct arrival velocity, as a + b u.
+    The points are the keys at both ends. `velocities` (3, 2, K) are the angular velocities with respect to u at both
+    keys. `weight` (2, K) is the weight of the curve with the correct arrival velocity, as a + b u.
     """
 
-    def __init__(
-        self, points: Float64Array, leaving: Float64Array, arriving: Float64Array, weight: Float64Array
-    ) -> None:
+    def __init__(self, points: Float64Array, velocities: Float64Array, weight: Float64Array) -> None:
         super().__init__(points)
-        self._leaving, self._arriving, self._weight = leaving, arriving, weight
+        self._velocities, self._weight = velocities, weight
 
     def _motion(self, points: Motion, u: Motion, segment: IndexArray, slerp: Slerp) -> list[Float64Array]:
-        start, end = [rows[:, 0] for rows in points], [rows[:, 1] for rows in points]
-        between = slerp(start, end, u)
-        leaves = slerp(_rotating(start, self._leaving[:, segment], u[0]), between, u)
-        arrives = slerp(between, _rotating(end, self._arriving[:, segment], u[0] - 1.0), u)
+        between = slerp([rows[:, 0] for rows in points], [rows[:, 1] for rows in points], u)
+        moving = _rotating(points, self._velocities[..., segment], np.stack([u[0], u[0] - 1.0]))
+        # The curve that leaves the first key, and the curve that arrives at the second key.
+        starts = [np.stack([rows[:, 0], row], axis=1) for rows, row in zip(moving, between, strict=True)]
+        ends = [np.stack([row, rows[:, 1]], axis=1) for rows, row in zip(moving, between, strict=True)]
+        curves = slerp(starts, ends, u)
         constant, slope = self._weight[:, segment]
-        return slerp(leaves, arrives, [constant + slope * u[0], slope, np.zeros_like(slope)])
+        weight = [constant + slope * u[0], slope, np.zeros_like(slope)]
+        return slerp([rows[:, 0] for rows in curves], [rows[:, 1] for rows in curves], weight)
 
 
 def _rotating(point: Motion, velocity: Float64Array, u: Float64Array) -> list[Float64Array]:

@@ -23,7 +23,7 @@ from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import Path, TurnedSpline
-from ..rotations.exponential import motion_after_turn, rate_of_velocity, rotated, turned, velocity_of_exp
+from ..rotations.exponential import motion_of_product, rate_of_velocity, rotated, turned, velocity_of_exp
 from ..rotations.rotation_vectors import SolvedSpline, turns_between_keys
 from ..tridiagonal import factorized, largest_in_tracks, matrices, times, unsolved_error
 from .cubic import NaturalVectorSpline
@@ -163,25 +163,25 @@ class _CumulativeTurns:
 
     def __init__(self, tracks: KeyBatch, control: Float64Array, onward: Float64Array, weights: _BasisWeights) -> None:
         self._control, self._weights = control, weights
-        self._turns = [onward[:, _segments_away(tracks, offset)] for offset in (-1, 0, 1)]
+        # The three turns of each segment, shape (3 turns, 3 components, K).
+        self._turns = np.stack([onward[:, _segments_away(tracks, offset)] for offset in (-1, 0, 1)])
         first, last = tracks.first[tracks.looped], tracks.last[tracks.looped]
-        self._turns[0][:, last], self._turns[1][:, last] = onward[:, last - 1], onward[:, first]
-        held_segments = tracks.last[~tracks.looped]
-        for turn in self._turns:
-            turn[:, held_segments] = 0.0
+        self._turns[0, :, last], self._turns[1, :, last] = onward[:, last - 1].T, onward[:, first].T
+        self._turns[..., tracks.last[~tracks.looped]] = 0.0
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        turns = [turn.take(segment, axis=1) for turn in self._turns]
-        control = self._control.take(segment, axis=1)
-        weights = [self._weights.at(segment, u, order) for order in range(nu + 1)]
+        turns, control = self._turns.take(segment, axis=2), self._control.take(segment, axis=1)
+        weights, *rates = [self._weights.at(segment, u, order) for order in range(nu + 1)]
+        steps = [sphere.exp(turn * (0.5 * weight)) for turn, weight in zip(turns, weights, strict=True)]
         if nu == 0:
             values = control
-            for turn, weight in zip(turns, weights[0], strict=True):
-                values = sphere.product(values, sphere.exp(turn * (0.5 * weight)))
+            for step in steps:
+                values = sphere.product(values, step)
             return values
-        motion = [np.zeros_like(turns[0]) for _ in range(nu)]
-        for turn, *weight_and_rates in [*zip(turns, *weights, strict=True)][::-1]:
-            motion = motion_after_turn([turn * weight for weight in weight_and_rates], motion)
+        motion = [np.zeros_like(turns[0]) for _ in rates]
+        # The rate of each turn is along its own axis, which the turn does not change.
+        for turn, step, *rates_of_turn in [*zip(turns, steps, *rates, strict=True)][::-1]:
+            motion = motion_of_product(step, [turn * rate for rate in rates_of_turn], motion)
         return rotated(control, motion[-1])
 
 

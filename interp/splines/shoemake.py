@@ -88,7 +88,8 @@ class BlendSpline(OrientationSpline):
         weight[1] = 1.0
         weight[:, first] = [[1.0], [0.0]]
         weight[:, last - 1] = 0.0
-        return Blend(np.stack([q, q[:, tracks.segment_end]], axis=1), leaving, arriving, weight)
+        points = np.stack([q, q[:, tracks.segment_end]], axis=1)
+        return Blend(points, np.stack([leaving, arriving], axis=1), weight)
 
 
 def _key_velocities(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:
