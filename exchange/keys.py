@@ -75,7 +75,7 @@ def still(value: npt.ArrayLike) -> Keys:
 def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys | None:
     """Return the keys of a track of values, as in the file, or None if no key is usable."""
     values = _in_float64(track.values)
-    order, frames = _usable_keys(track, _finite_rows(values), conversion, add_note)
+    order, frames = _usable_keys(track, np.asarray(np.isfinite(values).all(axis=1)), conversion, add_note)
     return _keys(track, order, frames, values[order], add_note) if len(order) else None
 
 
@@ -85,7 +85,7 @@ def turn_keys(track: Track, space: NodeSpace, shorter: bool, add_note: AddNote) 
     If `shorter`, turns of more than 180 degrees take the shortest path instead.
     """
     values = _in_float64(track.values)
-    is_finite = _finite_rows(values)
+    is_finite = np.asarray(np.isfinite(values).all(axis=1))
     order, frames = _usable_keys(track, is_finite, space.conversion, add_note)
     if not len(order):
         return None
@@ -149,10 +149,6 @@ def _with_small_turns(angles: Float64Array, add_note: AddNote) -> Float64Array:
 def _in_float64(numbers: npt.NDArray[np.float32]) -> Float64Array:
     """Convert numbers to float64. Signaling NaN, which cause NumPy warnings, are first replaced with quiet NaN."""
     return np.where(np.isnan(numbers), np.float32(np.nan), numbers).astype(np.float64)
-
-
-def _finite_rows(values: Float64Array) -> BoolArray:
-    return np.asarray(np.isfinite(values).all(axis=1))
 
 
 def _usable_keys(

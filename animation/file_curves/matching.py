@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ...formats.motion import MotionFile, Node, NodeMotion, Take, Track
 from ...interp import rotations
@@ -93,7 +92,10 @@ def _match_origin(
     poses_in_blender = {**poses_in_file, "rotation": prior[np.newaxis]}
     unkeyed = 0
     for name, track in tracks.items():
-        times, is_keyed = _keyed_times(track, item.path(PROPERTIES[name]), clock, fcurves)
+        # All components have keys in the file at these times.
+        times, path = track.shared_times, item.path(PROPERTIES[name])
+        keyed = [read_coordinates(fcurve)[::2] for (key_path, _), fcurve in fcurves.items() if key_path == path]
+        is_keyed = is_among(clock.frames(times).astype(np.float32), union(keyed), _SAME_KEY)
         unkeyed += int(np.count_nonzero(~is_keyed))
         times = times[is_keyed] if is_keyed.any() else times
         times = times[:: max(1, len(times) // _MOST_POSES)]
@@ -102,13 +104,6 @@ def _match_origin(
     file, blender = Poses(**poses_in_file), Poses(**poses_in_blender)
     conversion = find_conversion(file, blender, prior)
     return Match(item, node, motion, prior, conversion, _misfit(item, tracks, conversion, file, blender), unkeyed)
-
-
-def _keyed_times(track: Track, path: str, clock: Clock, fcurves: FCurves) -> tuple[Float64Array, npt.NDArray[np.bool_]]:
-    """Return the times at which all components have keys in the file, and a mask of times with F-curve keys."""
-    times = track.shared_times
-    keyed = [read_coordinates(fcurve)[::2] for (key_path, _), fcurve in fcurves.items() if key_path == path]
-    return times, is_among(clock.frames(times).astype(np.float32), union(keyed), _SAME_KEY)
 
 
 def _misfit(

@@ -69,7 +69,7 @@ class RunsAndGaps:
         """
         run_pieces = [self._run_piece(run) for run in range(len(self.runs))]
         gap_pieces = [self._gap_piece(gap) for gap in range(len(self.gap_frames))]
-        sampled_runs = self._inaccurate_runs(self._file_keys(run_pieces, gap_pieces), run_pieces)
+        sampled_runs = self._inaccurate_runs(self._file_keys(run_pieces, gap_pieces))
         for run in sampled_runs:
             run_pieces[run] = self._sampled_piece(run)
         added_keys = [len(piece) for piece in gap_pieces if len(piece)]
@@ -150,12 +150,14 @@ class RunsAndGaps:
         parameters[CONTINUITY] = -1.0 if is_constant else 0.0
         return _Piece(frames, values, parameters)
 
-    def _inaccurate_runs(self, keys: Keys, run_pieces: Sequence[_Piece]) -> list[int]:
+    def _run_frames(self, number: int) -> Float64Array:
+        """Return the whole file frames of a run, as scene frames within its ends."""
+        first, last = self.runs[number].spline.keys.frames[[0, -1]]
+        return np.clip(self._whole_frames(first, last), first, last)
+
+    def _inaccurate_runs(self, keys: Keys) -> list[int]:
         """Return the runs whose keys deviate by more than the tolerances of a bake."""
-        frames = []
-        for piece in run_pieces:
-            first, last = piece.frames[0], piece.frames[-1]
-            frames.append(np.clip(self._whole_frames(first, last), first, last))
+        frames = [self._run_frames(run) for run in range(len(self.runs))]
         (file_values,) = evaluate_many([self._file_spline(keys)], np.concatenate(frames))
         run_values = np.concatenate(evaluate_many([run.spline for run in self.runs], frames))
         errors_of_runs = _split(self._distances(file_values, run_values), frames)
@@ -170,12 +172,10 @@ class RunsAndGaps:
 
     def _sampled_piece(self, number: int) -> _Piece:
         """Return a run as samples at whole frames, smooth except for corners at its ends."""
-        run = self.runs[number]
-        first, last = run.frames[[0, -1]].astype(np.float64)
-        frames = np.clip(self._whole_frames(first, last), first, last)
+        frames = self._run_frames(number)
         parameters = np.zeros((5, len(frames)))
         parameters[CONTINUITY, [0, -1]] = -1.0
-        return _Piece(frames, evaluate_many([run.spline], frames)[0], parameters)
+        return _Piece(frames, evaluate_many([self.runs[number].spline], frames)[0], parameters)
 
     def _file_keys(self, run_pieces: Sequence[_Piece], gap_pieces: Sequence[_Piece]) -> Keys:
         """Return the keys of the runs and gaps in order."""

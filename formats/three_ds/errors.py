@@ -19,7 +19,7 @@ class ThreeDSError(FileError):
     """
 
     def __init__(self, reason: Text, offset: int | None = None) -> None:
-        super().__init__(reason if offset is None else _with_offset(offset, reason))
+        super().__init__(reason if offset is None else n_("byte {:d}: {:s}", offset, reason))
         self.offset = offset
 
 
@@ -47,11 +47,7 @@ class ReadWarning:
     @property
     def located(self) -> Text:
         """Return the whole warning, with its position."""
-        return _with_offset(self.offset, self.message)
+        return n_("byte {:d}: {:s}", self.offset, self.message)
 
     def __str__(self) -> str:
         return self.located
-
-
-def _with_offset(offset: int, message: str) -> Text:
-    return n_("byte {:d}: {:s}", offset, message)

@@ -398,9 +398,9 @@ def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
     tcb_animation, bring: Import, said, monkeypatch
 ) -> None:
     """Notes about other tracks remain, in any language."""
-    bake_imported = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.bake_imported")
+    importer = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
     finding = tcb_animation.animation.Finding
-    bake = bake_imported.bake_steps
+    bake = importer.bake_steps
 
     def with_notes(datablocks, options, *rest, **more):
         report = yield from bake(datablocks, options, *rest, **more)
@@ -409,7 +409,7 @@ def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
             report.notes += [finding("QUOTED", "Box", path, 10.0, (f"of {path}",)) for path in paths]
         return report
 
-    monkeypatch.setattr(bake_imported, "bake_steps", with_notes)
+    monkeypatch.setattr(importer, "bake_steps", with_notes)
     bring(spun(TILTED, (*UNIT, 300), (*UNIT, 20)), output="HANDLES", rotations="EULER")
     lines = said()
     assert '"Box", Euler Rotation, frame 10' not in lines
@@ -426,7 +426,7 @@ def turning_places(axis: tuple[float, float, float], degrees: float) -> three_ds
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
 def test_cycles_of_more_samples_than_the_limit_are_played_by_handles(bring: Import, said, output: str) -> None:
-    bring(turning_places((0.6, 0.0, 0.8), 170.0), output=output, sample_limit=500, rotations="EULER")
+    bring(turning_places((0.0, 0.8, 0.6), 175.0), output=output, sample_limit=500, rotations="EULER")
     assert key_frames("Box") == [0, 20]
     points = [point for curve in fcurves(bpy.data.objects["Box"]) for point in curve.keyframe_points]
     assert not any(point.type == "GENERATED" for point in points)
@@ -715,14 +715,14 @@ UNSTABLE |= {"cycles", "cycles_custom", "tcb_tracks", "last_slot_identifier"}
 def test_of_an_import_that_fails_nothing_is_changed(
     scene, tcb_animation, tmp_path: Path, monkeypatch, target: str
 ) -> None:
-    bake_imported = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.bake_imported")
-    whole = bake_imported.bake_steps
+    importer = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
+    whole = importer.bake_steps
 
     def fail_after_the_bake(*args, **options) -> Generator[tuple[int, int]]:
         yield from whole(*args, **options)
         raise MemoryError
 
-    monkeypatch.setattr(bake_imported, "bake_steps", fail_after_the_bake)
+    monkeypatch.setattr(importer, "bake_steps", fail_after_the_bake)
     scene_to_match()
     path = save(tmp_path / "made.3ds", scene_with_everything())
     watched_ones = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.actions]
