@@ -8,7 +8,7 @@ from importlib import import_module
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler, Matrix
+from mathutils import Euler, Matrix, Quaternion
 
 from tests.all_pairs import all_pairs
 from tests.animation.action_users import linked
@@ -421,6 +421,23 @@ def test_the_tangent_of_a_tip_that_turns_follows(rig, on_path, animation, spot, 
     held.drag_to(wanted)
     assert np.abs(end() - wanted).max() < 0.1 * np.linalg.norm(wanted - shown)
     assert numbers(rig, path, "tension")[20] != 0.0
+
+
+def test_the_tip_of_an_axis_under_an_uneven_scale_moves_as_its_derivative_says(scene, on_path, spot):
+    """The displayed axis keeps its length. Its derivative decides the parameters of a dragged tangent."""
+    item, q = new_object("Thing", "QUATERNION"), Quaternion((0.8, 0.6, 0, 0))
+    key(item, "rotation_quaternion", [(1, (1, 0, 0, 0)), (20, tuple(q))])
+    under_parents(item)
+    held = on_path.dragged_point.movable_point(spot(item, 20, point="AXIS", length=1.5))
+
+    def tip():
+        axis = seen(item, 20, arm=(0, 0, 1)) - seen(item, 20)
+        return 1.5 * axis / np.linalg.norm(axis)
+
+    before = tip()
+    for axis, derivative in zip(np.eye(3), held.effect.T, strict=True):
+        key(item, "rotation_quaternion", [(20, tuple(Quaternion(axis, 1e-3) @ q))])
+        assert np.abs((tip() - before) / 1e-3 - derivative).max() < 0.01
 
 
 def test_an_end_keys_tangent_follows_by_tension(scene, on_path, animation, spot, numbers):

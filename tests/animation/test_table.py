@@ -193,6 +193,13 @@ def test_a_key_that_was_copied_before_its_parameter_was_set_has_the_old_one(anim
     assert given(animation, ball, "location", "tension") == [(10, -1.0), (60, 0.5)]
 
 
+def test_no_key_gets_an_identity_that_ordinary_keys_have(animation) -> None:
+    """Inserted keys have an amplitude of 0.8, and keys of scripts 0. An identity's high half is in the amplitude."""
+    inserted = int(np.array([0.8], dtype=np.float32).view(np.uint32)[0]) & 0xFFFF
+    identities = np.array([half << 16 | 5 for half in (0, inserted, 7)], dtype=np.uint32)
+    assert animation.store.table.key_identity.are_assignable(identities).tolist() == [False, False, True]
+
+
 def test_the_same_change_made_twice_gives_the_same_identity(animation, ball) -> None:
     other = copy_with_action(ball)
     for item in (ball, other):
