@@ -326,7 +326,8 @@ def test_as_many_keys_as_asked_for(animation, scene, rig):
         owners.setdefault(path.rpartition(".")[0], set()).update(key.co[0] for key in curve.keyframe_points)
     assert 36 <= sum(map(len, owners.values())) == result.diamonds <= 40
     assert result.error == pytest.approx(off.max(), abs=1e-5)
-    assert off.max() <= result.wanted
+    # Blender evaluates poses in float32.
+    assert off.max() <= result.wanted + 1e-6
     assert result.reached
 
 

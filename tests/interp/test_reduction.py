@@ -26,6 +26,8 @@ from interp.fitting.reduction import (
 )
 from interp.fitting.reduction.fewest_keys import within
 from interp.fitting.reduction.key_sets import KeySet, Samples
+from interp.fitting.reduction.tension_and_bias import chord_products, weights_in_triangle
+from interp.fitting.reduction.windows import refit
 from interp.splines import hermite
 from tests.interp.dense_motion import smooth_paths
 
@@ -416,3 +418,50 @@ def test_joints_that_share_keys_are_each_measured_with_their_own_samples() -> No
     assert samples.measure(track, rows, values).max() <= 1e-3
     swapped = values[:, [4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11]]
     assert samples.measure(track, rows, swapped).max() > 1.0
+
+
+@pytest.mark.parametrize("case", ["random", "parallel", "one chord", "no chord"])
+def test_weights_of_chords_are_the_closest_in_the_triangle(case: str) -> None:
+    chords = np.random.default_rng(5).normal(size=(2, 1, 3, 20))
+    wanted = 3.0 * np.random.default_rng(6).normal(size=(1, 3, 20))
+    if case == "parallel":
+        chords[1] = 0.5 * chords[0]
+    elif case == "one chord":
+        chords[0] = 0.0
+    elif case == "no chord":
+        chords[:] = 0.0
+    x, y = (weights[0] for weights in weights_in_triangle(*chord_products(chords, wanted)))
+    assert (x >= 0.0).all()
+    assert (y >= 0.0).all()
+    assert (x + y <= 4.0 + 1e-9).all()
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 4.0, 201)] * 2)).reshape(2, -1, 1)
+    grid = grid[:, grid.sum(axis=0)[:, 0] <= 4.0]
+
+    def cost(weights: np.ndarray) -> np.ndarray:
+        deviations = weights[0, :, np.newaxis] * chords[0] + weights[1, :, np.newaxis] * chords[1] - wanted
+        costs: np.ndarray = (deviations**2).sum(axis=1)
+        return costs
+
+    assert (cost(np.stack([x, y])[:, np.newaxis])[0] <= cost(grid).min(axis=0) + 1e-9).all()
+
+
+def test_windows_have_least_squares_values_and_velocities() -> None:
+    path = noise(41, 1, 3, 8)
+    rows = np.array([[0, 7, 18, 30, 40]])
+    start = KeySet(np.zeros(1, dtype=np.intp), rows, path[0, rows], np.zeros((1, 5, 3)))
+    samples = Samples(path, lambda track, row, values: np.linalg.norm(values - path[track, row], axis=1), [])
+    free = np.array([[False, True, True, True, False]])
+    fitted, errors = refit(samples, start, free)
+
+    def basis(row: int, order: int) -> np.ndarray:
+        values, slopes = np.zeros((2, 5))
+        (values if order == 0 else slopes)[row] = 1.0
+        return CubicHermiteSpline(rows[0], values, slopes)(np.arange(41))
+
+    columns = np.stack([basis(row, order) for row in (1, 2, 3) for order in (0, 1)], axis=1)
+    fixed = np.stack([basis(0, 0), basis(4, 0)], axis=1) @ path[0, [0, 40]]
+    unknowns = np.linalg.lstsq(columns, path[0] - fixed, rcond=None)[0]
+    np.testing.assert_allclose(fitted.values[0, 1:-1], unknowns[::2], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(fitted.velocities[0, 1:-1], unknowns[1::2], rtol=1e-5, atol=1e-7)
+    deviations = np.linalg.norm(columns @ unknowns + fixed - path[0], axis=1)
+    assert errors[0] == pytest.approx(deviations.max(), rel=1e-5)

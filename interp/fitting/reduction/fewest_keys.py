@@ -32,7 +32,7 @@ _GAIN = 0.97
 """A key is moved if at most this fraction of the error around it remains."""
 _ORDER = 4
 """The error of a cubic grows with this power of the length of its segment."""
-_HOPELESS = 2.5
+_HOPELESS = 1.7
 """A change whose error exceeds this limit is not tried again after other changes near it. Errors rarely decrease."""
 _LONGEST = 2.0
 """The maximum factor by which a segment may grow if its error is less than allowed."""
@@ -71,9 +71,7 @@ def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
 
 def improved(samples: Samples, keys: KeySet) -> KeySet:
     """Merge pairs of keys, move other keys, remove keys that are no longer needed, and return the result."""
-    keys = thinned(samples, keys)
-    move(samples, keys)
-    return without_needless(samples, keys)
+    return without_needless(samples, thinned_and_moved(samples, keys))
 
 
 def respaced(samples: Samples, keys: KeySet) -> Steps:
@@ -288,6 +286,13 @@ def thinned(samples: Samples, keys: KeySet) -> KeySet:
     return _changed(samples, without_needless(samples, keys), (_MERGE,))
 
 
+def thinned_and_moved(samples: Samples, keys: KeySet) -> KeySet:
+    """Remove and merge keys, and move the others."""
+    keys = thinned(samples, keys)
+    _move(samples, keys)
+    return keys
+
+
 def without_needless(samples: Samples, keys: KeySet) -> KeySet:
     """Remove the keys that are not needed, starting with the least important."""
     return _changed(samples, keys, (_REMOVAL,))
@@ -297,8 +302,11 @@ def _changed(samples: Samples, keys: KeySet, changes: tuple[_Change, ...]) -> Ke
     """Make the changes with the smallest errors first, while the errors stay within the limits."""
     dropped = np.array([change.dropped for change in changes])
     apart = _APART + int(dropped.max())
-    # The error after each change around each key, shape (n, changes). NaN marks errors to compute again.
+    # The error and the window after each change around each key, shape (n, changes). NaN marks errors to compute again.
     errors = np.full((len(keys.rows), len(changes)), np.nan)
+    shape = *errors.shape, max(len(change.around) for change in changes)
+    of_values = *shape, keys.values.shape[1]
+    fits = KeySet(np.zeros(errors.shape, np.intp), np.zeros(shape, np.intp), np.zeros(of_values), np.zeros(of_values))
     while True:
         first, last = keys.bounds()
         index = np.arange(len(keys.rows))
@@ -307,20 +315,22 @@ def _changed(samples: Samples, keys: KeySet, changes: tuple[_Change, ...]) -> Ke
         center, change = np.nonzero(np.isnan(errors))
         if len(center):
             _, windows, free = _windows_after(samples, keys, center, change, changes)
-            errors[center, change] = refit(samples, windows, free)[1]
+            fitted, errors[center, change] = refit(samples, windows, free)
+            fits.rows[center, change] = fitted.rows
+            fits.values[center, change], fits.velocities[center, change] = fitted.values, fitted.velocities
         center = _independent(errors.min(axis=1), apart)
         if not len(center):
             return keys
         change = errors[center].argmin(axis=1)
-        indices, windows, free = _windows_after(samples, keys, center, change, changes)
-        keys.put(indices, refit(samples, windows, free)[0], free)
+        indices, _, free = _windows_after(samples, keys, center, change, changes)
+        keys.put(indices, fits.take((center, change)), free)
         near = center[:, np.newaxis] + np.arange(1 - apart, apart)
         is_near = np.zeros(len(keys.rows), dtype=np.bool_)
         is_near[near[(near >= first[center, np.newaxis]) & (near <= last[center, np.newaxis])]] = True
         errors[is_near[:, np.newaxis] & (errors <= _HOPELESS)] = np.nan
         stays = np.ones(len(keys.rows), dtype=np.bool_)
         stays[center + dropped[change]] = False
-        keys, errors = keys.take(stays), errors[stays]
+        keys, errors, fits = keys.take(stays), errors[stays], fits.take(stays)
 
 
 def _windows_after(
@@ -353,7 +363,7 @@ def _independent(errors: Float64Array, apart: int) -> IndexArray:
     return np.array(sorted(independent), dtype=np.intp)
 
 
-def move(samples: Samples, keys: KeySet) -> None:
+def _move(samples: Samples, keys: KeySet) -> None:
     """Move keys to the next or previous row if the error around them becomes smaller there."""
     first, last = keys.bounds()
     for start in range(_APART):

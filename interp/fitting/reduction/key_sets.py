@@ -109,7 +109,7 @@ class KeySet:
     velocities: Float64Array
     """Velocities in units per frame, with the shape of `values`."""
 
-    def take(self, chosen: BoolArray | IndexArray) -> KeySet:
+    def take(self, chosen: BoolArray | IndexArray | tuple[IndexArray, ...]) -> KeySet:
         """Return a subset of the keys or windows."""
         return KeySet(self.track[chosen], self.rows[chosen], self.values[chosen], self.velocities[chosen])
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from .window_equations import SegmentSamples, solve_symmetric
+from .window_equations import SegmentSamples
 
 _ROUNDING = 2.0**-24
 """The rounding of float32 samples, relative to the largest sample."""
@@ -106,7 +106,7 @@ def _fitted(samples: Float64Array, rows: IndexArray, noise: Float64Array) -> Rec
     is_line = (segments.largest(np.abs(deviations)) <= _NOISE_OF_SECOND * noise).all(axis=1)
     # Fit only the velocities at both ends of the segments.
     squares, products = segments.sums(deviations)
-    points[:, 1::2] += solve_symmetric(squares[:, 1::2, 1::2], -products[:, 1::2])
+    points[:, 1::2] += _solved(squares[:, 1::2, 1::2], -products[:, 1::2])
     deviations = segments.played(points) - samples[segments.row]
     if (segments.largest(np.abs(deviations))[~is_hold] > _NOISE_OF_FOURTH * noise).any():
         return None
@@ -125,3 +125,13 @@ def _with_holds(samples: Float64Array, rows: IndexArray) -> tuple[IndexArray, Bo
     is_hold = np.zeros(len(rows) - 1, dtype=np.bool_)
     is_hold[steps] = True
     return np.delete(rows, steps + 1), np.delete(is_hold, steps + 1)
+
+
+def _solved(matrix: Float64Array, right: Float64Array) -> Float64Array:
+    """Return the solutions (n, 2, d) of symmetric systems (n, 2, 2), or 0 for segments of a single frame."""
+    (a, b), (_, c) = matrix.transpose(1, 2, 0)[..., np.newaxis]
+    determinant = a * c - b * b
+    products = np.stack([c * right[:, 0] - b * right[:, 1], a * right[:, 1] - b * right[:, 0]], axis=1)
+    solution: Float64Array = np.zeros_like(products)
+    np.divide(products, determinant[:, np.newaxis], out=solution, where=determinant[:, np.newaxis] > 0.0)
+    return solution

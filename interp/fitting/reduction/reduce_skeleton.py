@@ -6,16 +6,23 @@ Source: docs/formulas, "Fewest keys".
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 
 import numpy as np
 
 from ...cubics import hermite_weights
 from ...keys import Float64Array
-from .fewest_keys import errors_of, first_keys, improved, move, part_of_steps, thinned, within
-from .key_sets import KeySet, Method
-from .reduce_tracks import Reduced, SampledTracks, samples_of, split_keys
-from .skeleton import LOCATION, ROTATION, Skeleton
+from .fewest_keys import (
+    errors_of,
+    first_keys,
+    part_of_steps,
+    thinned_and_moved,
+    within,
+    without_needless,
+)
+from .key_sets import KeySet, Method, Samples
+from .reduce_tracks import Reduced, split_keys
+from .skeleton import Skeleton
 
 _SPACING = 50
 """The maximum number of frames between the first keys."""
@@ -52,58 +59,32 @@ def reduce_skeleton(
     if not skeleton.groups:
         return {}
     reach = skeleton.distances_of_points()
-    errors = yield from part_of_steps(_find_first_keys(skeleton, reach), 0.0, 0.3)
+    errors = yield from part_of_steps(_find_first_keys(skeleton), 0.0, 0.3)
     _remove_useless_keys(skeleton, key_counts or {}, _FIRST_LIMIT)
-    sweeps = _sweeps(skeleton) if method == "HERMITE" else _sweeps_with_tension(skeleton)
-    yield from part_of_steps(sweeps, 0.3, 0.7)
+    yield from part_of_steps(_sweeps(skeleton, method), 0.3, 0.7)
     _remove_useless_keys(skeleton, key_counts or {}, 1.0)
     _add_keys(skeleton, errors)
     return _played_by_splines(skeleton, method, reach)
 
 
-def _find_first_keys(skeleton: Skeleton, reach: Float64Array) -> Generator[float, None, dict[int, Float64Array]]:
-    """Create keys for each group with a tolerance based on the reach of its joints, and add keys where needed.
+def _find_first_keys(skeleton: Skeleton) -> Generator[float, None, dict[int, Float64Array]]:
+    """Create keys for each group within a fraction of the error, and add keys where the groups together need more.
 
     Return the errors that each group causes on its own, at each frame.
     """
-    by_channels: dict[tuple[tuple[str, ...], ...], list[int]] = {}
-    for group, numbers in enumerate(skeleton.groups):
-        channels = tuple(tuple(skeleton.joints[number].animated) for number in numbers)
-        by_channels.setdefault(channels, []).append(group)
     errors: dict[int, Float64Array] = {}
-    for channels, groups in by_channels.items():
-        parts = [
-            part
-            for index, animated in enumerate(channels)
-            for part in _parts_of_joints(skeleton, reach, [skeleton.groups[group][index] for group in groups], animated)
-        ]
-        samples = samples_of(parts)
-        keys = thinned(samples, within(samples, first_keys(samples, _SPACING)))
-        move(samples, keys)
-        yield (len(errors) + len(groups)) / len(skeleton.groups)
-        errors_of_groups = errors_of(samples, keys)
-        skeleton.set_keys(groups, keys, samples)
-        errors |= dict(zip(groups, errors_of_groups, strict=True))
+    first: list[tuple[list[int], KeySet, Samples]] = []
+    for batch in skeleton.alike():
+        # Before the keys are set, the other groups play their samples.
+        samples = skeleton.samples(batch, _FIRST_SHARE)
+        keys = within(samples, first_keys(samples, _SPACING))
+        errors |= dict(zip(batch, errors_of(samples, keys), strict=True))
+        first.append((batch, keys, samples))
+        yield len(errors) / len(skeleton.groups)
+    for batch, keys, samples in first:
+        skeleton.set_keys(batch, keys, samples)
     _add_keys(skeleton, errors)
     return errors
-
-
-def _parts_of_joints(
-    skeleton: Skeleton, reach: Float64Array, numbers: Sequence[int], animated: Sequence[str]
-) -> list[SampledTracks]:
-    """Return the channels of joints that animate the same channels."""
-    tolerances = _FIRST_SHARE * np.stack([skeleton.limits[skeleton.under[number]].min(axis=0) for number in numbers])
-    angles = tolerances / np.maximum(reach[numbers], 1e-3 * skeleton.error)[:, np.newaxis]
-    joints = [skeleton.joints[number] for number in numbers]
-    return [
-        SampledTracks(
-            np.stack([getattr(joint, name) for joint in joints]),
-            tolerances if name == LOCATION else angles,
-            name == ROTATION,
-            np.stack([joint.given_ends[:, joint.columns[name]] for joint in joints]),
-        )
-        for name in animated
-    ]
 
 
 def _add_keys(skeleton: Skeleton, errors: dict[int, Float64Array]) -> None:
@@ -123,7 +104,7 @@ def _add_keys(skeleton: Skeleton, errors: dict[int, Float64Array]) -> None:
         worst = max(movers, key=lambda group: errors[group][frame], default=None)
         if worst is None or errors[worst][frame] <= 0.0:
             return
-        samples = skeleton.samples([worst], is_strict=True)
+        samples = skeleton.samples([worst], 1.0)
         skeleton.set_keys([worst], within(samples, skeleton.keys_of([worst]), is_fitted=True), samples)
         errors[worst] = np.zeros_like(errors[worst])
 
@@ -136,39 +117,25 @@ def _remove_useless_keys(skeleton: Skeleton, key_counts: Mapping[int, int], fact
             skeleton.remove_keys(group)
 
 
-def _sweeps(skeleton: Skeleton) -> Generator[float, None, None]:
-    """Remove and move keys of all groups, from the tips to the root, then remove more from the root to the tips.
+def _sweeps(skeleton: Skeleton, method: Method) -> Generator[float, None, None]:
+    """Remove and move keys of all groups, from the tips to the root and back.
 
-    Yield the fraction of the work that is done.
+    Keys with tension and bias are added first where needed, and removed once more at the end. Yield the fraction of the
+    work that is done.
     """
-    batches = skeleton.batches()
-    for done, batch in enumerate([*batches[::-1], *batches]):
-        samples = skeleton.samples(batch)
-        keys = thinned(samples, skeleton.keys_of(batch))
-        if done < len(batches):
-            move(samples, keys)
-        skeleton.set_keys(batch, keys, samples)
-        yield 0.5 * (done + 1) / len(batches)
-
-
-def _sweeps_with_tension(skeleton: Skeleton) -> Generator[float, None, None]:
-    """Add keys with tension and bias to all groups where needed, then remove and move keys, three times.
-
-    Yield the fraction of the work that is done.
-    """
-    skeleton.smooth = {
-        group: np.concatenate([skeleton.joints[number].played for number in numbers], axis=1)
-        for group, numbers in enumerate(skeleton.groups)
-    }
-    batches = skeleton.batches()
-    for batch in batches:
-        samples = skeleton.samples(batch)
-        skeleton.set_keys(batch, within(samples, skeleton.keys_of(batch)), samples)
-        yield 0.1
-    for done, batch in enumerate([*batches[::-1], *batches, *batches[::-1]]):
-        samples = skeleton.samples(batch)
-        skeleton.set_keys(batch, improved(samples, skeleton.keys_of(batch)), samples)
-        yield 0.1 + 0.3 * (done + 1) / len(batches)
+    from_root = skeleton.batches()
+    sweeps = [(thinned_and_moved, from_root[::-1]), (thinned_and_moved, from_root)]
+    if method == "TCB":
+        skeleton.smooth = {
+            group: np.concatenate([skeleton.joints[number].played for number in numbers], axis=1)
+            for group, numbers in enumerate(skeleton.groups)
+        }
+        sweeps = [(within, from_root), *sweeps, (without_needless, from_root[::-1])]
+    for sweep, (changed, batches) in enumerate(sweeps):
+        for done, batch in enumerate(batches):
+            samples = skeleton.samples(batch)
+            skeleton.set_keys(batch, changed(samples, skeleton.keys_of(batch)), samples)
+            yield (sweep + (done + 1) / len(batches)) / len(sweeps)
 
 
 def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) -> dict[int, Reduced]:

@@ -18,7 +18,7 @@ from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
 from .fewest_keys import errors_of, fewest_keys, improved, refit_around, respaced, with_end_tangents, within
 from .key_sets import KeySet, Method, Samples
-from .tension_and_bias import chord_rates, solve_in_triangle
+from .tension_and_bias import chord_products, chord_rates, weights_in_triangle
 from .window_equations import played_values
 
 _SPLINE_LIMIT = 1.1
@@ -138,23 +138,19 @@ class Reduced:
             q = values.T
             turns = 2.0 * sphere.log(sphere.product(q[:, 1:], sphere.conjugate(q[:, :-1]))).T
             values = np.concatenate([np.zeros((1, 3)), np.cumsum(turns, axis=0)])
-        all_columns = [(slice(None), is_rotation)]
-        chords = chord_rates(self.rows[np.newaxis], values[np.newaxis], velocities[np.newaxis], all_columns)[0]
-        squares = chords @ chords.transpose(0, 2, 1)
-        right = (chords @ velocities[..., np.newaxis])[..., 0]
-        diagonal = np.arange(2)
-        ridge = _RIDGE * squares[:, diagonal, diagonal].sum(axis=1) + np.finfo(np.float64).tiny ** 0.5
-        squares[:, diagonal, diagonal] += ridge[:, np.newaxis]
-        # The ends have only one chord.
-        is_absent = np.zeros(right.shape, dtype=np.bool_)
-        is_absent[0, 0] = is_absent[-1, 1] = True
+        arrays = values[..., np.newaxis], velocities[..., np.newaxis]
+        chords = chord_rates(self.rows[:, np.newaxis], *arrays, [(slice(None), is_rotation)])
+        aa, ab, bb, a, b = (product[:, 0] for product in chord_products(chords, arrays[1]))
+        ridge = _RIDGE * (aa + bb) + np.finfo(np.float64).tiny ** 0.5
         # x = (1-T)(1+B) and y = (1-T)(1-B) are the weights of both chords.
-        x, y = solve_in_triangle(squares.copy(), right + ridge[:, np.newaxis], is_absent).T
+        x, y = weights_in_triangle(aa + ridge, ab, bb + ridge, a + ridge, b + ridge)
+        # The ends have only one chord.
+        x[0] = y[-1] = 0.0
         total = x + y
         parameters[0] = 1.0 - 0.5 * total
         parameters[2, 1:-1] = np.divide(x - y, total, out=np.zeros_like(total), where=total > _RIDGE)[1:-1]
         # If chords are 0, parameters have no effect.
-        parameters[:, squares.max(axis=(1, 2)) <= 2.0 * ridge] = 0.0
+        parameters[:, aa + bb <= 4.0 * ridge] = 0.0
         return parameters.astype(np.float32).astype(np.float64)
 
     def _with_sizes(self, sizes: Sequence[Float64Array]) -> Reduced:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from ...rotations.quaternions import normalise, to_matrix, unroll_signs
+from ...rotations.quaternions import normalise, unroll_signs
 from .key_sets import KeySet, Samples
 from .standing_still import limits_while_still
 from .window_equations import played_values
@@ -54,13 +54,13 @@ class Joint:
     ends: dict[str, Float64Array] = field(default_factory=dict)
     channels: dict[str, Float64Array] = field(init=False)
     """The motion that replaces location, rotation and scale."""
-    linear: Float64Array = field(init=False)
-    """The linear parts of the replacement motion, shape (frames, 3, 3)."""
+    transform: Float64Array = field(init=False)
+    """The transforms of the replacement motion, shape (3, 4, frames)."""
 
     def __post_init__(self) -> None:
         self.rotation = unroll_signs(self.rotation)
         self.channels = {LOCATION: self.location, ROTATION: self.rotation, SCALE: self.scale}
-        self.linear = self._linear()
+        self.transform = self._transform()
 
     @property
     def samples(self) -> Float64Array:
@@ -100,20 +100,14 @@ class Joint:
         """Replace the samples with values (frames, d)."""
         for name, columns in self.columns.items():
             self.channels[name] = values[:, columns]
-        self.linear = self._linear()
+        self.transform = self._transform()
 
-    def _linear(self) -> Float64Array:
-        """Return the linear parts of the replacement motion."""
-        rotation = self.channels[ROTATION]
-        unit = rotation / np.sqrt(np.einsum("ij,ij->i", rotation, rotation))[:, np.newaxis]
-        return to_matrix(unit) * self.channels[SCALE][:, np.newaxis]
+    def _transform(self) -> Float64Array:
+        """Return the transforms of the replacement motion."""
+        return _transforms(*(self.channels[name].T for name in (LOCATION, ROTATION, SCALE)))
 
 
 Float32Array = npt.NDArray[np.float32]
-_Linear = Sequence[Sequence[Float64Array]]
-"""The three rows of matrices, each with three arrays (n,)."""
-_Pose = tuple[_Linear, Sequence[Float64Array]]
-"""The linear part of a transform, and the coordinates x, y and z of the position, each of shape (n,)."""
 
 
 @dataclass(eq=False)
@@ -125,10 +119,8 @@ class Link:
     joint : Joint
     parent : int
         The nearest link above this joint, or -1 for none.
-    is_scaled : bool
-        True if scale matters.
-    above, origin : ndarray, shape (3, 3, frames) and (3, frames)
-        The transform from the axes of the joint's channels to the axes of the parent link's joint, or to world axes.
+    above : ndarray, shape (3, 4, frames)
+        The transforms from the axes of the joint's channels to the axes of the parent link's joint, or to world axes.
     columns : slice
         The columns of the group's samples.
     center : ndarray, shape (3, frames)
@@ -141,9 +133,7 @@ class Link:
 
     joint: Joint
     parent: int
-    is_scaled: bool
     above: Float64Array
-    origin: Float64Array
     columns: slice
     center: Float64Array
     held: Float32Array
@@ -152,85 +142,82 @@ class Link:
 
 
 def largest_errors(links: Sequence[Link], row: IndexArray, values: Float64Array) -> Float64Array:
-    """Return the largest errors (n,) of all points that links move, with values (n, d) at rows (n,).
-
-    Separate arrays for each coordinate are three times as fast as products of small matrices.
-    """
+    """Return the largest errors (n,) of all points that links move, with values (n, d) at rows (n,)."""
     largest_squares = np.zeros(len(row), dtype=np.float32)
-    poses: list[_Pose] = []
+    transforms: list[Float64Array] = []
     for link in links:
-        pose = _local_pose(link, row, values)
-        above = [[coordinate.take(row) for coordinate in line] for line in link.above]
-        pose = _chained((above, [*link.origin.take(row, axis=1)]), pose)
+        transform = _chained(link.above.take(row, axis=2), _local_transforms(link, row, values))
         if link.parent >= 0:
-            pose = _chained(poses[link.parent], pose)
-        poses.append(pose)
-        _raise_to_errors(largest_squares, link, row, pose)
+            transform = _chained(transforms[link.parent], transform)
+        transforms.append(transform)
+        _raise_to_errors(largest_squares, link, row, transform)
     errors: Float64Array = np.sqrt(largest_squares).astype(np.float64)
     return errors
 
 
-def _local_pose(link: Link, row: IndexArray, values: Float64Array) -> _Pose:
-    """Return the pose of a joint relative to its parent, from the values if they animate a channel."""
+def _local_transforms(link: Link, row: IndexArray, values: Float64Array) -> Float64Array:
+    """Return the transforms (3, 4, n) of a joint relative to its parent, from the values if they animate a channel."""
     joint_values = values[:, link.columns]
     animated = {name: joint_values[:, columns].T for name, columns in link.joint.columns.items()}
-    channels = link.joint.channels
-    linear = _matrices(animated[ROTATION] if ROTATION in animated else channels[ROTATION].T.take(row, axis=1))
-    if link.is_scaled:
-        scale = animated[SCALE] if SCALE in animated else channels[SCALE].T.take(row, axis=1)
-        linear = [[coordinate * size for coordinate, size in zip(line, scale, strict=True)] for line in linear]
-    location = animated[LOCATION] if LOCATION in animated else channels[LOCATION].T.take(row, axis=1)
-    return linear, [*location]
+    channels = (
+        animated[name] if name in animated else link.joint.channels[name].T.take(row, axis=1)
+        for name in (LOCATION, ROTATION, SCALE)
+    )
+    return _transforms(*channels)
 
 
-def _raise_to_errors(largest_squares: Float32Array, link: Link, row: IndexArray, pose: _Pose) -> None:
+def _raise_to_errors(largest_squares: Float32Array, link: Link, row: IndexArray, transforms: Float64Array) -> None:
     """Raise the largest squared errors (n,) to the errors of the points of one link."""
-    linear, position = pose
     # Positions relative to the original joint keep enough digits in float32.
-    offset = [
-        (coordinate - center.take(row)).astype(np.float32)
-        for coordinate, center in zip(position, link.center, strict=True)
-    ]
-    lines = [[coordinate.astype(np.float32) for coordinate in line] for line in linear]
-    x, y, z = link.held.take(row, axis=2)
-    squares = np.zeros(x.shape, dtype=np.float32)
-    for line, start, wanted in zip(lines, offset, link.wanted, strict=True):
-        deviation = line[0] * x
-        deviation += line[1] * y
-        deviation += line[2] * z
-        deviation += start
-        deviation -= wanted.take(row, axis=1)
-        deviation *= deviation
-        squares += deviation
+    offset = (transforms[:, 3] - link.center.take(row, axis=1)).astype(np.float32)
+    deviation = np.einsum("ijn,jpn->ipn", transforms[:, :3].astype(np.float32), link.held.take(row, axis=2))
+    deviation += offset[:, np.newaxis]
+    deviation -= link.wanted.take(row, axis=2)
+    squares = np.einsum("ipn,ipn->pn", deviation, deviation)
     squares *= link.weights.take(row, axis=1)
     np.maximum(largest_squares, squares.max(axis=0, initial=0.0), out=largest_squares)
 
 
-def _matrices(q: Float64Array) -> _Linear:
-    """Return the rotation matrices of quaternions (4, n) of any length."""
-    w, x, y, z = q
+def _transforms(location: Float64Array, rotation: Float64Array, scale: Float64Array) -> Float64Array:
+    """Return the transforms (3, 4, n) of channels (3, n), (4, n) and (3, n). Quaternions have any length.
+
+    The last axis is the frames, because that is several times as fast as products of small matrices.
+    """
+    w, x, y, z = rotation
     twice = 2.0 / (w * w + x * x + y * y + z * z)
     tx, ty, tz = twice * x, twice * y, twice * z
     xx, yy, zz, xy, xz, yz = tx * x, ty * y, tz * z, tx * y, tx * z, ty * z
     wx, wy, wz = tx * w, ty * w, tz * w
-    return [
-        [1.0 - yy - zz, xy - wz, xz + wy],
-        [xy + wz, 1.0 - xx - zz, yz - wx],
-        [xz - wy, yz + wx, 1.0 - xx - yy],
-    ]
+    transforms = np.empty((3, 4, len(w)))
+    transforms[0, :3] = 1.0 - yy - zz, xy - wz, xz + wy
+    transforms[1, :3] = xy + wz, 1.0 - xx - zz, yz - wx
+    transforms[2, :3] = xz - wy, yz + wx, 1.0 - xx - yy
+    transforms[:, :3] *= scale
+    transforms[:, 3] = location
+    return transforms
 
 
-def _chained(outer: _Pose, inner: _Pose) -> _Pose:
-    """Return the pose `inner`, which is relative to the pose `outer`, in the outer axes."""
-    lines, origin = outer
-    inner_lines, position = inner
-    columns = [*zip(*inner_lines, strict=True)]
-    linear = [[line[0] * c[0] + line[1] * c[1] + line[2] * c[2] for c in columns] for line in lines]
-    moved = [
-        line[0] * position[0] + line[1] * position[1] + line[2] * position[2] + start
-        for line, start in zip(lines, origin, strict=True)
+def _chained(outer: Float64Array, inner: Float64Array) -> Float64Array:
+    """Return the transforms (3, 4, n) that apply first `inner`, then `outer`."""
+    transforms: Float64Array = np.einsum("ijn,jkn->ikn", outer[:, :3], inner)
+    transforms[:, 3] += outer[:, 3]
+    return transforms
+
+
+def _inverse(transforms: Float64Array) -> Float64Array:
+    """Return the inverse transforms (3, 4, n), or zeros where the scale is 0."""
+    rows = transforms[:, :3]
+    columns = [
+        rows[(i + 1) % 3][[1, 2, 0]] * rows[(i + 2) % 3][[2, 0, 1]]
+        - rows[(i + 1) % 3][[2, 0, 1]] * rows[(i + 2) % 3][[1, 2, 0]]
+        for i in range(3)
     ]
-    return linear, moved
+    determinant = (rows[0] * columns[0]).sum(axis=0)
+    inverse = np.empty_like(transforms)
+    inverse[:, :3] = np.stack(columns, axis=1)
+    inverse[:, :3] *= np.divide(1.0, determinant, out=np.zeros_like(determinant), where=determinant != 0.0)
+    inverse[:, 3] = -np.einsum("ijn,jn->in", inverse[:, :3], transforms[:, 3])
+    return inverse
 
 
 _SAME = 1e-9
@@ -266,12 +253,14 @@ class Skeleton:
         self.error = error
         self._owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
         self.under = self._points_under()
-        self._poses: list[tuple[Float64Array, Float64Array]] = [(np.zeros(0), np.zeros(0))] * len(joints)
+        self._transforms = [np.zeros((3, 4, 0))] * len(joints)
+        """The transforms of the joints in world axes."""
         self._first_points = np.searchsorted(self._owner, np.arange(len(joints)))
-        self._points = np.empty((len(self._owner), len(joints[0].rotation), 3))
+        self._points = np.empty((len(self._owner), 3, len(joints[0].rotation)))
         self.update_poses(range(len(joints)))
         self.wanted = self._points.copy()
-        self.limits = limits_while_still(np.full(self.wanted.shape[:2], error), self.wanted, still)
+        limits = np.full((len(self.wanted), len(joints[0].rotation)), error)
+        self.limits = limits_while_still(limits, self.wanted.transpose(0, 2, 1), still)
         """The maximum deviation of each point at each frame, shape (points, frames)."""
         if shares is not None:
             self.limits *= shares
@@ -355,38 +344,44 @@ class Skeleton:
             if number not in changed and joint.parent not in changed:
                 continue
             changed.add(number)
-            rest, location = joint.offset[:3, :3], joint.channels[LOCATION]
-            linear, position = rest @ joint.linear, location @ rest.T + joint.offset[:3, 3]
+            transform = _chained(joint.offset[:3, :, np.newaxis], joint.transform)
             if joint.parent >= 0:
-                parent_linear, parent_position = self._poses[joint.parent]
-                position = (parent_linear @ position[..., np.newaxis])[..., 0] + parent_position
-                linear = parent_linear @ linear
-            self._poses[number] = linear, position
-            points = (linear @ joint.points.T + position[..., np.newaxis]).transpose(2, 0, 1)
+                transform = _chained(self._transforms[joint.parent], transform)
+            self._transforms[number] = transform
+            points = np.einsum("ijn,pj->pin", transform[:, :3], joint.points) + transform[:, 3]
             self._points[self._first_points[number] :][: len(points)] = points
 
     def errors(self) -> Float64Array:
         """Return the deviation of each point relative to its limit, shape (points, frames)."""
-        errors: Float64Array = np.linalg.norm(self._points - self.wanted, axis=2) / self.limits
-        return errors
+        return self._deviations() / self.limits
+
+    def _deviations(self) -> Float64Array:
+        """Return the deviation of each point, shape (points, frames)."""
+        deviations: Float64Array = np.linalg.norm(self._points - self.wanted, axis=1)
+        return deviations
 
     def distances_of_points(self) -> Float64Array:
         """Return each joint's distance to its farthest point, as the 95th percentile over frames, shape (joints,)."""
         reach = np.zeros(len(self.joints))
         for number, under in enumerate(self.under):
-            distances = np.linalg.norm(self.wanted[under] - self._poses[number][1], axis=2)
+            distances = np.linalg.norm(self.wanted[under] - self._transforms[number][:, 3], axis=1)
             reach[number] = np.percentile(distances, 95, axis=1).max(initial=0.0)
         return reach
 
-    def samples(self, groups: Sequence[int], is_strict: bool = False) -> Samples:
+    def alike(self) -> list[list[int]]:
+        """Return lists of groups whose joints have the same channels."""
+        alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}
+        for group, numbers in enumerate(self.groups):
+            alike.setdefault(tuple(tuple(self.joints[number].animated) for number in numbers), []).append(group)
+        return [*alike.values()]
+
+    def samples(self, groups: Sequence[int], share: float | None = None) -> Samples:
         """Return the samples of a batch's groups, whose errors are the deviations of all points that they move.
 
         The other groups play their current keys. A point may deviate by more than its limit if it already does, but its
-        deviation must not increase. If `is_strict`, no deviation may exceed its limit.
+        deviation must not increase. With a `share`, no deviation may exceed this fraction of its limit.
         """
-        limits = self.limits
-        if not is_strict:
-            limits = np.maximum(limits, np.linalg.norm(self._points - self.wanted, axis=2))
+        limits = np.maximum(self.limits, self._deviations()) if share is None else share * self.limits
         links_of_groups = [self._links(group, limits) for group in groups]
 
         def measure(track: IndexArray, row: IndexArray, values: Float64Array) -> Float64Array:
@@ -410,42 +405,31 @@ class Skeleton:
         for number, columns in self.columns(group):
             joint = self.joints[number]
             parent = int(nearest[joint.parent]) if joint.parent >= 0 else -1
-            above, origin = self._transform_above(joint, numbers[parent] if parent >= 0 else None)
             own_points = np.flatnonzero((nearest[self._owner] == len(links)) & self._is_measured)
-            linear, position = self._poses[number]
-            held = (np.linalg.inv(linear) @ (self._points[own_points] - position)[..., np.newaxis])[..., 0]
-            wanted = self.wanted[own_points] - position
-            weights = 1.0 / (limits[own_points] ** 2)
+            transform = self._transforms[number]
+            to_joint, center = _inverse(transform), transform[:, 3]
+            offsets = self._points[own_points] - center
+            wanted = self.wanted[own_points] - center
             links.append(
                 Link(
                     joint,
                     parent,
-                    is_scaled=SCALE in joint.animated or bool((joint.scale != 1.0).any()),
-                    above=np.ascontiguousarray(above.transpose(1, 2, 0)),
-                    origin=np.ascontiguousarray(origin.T),
+                    above=self._transform_above(joint, numbers[parent] if parent >= 0 else None),
                     columns=columns,
-                    center=np.ascontiguousarray(position.T),
-                    held=np.ascontiguousarray(held.transpose(2, 0, 1), dtype=np.float32),
-                    wanted=np.ascontiguousarray(wanted.transpose(2, 0, 1), dtype=np.float32),
-                    weights=weights.astype(np.float32),
+                    center=center,
+                    held=np.einsum("ijn,pjn->ipn", to_joint[:, :3], offsets).astype(np.float32),
+                    wanted=np.ascontiguousarray(wanted.transpose(1, 0, 2), dtype=np.float32),
+                    weights=(1.0 / limits[own_points] ** 2).astype(np.float32),
                 )
             )
         return links
 
-    def _transform_above(self, joint: Joint, ancestor: int | None) -> tuple[Float64Array, Float64Array]:
-        """Return the linear part and position of a joint's rest axes, relative to an ancestor or to the world."""
-        linear, position = joint.offset[:3, :3], joint.offset[:3, 3]
+    def _transform_above(self, joint: Joint, ancestor: int | None) -> Float64Array:
+        """Return the transforms (3, 4, frames) from a joint's rest axes to the axes of an ancestor or the world."""
+        above = np.repeat(joint.offset[:3, :, np.newaxis], len(joint.rotation), axis=2)
         if joint.parent >= 0:
-            parent_linear, parent_position = self._poses[joint.parent]
-            linear, position = parent_linear @ linear, parent_linear @ position + parent_position
-        frames = len(joint.rotation)
-        linear, position = np.broadcast_to(linear, (frames, 3, 3)), np.broadcast_to(position, (frames, 3))
-        if ancestor is not None:
-            ancestor_linear, ancestor_position = self._poses[ancestor]
-            to_ancestor = np.linalg.inv(ancestor_linear)
-            position = (to_ancestor @ (position - ancestor_position)[..., np.newaxis])[..., 0]
-            linear = to_ancestor @ linear
-        return linear, position
+            above = _chained(self._transforms[joint.parent], above)
+        return above if ancestor is None else _chained(_inverse(self._transforms[ancestor]), above)
 
     def _nearest(self, numbers: Sequence[int]) -> IndexArray:
         """Return the nearest of the given joints at or above each joint, as an index into `numbers`, or -1 for none."""

@@ -10,177 +10,200 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...key_batch import BoolArray, IndexArray
+from ...key_batch import IndexArray
 from ...keys import Float64Array
-from .key_sets import KeySet, Samples
-from .window_equations import (
-    WindowSums,
-    normal_equations,
-    solve_symmetric,
-)
+from .key_sets import KeySet
+from .window_equations import WindowSums
 
-_ROUNDS = 4
-"""The number of times that weights are clipped to their bounds and the remaining weights are solved for again."""
+_ROUNDS = 2
+"""The number of rounds. Each round fits the weights of every second key, then the weights of the keys between them."""
 _KEYS_AROUND_VALUE = 5
 """Only in windows with this number of keys, the value of the middle key is fitted."""
+_RIDGE = 1e-9
+"""The weight of a change, relative to the effect of each chord."""
+_TINY = float(np.finfo(np.float64).tiny)
 _LARGEST_SUM = 4.0
 """The largest sum of the weights of both chords, 2 (1-T)."""
 
+Parts = list[tuple[slice, bool]]
+"""The columns of each property, and whether the property is a rotation."""
 
-def with_tension_and_bias(samples: Samples, windows: KeySet, sums: WindowSums) -> KeySet:
-    """Return the windows with the least-squares tension and bias of each part, and the value of the middle key.
+
+def with_tension_and_bias(
+    sums: WindowSums, values: Float64Array, velocities: Float64Array, parts: Parts
+) -> tuple[Float64Array, Float64Array]:
+    """Return the values and velocities (m, d, n) with least-squares tension and bias, and value of the middle key.
 
     In windows of five keys, weights and value are fitted alternately. The middle value does not affect the chords of
     the outer keys.
     """
-    weights, fitted = _with_weights(samples, windows, sums)
-    if windows.rows.shape[1] != _KEYS_AROUND_VALUE:
-        return fitted
-    values = _with_middle_value(samples, fitted, weights, sums)
-    moved = KeySet(windows.track, windows.rows, values, windows.velocities)
-    return _with_weights(samples, moved, sums)[1]
+    weights, fitted = _with_weights(sums, values, velocities, parts)
+    if len(values) != _KEYS_AROUND_VALUE:
+        return values, fitted
+    values = _with_middle_value(sums, values, fitted, weights, parts)
+    return values, _with_weights(sums, values, fitted, parts)[1]
 
 
-def _with_weights(samples: Samples, windows: KeySet, sums: WindowSums) -> tuple[Float64Array, KeySet]:
-    """Return the least-squares weights of both chords (n, c, parts, 2), and the windows with these weights."""
-    columns = slice(1, -1)
-    count, width = len(windows.rows), windows.rows.shape[1] - 2
-    velocities = windows.velocities.copy()
-    chords = chord_rates(windows.rows, windows.values, windows.velocities, samples.parts)[:, columns]
-    is_free = sums.free[:, columns]
-    velocities[:, columns] = np.where(is_free[..., np.newaxis], 0.0, velocities[:, columns])
-    without_weights = KeySet(windows.track, windows.rows, windows.values, velocities)
-    matrix, slope = normal_equations(sums, without_weights)
-    velocity_matrix, velocity_slope = matrix[:, :, 1, :, 1], slope[:, :, 1]
-    is_fixed = np.repeat(~is_free, 2, axis=1)
-    weights = np.zeros((count, width, len(samples.parts), 2))
-    for number, (part, _) in enumerate(samples.parts):
-        part_chords = np.ascontiguousarray(chords[..., part]).reshape(count, 2 * width, -1)
-        system = np.repeat(np.repeat(velocity_matrix, 2, axis=1), 2, axis=2) * (
-            part_chords @ part_chords.transpose(0, 2, 1)
-        )
-        right = -(part_chords * np.repeat(velocity_slope[..., part], 2, axis=1)).sum(axis=2)
-        weights[:, :, number] = solve_in_triangle(system, right, is_fixed).reshape(count, width, 2)
-        velocities[:, columns, part] += (weights[:, :, number, :, np.newaxis] * chords[..., part]).sum(axis=2)
-    return weights, KeySet(windows.track, windows.rows, windows.values, velocities)
+def _with_weights(
+    sums: WindowSums, values: Float64Array, velocities: Float64Array, parts: Parts
+) -> tuple[Float64Array, Float64Array]:
+    """Return the least-squares weights of both chords (2, m - 2, parts, n), and the velocities with these weights.
+
+    Every second key is fitted for the current velocities of its neighbors, then the keys between them. Because the
+    velocities of neighbors have little effect on each other, a few rounds suffice.
+    """
+    is_free, squares = sums.free[1:-1], sums.squares
+    chords = chord_rates(sums.rows, values, velocities, parts)[:, 1:-1]
+    size = squares[3, 3, :-1] + squares[1, 1, 1:]
+    size = np.where(size > 0.0, size, 1.0)
+    # The best velocity of each key, without the effect of the neighbors' velocities.
+    best = sums.products[3, :-1] + sums.products[1, 1:]
+    for number, unknown in ((0, values[:-1]), (2, values[1:])):
+        best -= squares[3, number, :-1, np.newaxis] * unknown[:-1]
+        best -= squares[1, number, 1:, np.newaxis] * unknown[1:]
+    best /= size[:, np.newaxis]
+    by_previous, by_next = (squares[3, 1, :-1] / size)[:, np.newaxis], (squares[1, 3, 1:] / size)[:, np.newaxis]
+    weights = np.zeros((2, len(size), len(parts), size.shape[1]))
+    velocities = velocities.copy()
+    for number, (part, _) in enumerate(parts):
+        before, after = chords[:, :, part]
+        *squared_chords, _, _ = chord_products(chords[:, :, part], before)
+        part_velocities = velocities[:, part]
+        for turn in range(2 * _ROUNDS):
+            keys = slice(turn % 2, None, 2)
+            inner = part_velocities[1:-1][keys]
+            if not len(inner):
+                continue
+            wanted = best[keys, part] - by_previous[keys] * part_velocities[:-2][keys]
+            wanted -= by_next[keys] * part_velocities[2:][keys]
+            products = ((chord[keys] * wanted).sum(axis=1) for chord in (before, after))
+            x, y = weights_in_triangle(*(square[keys] for square in squared_chords), *products)
+            weights[:, keys, number] = x, y
+            fitted = x[:, np.newaxis] * before[keys] + y[:, np.newaxis] * after[keys]
+            np.copyto(inner, fitted, where=is_free[keys][:, np.newaxis])
+    weights *= is_free[:, np.newaxis]
+    return weights, velocities
 
 
-def _with_middle_value(samples: Samples, windows: KeySet, weights: Float64Array, sums: WindowSums) -> Float64Array:
-    """Return the values of windows of five keys, with least-squares values of the free middle keys."""
-    residual_products = sums.residual_products(windows)
-    lengths = np.diff(windows.rows, axis=1).astype(np.float64)
-    is_inner = (lengths[:, :-1] > 0.0) & (lengths[:, 1:] > 0.0)
-    changes = _changes_by_middle_value(weights, lengths, is_inner)
-    size = np.einsum("nsip,nsij,nsjp->np", changes, sums.squares, changes)
-    values = windows.values.copy()
-    can_move = sums.free[:, 2] & is_inner[:, 0] & is_inner[:, 2]
-    for number, (part, _) in enumerate(samples.parts):
-        slope = np.einsum("nsi,nsid->nd", changes[..., number], residual_products[..., part])
-        step = np.divide(can_move, size[:, number], out=np.zeros(len(size)), where=size[:, number] > 0.0)
-        values[:, 2, part] -= step[:, np.newaxis] * slope
+def _with_middle_value(
+    sums: WindowSums, values: Float64Array, velocities: Float64Array, weights: Float64Array, parts: Parts
+) -> Float64Array:
+    """Return the values of windows of five keys, with least-squares values of the free middle keys.
+
+    The middle value ends a chord of the previous key and begins a chord of the next key, so velocities change too.
+    """
+    lengths = np.diff(sums.rows, axis=0).astype(np.float64)
+    is_inner = (lengths[:-1] > 0.0) & (lengths[1:] > 0.0)
+    per_frame = is_inner / np.maximum(lengths[:-1] + lengths[1:], 1.0)
+    can_move = sums.free[2] & is_inner[0] & is_inner[2]
+    slopes = sums.slopes(values, velocities)
+    values = values.copy()
+    for number, (part, _) in enumerate(parts):
+        # The changes in the velocities of the three inner keys.
+        previous = weights[1, 0, number] * per_frame[0]
+        middle = (weights[0, 1, number] - weights[1, 1, number]) * per_frame[1]
+        following = -weights[0, 2, number] * per_frame[2]
+        # The changes in the unknowns of the four segments.
+        changes: list[dict[int, Float64Array | float]] = [
+            {3: previous},
+            {1: previous, 2: 1.0, 3: middle},
+            {0: 1.0, 1: middle, 3: following},
+            {1: following},
+        ]
+        size, slope = np.zeros(sums.rows.shape[1]), np.zeros_like(values[2, part])
+        for segment, of_segment in enumerate(changes):
+            for unknown, change in of_segment.items():
+                slope += change * slopes[unknown, segment, part]
+                for other, other_change in of_segment.items():
+                    size += change * other_change * sums.squares[unknown, other, segment]
+        values[2, part] -= np.divide(can_move, size, out=np.zeros_like(size), where=size > 0.0) * slope
     return values
 
 
-def _changes_by_middle_value(weights: Float64Array, lengths: Float64Array, is_inner: BoolArray) -> Float64Array:
-    """Return the changes in the segments' unknowns per change in the middle value, shape (n, 4, 4, parts).
+def chord_products(chords: Float64Array, velocities: Float64Array) -> tuple[Float64Array, ...]:
+    """Return the products of both chords (2, m, d, n) with each other and with velocities, for `weights_in_triangle`.
 
-    The middle value ends a chord of the previous key and begins a chord of the next key, so velocities change too.
-    `is_inner` is a mask of the three inner keys that have chords on both sides.
+    Each product has the shape (m, n).
     """
-    count, parts = len(lengths), weights.shape[2]
-    around = np.maximum(lengths[:, :-1] + lengths[:, 1:], 1.0)
-    velocities = np.zeros((count, _KEYS_AROUND_VALUE, parts))
-    velocities[:, 1] = weights[:, 0, :, 1] * (is_inner[:, 0] / around[:, 0])[:, np.newaxis]
-    velocities[:, 2] = (weights[:, 1, :, 0] - weights[:, 1, :, 1]) / around[:, 1, np.newaxis]
-    velocities[:, 3] = -weights[:, 2, :, 0] * (is_inner[:, 2] / around[:, 2])[:, np.newaxis]
-    changes = np.zeros((count, _KEYS_AROUND_VALUE - 1, 4, parts))
-    changes[:, :, 1], changes[:, :, 3] = velocities[:, :-1], velocities[:, 1:]
-    changes[:, 1, 2] = changes[:, 2, 0] = 1.0
-    return changes
+    before, after = chords
+    pairs = (before, before), (before, after), (after, after), (before, velocities), (after, velocities)
+    return tuple((first * second).sum(axis=1) for first, second in pairs)
 
 
-def solve_in_triangle(system: Float64Array, right: Float64Array, is_fixed: BoolArray) -> Float64Array:
-    """Return the solutions (n, 2c) for pairs of nonnegative weights with a sum of at most 4. Fixed weights are 0.
+def weights_in_triangle(
+    aa: Float64Array, ab: Float64Array, bb: Float64Array, a: Float64Array, b: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the weights x, y >= 0, x + y <= 4 of two chords for which the chords' sum is closest to a vector.
 
-    Weights below 0 are omitted, sums above 4 become 4, and the remaining weights are solved for again. `system` is
-    changed in place.
+    The arguments are the products of the chords with each other, and of both chords with the vector.
     """
-    count, size = right.shape
-    is_fixed = is_fixed.copy()
-    is_at_sum = np.zeros((count, size // 2), dtype=np.bool_)
-    diagonal = np.arange(size)
-    system[:, diagonal, diagonal] += np.finfo(np.float64).tiny ** 0.5
-    penalty = 1e6 * system[:, diagonal, diagonal].max(axis=1, initial=0.0)
-    first, second = diagonal[::2], diagonal[1::2]
-    for _ in range(_ROUNDS):
-        # A penalty on the deviation of the sum from 4.
-        matrix, penalized_right = system.copy(), right.copy()
-        penalties: Float64Array = penalty[:, np.newaxis] * is_at_sum
-        for a, b in ((first, first), (first, second), (second, first), (second, second)):
-            matrix[:, a, b] += penalties
-        penalized_right += np.repeat(_LARGEST_SUM * penalties, 2, axis=1)
-        weights = solve_symmetric(matrix, penalized_right[..., np.newaxis], is_fixed)[..., 0]
-        is_below = weights < 0.0
-        is_above = weights[:, ::2] + weights[:, 1::2] > _LARGEST_SUM * (1.0 + 1e-5)
-        if not (is_below.any() or is_above.any()):
-            break
-        is_fixed |= is_below
-        is_at_sum |= is_above
-    result: Float64Array = _clip_to_triangle(weights.reshape(count, -1, 2)).reshape(count, size)
-    return result
+    shape = aa.shape
+    ab, a, b = ab.ravel(), a.ravel(), b.ravel()
+    # Without a ridge, parallel or absent chords have no unique weights.
+    ridge = _RIDGE * (aa + bb)
+    aa, bb = (aa + ridge).ravel(), (bb + ridge).ravel()
+    determinant = np.maximum(aa * bb - ab * ab, _TINY)
+    x, y = (a * bb - b * ab) / determinant, (b * aa - a * ab) / determinant
+    outside = np.flatnonzero((x < 0.0) | (y < 0.0) | (x + y > _LARGEST_SUM))
+    if len(outside):
+        x[outside], y[outside] = _on_edges(*(array.take(outside) for array in (aa, ab, bb, a, b)))
+    return x.reshape(shape), y.reshape(shape)
 
 
-def _clip_to_triangle(weights: Float64Array) -> Float64Array:
-    """Return nonnegative weights of two chords (..., 2) with a sum of at most 4."""
-    weights = np.maximum(weights, 0.0)
-    total = weights.sum(axis=-1, keepdims=True)
-    clipped: Float64Array = weights * np.where(
-        total > _LARGEST_SUM, _LARGEST_SUM / np.maximum(total, _LARGEST_SUM), 1.0
-    )
-    return clipped
+def _on_edges(
+    aa: Float64Array, ab: Float64Array, bb: Float64Array, a: Float64Array, b: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the best weights on the three edges of the triangle."""
+    aa, bb, span = (np.maximum(square, _TINY) for square in (aa, bb, aa - 2.0 * ab + bb))
+    zeros = np.zeros_like(aa)
+    along = (_LARGEST_SUM * (bb - ab) + a - b) / span
+    x = np.clip(np.stack([a / aa, zeros, along]), 0.0, _LARGEST_SUM)
+    y = np.clip(np.stack([zeros, b / bb, _LARGEST_SUM - x[2]]), 0.0, _LARGEST_SUM)
+    costs = x * (0.5 * aa * x + ab * y - a) + y * (0.5 * bb * y - b)
+    best = costs.argmin(axis=0), np.arange(len(aa))
+    return x[best], y[best]
 
 
-def end_velocities(windows: KeySet, parts: list[tuple[slice, bool]]) -> Float64Array:
+def end_velocities(windows: KeySet, parts: Parts) -> Float64Array:
     """Return the closest possible velocities (n, d) of the middle keys of windows, which are ends of tracks."""
     middle = windows.rows.shape[1] // 2
-    velocities = windows.velocities[:, middle].copy()
+    values, velocities = (np.moveaxis(array, 0, -1) for array in (windows.values, windows.velocities))
     # Only one of both chords is not 0.
-    chords = chord_rates(windows.rows, windows.values, windows.velocities, parts)[:, middle].sum(axis=1)
+    chords = chord_rates(windows.rows.T, values, velocities, parts)[:, middle].sum(axis=0)
+    fitted: Float64Array = velocities[middle].T.copy()
     for part, _ in parts:
-        chord = chords[:, part]
-        square = np.einsum("nd,nd->n", chord, chord)
-        along = np.einsum("nd,nd->n", chord, velocities[:, part])
+        chord = chords[part]
+        square, along = (chord * chord).sum(axis=0), (chord * fitted.T[part]).sum(axis=0)
         weight = np.divide(along, square, out=np.zeros_like(square), where=square > 0.0)
-        velocities[:, part] = np.clip(weight, 0.0, _LARGEST_SUM)[:, np.newaxis] * chord
-    return velocities
+        fitted.T[part] = np.clip(weight, 0.0, _LARGEST_SUM) * chord
+    return fitted
 
 
-def chord_rates(
-    rows: IndexArray, values: Float64Array, velocities: Float64Array, parts: list[tuple[slice, bool]]
-) -> Float64Array:
-    """Return the chords before and after keys, per frame of their combined length, shape (n, m, 2, d).
+def chord_rates(rows: IndexArray, values: Float64Array, velocities: Float64Array, parts: Parts) -> Float64Array:
+    """Return the chords before and after keys, per frame of their combined length, shape (2, m, d, n).
 
-    The first key of a track has only the chord after it, which determines its tangent as in TCB. For rotations, the
-    tangent is along the chord. Otherwise, the tangent is along the rest of the parabola. The same applies to the last
-    key.
+    Rows have the shape (m, n), values and velocities (m, d, n). The first key of a track has only the chord after it,
+    which determines its tangent as in TCB. For rotations, the tangent is along the chord. Otherwise, the tangent is
+    along the rest of the parabola. The same applies to the last key.
     """
-    length = np.diff(rows, axis=1).astype(np.float64)
-    chord = np.diff(values, axis=1)
-    before, after = np.zeros((2, *values.shape))
-    before[:, 1:], after[:, :-1] = chord, chord
-    length_before, length_after = np.pad(length, ((0, 0), (1, 0))), np.pad(length, ((0, 0), (0, 1)))
-    is_inner = (length_before > 0.0) & (length_after > 0.0)
-    around = np.where(is_inner, length_before + length_after, 2.0 * np.maximum(length_before, length_after))
-    is_first = (length_before == 0.0) & (length_after > 0.0)
-    is_last = (length_after == 0.0) & (length_before > 0.0)
+    lengths = np.zeros((len(rows) + 1, rows.shape[1]))
+    lengths[1:-1] = np.diff(rows, axis=0)
+    length_before, length_after = lengths[:-1], lengths[1:]
+    chords = np.zeros((2, *values.shape))
+    chords[0, 1:] = chords[1, :-1] = np.diff(values, axis=0)
+    is_first, is_last = (length_before == 0.0) & (length_after > 0.0), (length_after == 0.0) & (length_before > 0.0)
+    around = np.maximum(length_before + length_after, 1.0)
+    around[is_first | is_last] *= 2.0
     for part, is_rotation in parts:
         if is_rotation:
             continue
-        for is_end, is_other_end, chords, step in ((is_first, is_last, after, 1), (is_last, is_first, before, -1)):
-            window, key = np.nonzero(is_end)
-            neighbor = np.clip(key + step, 0, rows.shape[1] - 1)
-            span = (rows[window, neighbor] - rows[window, key])[:, np.newaxis]
-            has_two_keys = is_other_end[window, neighbor][:, np.newaxis]
-            bent = 1.5 * chords[window, key, part] - 0.5 * step * span * velocities[window, neighbor, part]
-            chords[window, key, part] = np.where(has_two_keys, chords[window, key, part], bent)
-    return np.stack([before, after], axis=2) / np.maximum(around, 1.0)[..., np.newaxis, np.newaxis]
+        for is_end, is_other_end, side, step in ((is_first, is_last, 1, 1), (is_last, is_first, 0, -1)):
+            key, window = np.nonzero(is_end)
+            neighbor = np.clip(key + step, 0, len(rows) - 1)
+            span = (rows[neighbor, window] - rows[key, window])[:, np.newaxis]
+            has_two_keys = is_other_end[neighbor, window][:, np.newaxis]
+            chord = chords[side, key, part, window]
+            bent = 1.5 * chord - 0.5 * step * span * velocities[neighbor, part, window]
+            chords[side, key, part, window] = np.where(has_two_keys, chord, bent)
+    chords /= around[:, np.newaxis]
+    return chords

@@ -111,56 +111,64 @@ _RIDGE = 1e-9
 
 
 class WindowSums(NamedTuple):
-    """Least-squares sums of n windows, and the keys to fit."""
+    """Least-squares sums of n windows of m keys, with the windows on the last axis, where NumPy is fastest."""
 
+    rows: IndexArray
+    """Rows of the samples at the keys, shape (m, n)."""
     free: BoolArray
-    """Mask of the keys to fit, shape (n, m)."""
+    """Mask of the keys to fit, shape (m, n)."""
     squares: Float64Array
-    """Sums of products of the weights of the four unknowns, shape (n, m - 1, 4, 4)."""
+    """Sums of products of the weights of the four unknowns, shape (4, 4, m - 1, n)."""
     products: Float64Array
-    """Sums of products of weights and samples, shape (n, m - 1, 4, d)."""
+    """Sums of products of weights and samples, shape (4, m - 1, d, n)."""
 
-    def residual_products(self, windows: KeySet) -> Float64Array:
-        """Return the sums of products of weights and deviations from the samples, shape (n, m - 1, 4, d)."""
-        deviations: Float64Array = self.squares @ segment_ends(windows) - self.products
-        return deviations
+    def slopes(self, values: Float64Array, velocities: Float64Array) -> Float64Array:
+        """Return the sums of products of weights and deviations from the samples, shape (4, m - 1, d, n).
+
+        Values and velocities of the keys have the shape (m, d, n).
+        """
+        unknowns = values[:-1], velocities[:-1], values[1:], velocities[1:]
+        slopes = -self.products
+        for slope, squares in zip(slopes, self.squares, strict=True):
+            for square, unknown in zip(squares, unknowns, strict=True):
+                slope += square[:, np.newaxis] * unknown
+        return slopes
 
 
-def segment_ends(windows: KeySet) -> Float64Array:
-    """Return the values and velocities at both ends of each segment, shape (n, m - 1, 4, d)."""
-    values, velocities = windows.values, windows.velocities
-    return np.stack([values[:, :-1], velocities[:, :-1], values[:, 1:], velocities[:, 1:]], axis=2)
+def with_free_velocities(
+    sums: WindowSums, values: Float64Array, velocities: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the least-squares values and velocities of the keys, shape (m, d, n).
 
-
-def normal_equations(sums: WindowSums, windows: KeySet) -> tuple[Float64Array, Float64Array]:
-    """Return the normal matrix (n, c, 2, c, 2) of the c inner keys' values and velocities, and the slope (n, c, 2, d).
-
-    The outer keys of windows are fixed.
+    The normal equations have a block of two unknowns, value and velocity, for each key, and a block that couples each
+    pair of neighboring keys. The unknowns of one key after another are eliminated.
     """
-    count, segments = sums.squares.shape[:2]
-    residual_products = sums.residual_products(windows)
-    size = 2 * segments + 2
-    matrix, slope = np.zeros((count, size, size)), np.zeros((count, size, residual_products.shape[3]))
-    for segment in range(segments):
-        of_segment = slice(2 * segment, 2 * segment + 4)
-        matrix[:, of_segment, of_segment] += sums.squares[:, segment]
-        slope[:, of_segment] += residual_products[:, segment]
-    inner, keys = slice(2, size - 2), segments - 1
-    return matrix[:, inner, inner].reshape(count, keys, 2, keys, 2), slope[:, inner].reshape(count, keys, 2, -1)
-
-
-def solve_symmetric(matrix: Float64Array, right: Float64Array, is_fixed: BoolArray | None = None) -> Float64Array:
-    """Return the solutions of symmetric systems (n, s, s), which are changed in place.
-
-    The solution is 0 where the mask `is_fixed` (n, s) is true.
-    """
-    diagonal = np.arange(matrix.shape[1])
-    size = matrix[:, diagonal, diagonal] * (1.0 + _RIDGE)
-    matrix[:, diagonal, diagonal] = np.where(size > 0.0, size, 1.0)
-    if is_fixed is not None and is_fixed.any():
-        matrix[is_fixed] = 0.0
-        matrix.transpose(0, 2, 1)[is_fixed] = 0.0
-        matrix[:, diagonal, diagonal] += is_fixed
-        right = right.copy()
-        right[is_fixed] = 0.0
-    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
+    slopes, squares, is_free = sums.slopes(values, velocities), sums.squares, sums.free[1:-1]
+    couplings = np.where(is_free[:-1] & is_free[1:], squares[:2, 2:, 1:-1], 0.0)
+    steps = -(slopes[2:, :-1] + slopes[:2, 1:])
+    # The upper triangles of the blocks, then of their inverses.
+    blocks = np.stack([squares[2 + i, 2 + j, :-1] + squares[i, j, 1:] for i, j in ((0, 0), (0, 1), (1, 1))])
+    blocks[::2] *= 1.0 + _RIDGE
+    for key in range(len(is_free)):
+        value, mixed, velocity = blocks[:, key]
+        if key:
+            (a, b), (c, d) = couplings[:, :, key - 1]
+            p, q, r = blocks[:, key - 1]
+            pa, pb, qa, qb = p * a + q * c, p * b + q * d, q * a + r * c, q * b + r * d
+            value, mixed, velocity = value - a * pa - c * qa, mixed - a * pb - c * qb, velocity - b * pb - d * qb
+            steps[0, key] -= pa * steps[0, key - 1] + qa * steps[1, key - 1]
+            steps[1, key] -= pb * steps[0, key - 1] + qb * steps[1, key - 1]
+        determinant = value * velocity - mixed * mixed
+        factor = np.divide(is_free[key], determinant, out=np.zeros_like(determinant), where=determinant > 0.0)
+        blocks[:, key] = velocity * factor, -mixed * factor, value * factor
+    for key in range(len(is_free) - 1, -1, -1):
+        if key + 1 < len(is_free):
+            (a, b), (c, d) = couplings[:, :, key]
+            steps[0, key] -= a * steps[0, key + 1] + b * steps[1, key + 1]
+            steps[1, key] -= c * steps[0, key + 1] + d * steps[1, key + 1]
+        p, q, r = blocks[:, key]
+        steps[:, key] = p * steps[0, key] + q * steps[1, key], q * steps[0, key] + r * steps[1, key]
+    values, velocities = values.copy(), velocities.copy()
+    values[1:-1] += steps[0]
+    velocities[1:-1] += steps[1]
+    return values, velocities
