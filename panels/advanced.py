@@ -9,8 +9,8 @@ import bpy
 from bpy.app.translations import contexts
 
 from ..animation import AnimationError
-from ..animation.checks.shown_key import largest_jumps
 from ..animation.number_text import size_text
+from ..animation.shown_key import largest_jumps
 from ..animation.store.frame_functions import curve_of, function_of
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_

@@ -15,9 +15,9 @@ from bpy.app.translations import contexts
 from ..animation import AnimationError
 from ..animation.bake.plans.track_methods import bends_by_parameters
 from ..animation.checks.played_at_keys import SPLINE, Obstacle, PlayedParameters
-from ..animation.checks.shown_key import turn_now, values_now
 from ..animation.checks.track_state import state
 from ..animation.number_text import angle_text, number_text
+from ..animation.shown_key import turn_now, values_now
 from ..animation.store.live_switch import is_live
 from ..animation.store.parameters import Numbers, velocity_size
 from ..animation.store.table.rows import PARAMETERS

@@ -12,12 +12,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..animation.checks.shown_key import ShownKey
 from ..animation.datablocks import name_of
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.errors import AnimationError
 from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import channels_of
+from ..animation.shown_key import ShownKey
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_

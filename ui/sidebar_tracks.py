@@ -8,9 +8,9 @@ from contextlib import suppress
 import bpy
 
 from ..animation import AnimationError, of_object
-from ..animation.checks.shown_key import ShownKey, key_near
 from ..animation.datablocks import animation_data, name_of
 from ..animation.fcurves.channels import Channels, channels_of
+from ..animation.shown_key import ShownKey, key_near
 from ..animation.store.action_and_strips import editable_sets
 from ..animation.store.edited_outside import edited_outside
 from ..animation.store.find_tracks import find_tracks, tracks_shown

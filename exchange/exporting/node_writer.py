@@ -21,9 +21,9 @@ from ..importing.set_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..keys import Keys, still
 from .export_node import ExportNode
 from .file_tracks import NO_TURN, numbers_track, turns_track
+from .keys_or_samples import DatablockTracks
 from .matrices import Matrices, ParentInverse, parent_inverse_of
 from .samples import SampleLimit, change_outside, sampled, sampled_turns, span_of_keys
-from .track_keys import DatablockTracks
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
 """The values of components that a node has without a track."""

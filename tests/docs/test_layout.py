@@ -71,7 +71,7 @@ ORDER = (
     ("animation/edit",),
     ("animation/on_path",),
     ("animation/live",),
-    ("animation/checks",),
+    ("animation/shown_key", "animation/checks"),
     ("animation/relaxation",),
     ("animation/reduction",),
     ("animation/file_curves",),

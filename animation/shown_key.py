@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...interp import rotations
-from ...interp.continuity import Jump, jumps
-from ...interp.prepared import wrapped_frame
-from ..bake.plans.own_motion import plays_its_own_keys
-from ..bake.plans.track_splines import track_splines
-from ..fcurves.frames import union
-from ..records import record
-from ..store.frame_functions import function_of
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import read_own_keys
-from ..store.tracks import Track
+from ..interp import rotations
+from ..interp.continuity import Jump, jumps
+from ..interp.prepared import wrapped_frame
+from .bake.plans.own_motion import plays_its_own_keys
+from .bake.plans.track_splines import track_splines
+from .fcurves.frames import union
+from .records import record
+from .store.frame_functions import function_of
+from .store.own_arrays import OwnKeys
+from .store.own_keys import read_own_keys
+from .store.tracks import Track
 
 AT = 0.02
 """Tolerance in frames. A key within this distance of the current frame counts as a key at that frame."""
