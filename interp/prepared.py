@@ -19,7 +19,7 @@ from .key_batch import BoolArray, IndexArray, KeyBatch
 from .keys import Float64Array
 
 # Samples evaluated at a time: enough to amortize the NumPy calls, few enough to fit the processor cache.
-BLOCK = 8192
+BLOCK = 4096
 # Looking up samples among the keys of one track takes as long as looking up this number of keys among the samples.
 _KEYS_PER_TRACK = 200
 

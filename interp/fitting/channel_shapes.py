@@ -35,16 +35,16 @@ _METHOD = Method(steps=8, least_gain=0.02, damping=1e-2, less=0.2, more=5.0, rou
 
 
 def fitted_channels(
-    course: Course, nodes: Float64Array, start: Float64Array, draft_steps: int | None
+    course: Course, nodes: Float64Array, start: Float64Array, steps: int | None
 ) -> tuple[Float64Array, Float64Array]:
     """Return the reach and the rates (2, 1, N) of channels with values of about 1.
 
-    The descent starts at the reach `start` (2, N), and takes fewer steps for a draft.
+    The descent starts at the reach `start` (2, N). `steps` limits the number of steps further.
     """
     begin = course.keys[0, 0]
     chord, values = course.keys[1, 0] - begin, course.values[0] - begin
     fit = _ChannelFit(nodes[:, np.newaxis], chord, values, course.rates[:, 0], course.stiffness)
-    method = _METHOD if draft_steps is None else replace(_METHOD, steps=draft_steps)
+    method = _METHOD if steps is None else replace(_METHOD, steps=steps)
     reach = descend(fit, start, _SHORTEST_REACH, LONGEST_REACH, method).x
     rates = fit.at(reach, fit.nodes, _LAST_NEWTON_STEPS).rates
     return reach[:, np.newaxis], rates[:, np.newaxis]

@@ -11,6 +11,7 @@ import numpy as np
 from .. import ease
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float64Array
+from ..prepared import BLOCK
 from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .handle_samples import CUBIC, PLAIN, SMOOTH, SamplePoints
@@ -150,8 +151,10 @@ class SegmentMotion:
 
     def _evaluated(self, segments: Segments, eased: Float64Array, nu: int) -> Float64Array:
         """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""
-        values = self.batch.curve.evaluate(np.tile(segments.begin, len(eased)), eased.ravel(), nu)
-        return values.reshape(len(values), *eased.shape)
+        segment, u = np.tile(segments.begin, len(eased)), eased.ravel()
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(u), BLOCK)]
+        values = [self.batch.curve.evaluate(segment[block], u[block], nu) for block in blocks]
+        return np.concatenate(values, axis=1).reshape(-1, *eased.shape)
 
     def course(self, sampled: SampledSegments) -> tuple[Course, Float64Array, BoolArray]:
         """Return the channels' exact motion.

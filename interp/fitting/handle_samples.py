@@ -61,5 +61,5 @@ PLAIN = _smooth(12)
 """Points in segments without ease."""
 SMOOTH = _smooth(9)
 """Points for quaternions without ease, for which nine nodes are as accurate as twelve. Angle channels need `PLAIN`."""
-CUBIC = SamplePoints(chebyshev(12), is_cubic=True)
+CUBIC = SamplePoints(chebyshev(8), is_cubic=True)
 """Points for values without ease, whose error is only rounding: a polynomial of degree five."""

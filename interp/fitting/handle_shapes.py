@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import ease
 from ..cubics import hermite_weights
+from ..key_batch import IndexArray
 from ..keys import Float64Array
 from ..rotations import sphere
 from .bezier_segments import LONGEST_REACH
@@ -23,6 +24,8 @@ from .quaternion_shapes import fitted_quaternions
 
 _SHORTEST_START = 0.05
 """Minimum reach, relative to a segment, of handles next to an ease, before the first step."""
+_MORE_STEPS = 3
+"""The number of steps from a known shape."""
 _MANY = 400
 """A draft of more columns is limited to one step."""
 
@@ -35,23 +38,34 @@ class Shape(NamedTuple):
     rates: Float64Array
     """Derivatives of the value with respect to u at the start and end, shape (2, c, N)."""
 
+    def of_segments(self, segments: IndexArray, count: int) -> Shape:
+        """Return the shapes of some of `count` segments, whose channels may have separate columns."""
+        return Shape(
+            *(array.reshape(*array.shape[:2], -1, count)[..., segments].reshape(*array.shape[:2], -1) for array in self)
+        )
 
-def fitted_shape(course: Course, points: SamplePoints, is_draft: bool = False) -> Shape:
+
+def fitted_shape(course: Course, points: SamplePoints, known: Shape | None = None, is_draft: bool = False) -> Shape:
     """Return the handles of all columns, close to the least-squares solution at the nodes.
 
-    A draft takes few steps.
+    The fit continues from a known shape with the same nodes. A draft takes few steps.
     """
+    if known is not None and course.is_quaternion:
+        # More points do not change the nodes. For other channels, they show angles that turned the other way.
+        return known
     shape = Shape(np.full(course.rates.shape, 1.0 / 3.0), course.rates.copy())
     course = course._replace(values=course.values[:, points.node_rows])
     columns = np.flatnonzero(course.is_fitted)
     if len(columns):
-        draft_steps = (1 if len(columns) > _MANY else 5) if is_draft else None
+        steps = None if known is None else _MORE_STEPS
+        if is_draft:
+            steps = 1 if len(columns) > _MANY else 5
         # NumPy sums a single column in a different order, so it is repeated.
         columns = np.repeat(columns, 2) if len(columns) == 1 else columns
         normalized, size = _normalized(course.take(columns))
-        start = _start(normalized.eases, points.nodes)
+        start = _start(normalized.eases, points.nodes) if known is None else known.reach[:, 0, columns]
         fit = fitted_quaternions if course.is_quaternion else fitted_channels
-        reach, rates = fit(normalized, points.nodes, start, draft_steps)
+        reach, rates = fit(normalized, points.nodes, start, steps)
         shape.reach[..., columns], shape.rates[..., columns] = reach, rates * size
     return shape
 

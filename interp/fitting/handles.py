@@ -22,7 +22,7 @@ from ..rotations import sphere
 from .bezier_segments import parameters_at
 from .handle_motion import SampledSegments, SegmentMotion, Segments
 from .handle_samples import EASED, SamplePoints
-from .handle_shapes import fitted_shape
+from .handle_shapes import Shape, fitted_shape
 from .largest_errors import angles_apart, maxima
 from .requests import Batch, Request, fit_in_batches
 from .stored_handles import StoredHandles
@@ -98,15 +98,13 @@ def fit_handles(requests: Sequence[Request]) -> list[Handles]:
     Errors are measured in float64 with float32 handles, at 60 points per segment with ease. Segments without ease are
     measured at 12 points, or 9 for quaternions, and errors of rotations up to 0.002 radians are interpolated between
     them. Larger errors are measured at three times as many points. A parabola through the largest errors determines the
-    maximum. In 18,000 random segments, the result differed from the maximum at 2,000 points by 0.1 % at the median and
-    3 % at the 99th percentile. Above 3 degrees, it differed by 7 % at the 99th percentile, and was at most 22 % too
-    small. With turns of almost 360 degrees between keys, errors of more than 100 degrees have narrow peaks. Such errors
-    can be understated by more than half. Values without ease are exact except
-    for rounding: 1.2e-6 of their range near frame 0, 4e-6 up to frame 1024, and 2.4e-4 near frame 100000. These figures
-    include Blender's rounding during playback. Euler angles and axis-angle are fitted per channel to values that
-    continue from the key. If these values differ from the values of the next key, for example by a full turn, no
-    handles fit, and the error is large. A spline that misses its keys has an error at the keys. Source: docs/formulas,
-    "Fitting handles".
+    maximum. docs/measurements/handles.md lists the accuracy of these errors. With turns of almost 360 degrees between
+    keys, errors of more than 100 degrees have narrow peaks. Such errors can be understated by more than half. Values
+    without ease are exact except for rounding: 1.2e-6 of their range near frame 0, 4e-6 up to frame 1024, and 2.4e-4
+    near frame 100000. These figures include Blender's rounding during playback. Euler angles and axis-angle are fitted
+    per channel to values that continue from the key. If these values differ from the values of the next key, for
+    example by a full turn, no handles fit, and the error is large. A spline that misses its keys has an error at the
+    keys. Source: docs/formulas, "Fitting handles".
 
     Examples
     --------
@@ -151,22 +149,23 @@ class _HandleFits:
         return [Handles(*(array[keys] for array in arrays)) for keys in map(slice, first, last + 1)]
 
     def _fits_of(self, segments: Segments, points: SamplePoints) -> _SegmentFits:
-        """Return the fit of each segment, and fit segments with large errors at finer points."""
-        fits = self._fit(self._motion.sampled(segments, points))
+        """Return the fit of each segment. Segments with large errors continue at finer points."""
+        fits, shape = self._fit(self._motion.sampled(segments, points))
         if points.finer is not None:
             columns = np.flatnonzero((fits.errors > _INTERPOLATED).any(axis=0) | (fits.jumps > 0.0))
             if len(columns):
                 arrays: tuple[Any, ...] = fits
-                finer = self._fit(self._motion.sampled(segments.take(columns), points.finer.points))
-                for array, finer_array in zip(arrays, finer, strict=True):
+                finer = self._motion.sampled(segments.take(columns), points.finer.points)
+                finer_fits, _ = self._fit(finer, shape.of_segments(columns, len(segments.begin)))
+                for array, finer_array in zip(arrays, finer_fits, strict=True):
                     array[..., columns] = finer_array
         return fits
 
-    def _fit(self, sampled: SampledSegments) -> _SegmentFits:
-        """Return the fit of each segment, with its errors."""
+    def _fit(self, sampled: SampledSegments, known: Shape | None = None) -> tuple[_SegmentFits, Shape]:
+        """Return the fit of each segment, with its errors. The fit continues from a known shape."""
         segments, points = sampled.segments, sampled.points
         course, flips, jumps = self._motion.course(sampled)
-        shape = fitted_shape(course, points)
+        shape = fitted_shape(course, points, known)
         stored = StoredHandles.of(segments, course, shape)
         played = stored.played(parameters_at(points.at, stored.rise))
         errors = self._errors(played, course.values, sampled)
@@ -175,7 +174,7 @@ class _HandleFits:
             # Orientations are never more than half a turn apart, but the maxima of parabolas may exceed half a turn.
             errors = np.fmin(errors, np.pi)
         frames, values = (handles.reshape(2, self._batch.channels, -1) for handles in (stored.frames, stored.values))
-        return _SegmentFits(flips, jumps.astype(np.float64), errors, worst, frames, values)
+        return _SegmentFits(flips, jumps.astype(np.float64), errors, worst, frames, values), shape
 
     def _errors(self, played: Float64Array, values: Float64Array, sampled: SampledSegments) -> Float64Array:
         """Return the deviation of the played motion from the exact channel values, or for rotations from the spline.

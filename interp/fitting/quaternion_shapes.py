@@ -20,7 +20,7 @@ from .least_squares import DenseEquations, Method, descend
 
 _STEPS = 26
 """Maximum number of steps for accurate fits. Some quaternions start with large errors next to eases."""
-_LIMITS = ((2, 5e-5), (4, 8e-5), (14, 5e-3))
+_LIMITS = ((2, 5e-5), (4, 7e-5), (14, 3e-3))
 """Columns are finished after so many steps if half the angle of their error, in radians, is within the limit.
 
 The first limit is slightly below the error allowed in a bake.

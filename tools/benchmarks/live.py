@@ -36,7 +36,7 @@ EDITS = {"one track": 1, "all tracks of a bone": 3, "a column of all bones": 3 *
 STAGES = {
     "detection": [(live.Watch, "find"), (live.Watch, "edited_by_fast_check")],
     "evaluation": [(baking, "_evaluated")],
-    "writing": [(baking, "add_rows"), (baking, "write_tracks"), (live.Watch, "take")],
+    "writing": [(baking, "_add_rows"), (baking, "write_tracks"), (live.Watch, "take")],
 }
 """The functions of each part. The remaining time is "reading"."""
 COLUMNS = ("detection", "reading", "evaluation", "writing", "all", "co", "all / co")
