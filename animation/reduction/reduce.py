@@ -16,9 +16,9 @@ from ..many import on_all
 from ..options import REDUCE
 from ..records import record
 from ..steps import Steps, run_steps
-from .already_minimal import AlreadyMinimalError
 from .reduce_datablock import DatablockReduction
 from .report import ReduceRequest, Reduction, Together
+from .unchanged_result import AlreadyMinimalError
 
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, ReduceRequest]]
 """Datablocks, with the path prefixes of their tracks (None for all) and the requested reductions."""
@@ -171,7 +171,9 @@ def keys_by_error(  # noqa: PLR0913  as `reduce`
     sample_limit: Count = REDUCE["sample_limit"].default,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[KeyCount]:
-    """Return the number of keys that `reduce` would leave for each error, without changing anything.
+    """Return the number of keys that `reduce` needs for each error, without changing anything.
+
+    `reduce` may add a few keys that only the handles need, counted as `mended`.
 
     Parameters
     ----------

@@ -18,7 +18,6 @@ from ..fcurves.channels import Channels
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.linked_data import check_editable, check_not_tweaked
 from ..store.table.track_records import Options
-from .already_minimal import AlreadyMinimalError, unchanged_reduction
 from .evaluated import tightened_search
 from .key_count import as_many_keys
 from .key_search import MARGIN, KeySearch
@@ -29,6 +28,7 @@ from .recovered_track_keys import recovered_keys
 from .reducible_tracks import LEAST_FRAMES, joinable_tracks, reducible_tracks
 from .report import ReduceRequest, Reduction
 from .sampled_track import existing_key_count, frames_to_sample
+from .unchanged_result import AlreadyMinimalError, unchanged_reduction
 from .write_new_keys import ActionCopy, NewKeys, enable, write
 
 _SPARSE = 4

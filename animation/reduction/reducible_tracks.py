@@ -17,10 +17,10 @@ from ..fcurves.read_keys import read_coordinates
 from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
-from .already_minimal import AlreadyMinimalError
 from .keys_outside_range import has_beside, reason_apart
 from .report import ReduceRequest
 from .sampled_track import SampledTrack, sample_track
+from .unchanged_result import AlreadyMinimalError
 
 LEAST_FRAMES = 3
 """The minimum number of frames. With fewer frames, there is nothing between the keys at both ends."""
