@@ -10,11 +10,9 @@ import numpy as np
 
 from ..key_batch import IndexArray
 from ..keys import Float32Array, Float64Array
-from .handle_motion import SegmentMotion
-from .handle_samples import SamplePoints, chebyshev
-from .handle_shapes import fitted_shape
+from .handle_motion import SamplePoints, SegmentMotion, chebyshev
+from .handle_shapes import fitted_shape, float32_handles
 from .requests import Batch, Request
-from .stored_handles import float32_handles
 
 _EASED_DRAFT = SamplePoints(chebyshev(10), slice(None))
 """Points in segments with eases. Ten nodes suffice, because the only step of a draft is short."""

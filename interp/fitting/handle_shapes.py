@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the handle shapes with which Bezier segments best fit a motion.
+"""Find the handle shapes with which Bezier segments best fit a motion, and round them as Blender stores handles.
 
 A shape consists of the reach of each handle into its segment and the derivative of each channel at both keys. Source:
 docs/formulas, "Fitting handles".
@@ -14,12 +14,11 @@ import numpy as np
 from .. import ease
 from ..cubics import hermite_weights
 from ..key_batch import IndexArray
-from ..keys import Float64Array
+from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
-from .bezier_segments import LONGEST_REACH
+from .bezier_segments import LONGEST_REACH, bezier_powers, frame_powers, rise_at
 from .channel_shapes import fitted_channels
-from .handle_motion import Course
-from .handle_samples import SamplePoints
+from .handle_motion import Course, SamplePoints, Segments
 from .quaternion_shapes import fitted_quaternions
 
 _SHORTEST_START = 0.05
@@ -115,3 +114,45 @@ def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array
     p, q = (leaving * target).sum(axis=0), (arriving * target).sum(axis=0)
     reach: Float64Array = np.stack([d * p - b * q, a * q - b * p]) / (a * d - b * b)
     return np.clip(reach, _SHORTEST_START, LONGEST_REACH)
+
+
+class StoredHandles(NamedTuple):
+    """The float32 handles of N columns, and their cubics."""
+
+    frames: Float32Array
+    """The handles after the start and before the end, shape (2, c, N)."""
+    values: Float32Array
+    rise: Float64Array
+    """The coefficients of the frame relative to the segment, as returned by `frame_powers`."""
+    powers: Float64Array
+    """The coefficients of the value."""
+    begin: Float64Array
+    """The value at the start, shape (c, N)."""
+
+    @classmethod
+    def of(cls, segments: Segments, course: Course, shape: Shape) -> StoredHandles:
+        """Return the handles of each column."""
+        frames, values = float32_handles(segments, course, shape)
+        keys = course.keys.astype(np.float32).astype(np.float64)
+        powers = bezier_powers(keys[1] - keys[0], values[0] - keys[0], keys[1] - values[1])
+        return cls(frames, values, frame_powers(_reach(segments, frames)), powers, keys[0])
+
+    def played(self, parameter: Float64Array) -> Float64Array:
+        """Return the values at parameters (c, m, N)."""
+        return rise_at(self.powers, parameter) + self.begin[:, np.newaxis]
+
+
+def float32_handles(segments: Segments, course: Course, shape: Shape) -> tuple[Float32Array, Float32Array]:
+    """Return the float32 frames and values (2, c, N) of the handles."""
+    start, end = np.tile(segments.frames, course.keys.shape[2] // len(segments.begin))
+    length = end - start
+    frames = np.stack([start + shape.reach[0] * length, end - shape.reach[1] * length]).astype(np.float32)
+    leaving, arriving = _reach(segments, frames) * shape.rates
+    return frames, np.stack([course.keys[0] + leaving, course.keys[1] - arriving]).astype(np.float32)
+
+
+def _reach(segments: Segments, frames: Float32Array) -> Float64Array:
+    """Return the reach of handles at these frames relative to the segment, shape (2, c, N)."""
+    start, end = np.tile(segments.frames, frames.shape[2] // len(segments.begin))
+    length = end - start
+    return np.stack([(frames[0] - start) / length, (end - frames[1]) / length])

@@ -20,12 +20,10 @@ from ..key_batch import BoolArray
 from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
 from .bezier_segments import parameters_at
-from .handle_motion import SampledSegments, SegmentMotion, Segments
-from .handle_samples import EASED, SamplePoints
-from .handle_shapes import Shape, fitted_shape
+from .handle_motion import EASED, SampledSegments, SamplePoints, SegmentMotion, Segments
+from .handle_shapes import Shape, StoredHandles, fitted_shape
 from .largest_errors import angles_apart, maxima
 from .requests import Batch, Request, fit_in_batches
-from .stored_handles import StoredHandles
 
 
 @dataclass(frozen=True)
