@@ -350,6 +350,25 @@ def test_angles_are_as_near_as_is_said(held, eased):
     assert (fit.signs == 1.0).all()
 
 
+@pytest.mark.slow
+def test_large_errors_of_angles_are_measured_between_the_fitted_points():
+    generator = np.random.default_rng(14)
+    checked = 0
+    for _ in range(12):
+        spline = turning(generator, 90)
+        frames = spline.keys.frames
+        dense = np.sort(np.concatenate([np.linspace(frames[0], frames[-1], 4000), frames]))
+        numbers = rotations.follow_euler(spline(dense), "XYZ")[np.searchsorted(dense, frames)]
+        (fit,) = fit_handles([Request(spline, "XYZ", numbers)])
+        for key in np.flatnonzero((fit.errors[:, 0] > np.radians(0.2)) & (fit.errors[:, 0] < np.radians(1.0))):
+            q = rotation_representation("XYZ").orientation(segment_played(frames, numbers, fit, key).T).T
+            exact = spline(frames[key] + PLACES * (frames[key + 1] - frames[key]))
+            largest = rotations.angle_between(rotations.normalise(q), exact).max()
+            assert fit.errors[key, 0] == pytest.approx(largest, rel=0.05)
+            checked += 1
+    assert checked > 15
+
+
 def test_angles_that_arrive_a_turn_away_from_their_key_are_told():
     spline = tcb.RotationSpline(Keys([0, 10, 20], rotations.from_euler([[0, 0, 0], [0, 0, 1.0], [0, 0, 1.5]])))
     numbers = np.array([[0, 0, 0], [0, 0, 1.0 + 2.0 * np.pi], [0, 0, 1.5 + 2.0 * np.pi]])
