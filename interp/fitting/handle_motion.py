@@ -17,8 +17,11 @@ from ..rotations import sphere
 from ..rotations.representations import JUMP
 from .requests import Batch
 
-_CHANNELS_TOGETHER = 4096
-"""The number of segment channels fitted together, small enough for the cache."""
+_CHANNELS_TOGETHER = 3000
+"""The number of segment channels fitted together, small enough for the cache.
+
+With a power of two, the rows of arrays would compete for the same parts of the cache.
+"""
 RIGID = 1e3
 """Weight of derivative errors at keys, relative to the root of the sum of squared residuals."""
 _SOFT = 0.07
