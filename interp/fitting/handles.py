@@ -94,15 +94,15 @@ def fit_handles(requests: Sequence[Request]) -> list[Handles]:
     Derivatives of angle channels also change, by less than a hundredth at the median.
 
     Errors are measured in float64 with float32 handles, at 60 points per segment with ease. Segments without ease are
-    measured at 12 points, or 9 for quaternions, and errors of rotations up to 0.002 radians are interpolated between
-    them. Larger errors are measured at three times as many points. A parabola through the largest errors determines the
-    maximum. docs/measurements/handles.md lists the accuracy of these errors. With turns of almost 360 degrees between
-    keys, errors of more than 100 degrees have narrow peaks. Such errors can be understated by more than half. Values
-    without ease are exact except for rounding: 1.2e-6 of their range near frame 0, 4e-6 up to frame 1024, and 2.4e-4
-    near frame 100000. These figures include Blender's rounding during playback. Euler angles and axis-angle are fitted
-    per channel to values that continue from the key. If these values differ from the values of the next key, for
-    example by a full turn, no handles fit, and the error is large. A spline that misses its keys has an error at the
-    keys. Source: docs/formulas, "Fitting handles".
+    measured at 12 points, or 9 for quaternions, and errors up to 0.002 (radians or units of the value) are interpolated
+    between them. Larger errors are measured at three times as many points. A parabola through the largest errors
+    determines the maximum. docs/measurements/handles.md lists the accuracy of these errors. With turns of almost 360
+    degrees between keys, errors of more than 100 degrees have narrow peaks. Such errors can be understated by more than
+    half. Values without ease are exact except for rounding: 1.2e-6 of their range near frame 0, 4e-6 up to frame 1024,
+    and 2.4e-4 near frame 100000. These figures include Blender's rounding during playback. Euler angles and axis-angle
+    are fitted per channel to values that continue from the key. If these values differ from the values of the next key,
+    for example by a full turn, no handles fit, and the error is large. A spline that misses its keys has an error at
+    the keys. Source: docs/formulas, "Fitting handles".
 
     Examples
     --------
@@ -115,7 +115,7 @@ def fit_handles(requests: Sequence[Request]) -> list[Handles]:
 
 
 _INTERPOLATED = 0.002
-"""Errors of angles up to this number of radians are interpolated between the nodes, and others are measured."""
+"""Errors up to this number of radians, or units of a value, are interpolated between the nodes. Others are measured."""
 
 
 class _HandleFits:
@@ -181,7 +181,8 @@ class _HandleFits:
         """
         representation, count, finer = self._batch.representation, self._batch.channels, sampled.points.finer
         if representation is None:
-            return np.abs(played - values).reshape(played.shape[1], count, -1).swapaxes(0, 1)
+            deviations = (played - values).reshape(played.shape[1], count, -1).swapaxes(0, 1)
+            return np.abs(deviations if finer is None else finer.interpolation @ deviations)
         channels = played if representation.homogeneous else played.reshape(played.shape[1], count, -1).swapaxes(0, 1)
         exact = sampled.exact[:, 1:-1]
         if finer is None:

@@ -350,6 +350,24 @@ def test_angles_are_as_near_as_is_said(held, eased):
     assert (fit.signs == 1.0).all()
 
 
+@pytest.mark.parametrize("name", ["LAGRANGE", "LOGARITHMIC"])
+@pytest.mark.parametrize("size", [1e-3, 1.0])
+def test_errors_of_values_that_are_not_cubic_are_measured_between_the_fitted_points(name, size):
+    generator = np.random.default_rng(1)
+    share = np.linspace(0.0, 1.0, 501)[1:-1]
+    for _ in range(4):
+        frames = np.cumsum(generator.integers(3, 25, 6)).astype(float)
+        values = (size * generator.uniform(0.5, 2.0, (6, 1))).astype(np.float32).astype(float)
+        spline = METHODS[name].values(Keys(frames, values))
+        (fit,) = fit_handles([Request(spline)])
+        for key in range(5):
+            exact = spline(frames[key] + share * (frames[key + 1] - frames[key]))
+            off = np.abs(segment_played(frames, values, fit, key, share) - exact)
+            assert fit.errors[key, 0] == pytest.approx(off.max(), rel=0.05, abs=1e-6 * size)
+            place = (fit.frames[key, 0] - frames[key]) / (frames[key + 1] - frames[key])
+            assert off[np.abs(share - place).argmin()] >= 0.95 * off.max() - 1e-6 * size
+
+
 @pytest.mark.slow
 def test_large_errors_of_angles_are_measured_between_the_fitted_points():
     generator = np.random.default_rng(14)
