@@ -34,9 +34,10 @@ from ..animation.edit.track_keys import (
 from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.fcurves.frames import SAME_FRAME, is_among, union
+from ..animation.fcurves.keyframes import IndexArray
 from ..animation.fcurves.linked_data import check_editable
 from ..animation.scene_time import action_time, scene_frame
-from ..animation.store.parameters import Numbers
+from ..animation.store.parameters import Numbers, means_of_keys
 from ..animation.store.paths import bone_path, split
 from ..animation.store.table.rows import PARAMETERS, velocity_of
 from ..animation.store.track_refusals import blocking_reason
@@ -46,7 +47,7 @@ from . import redraw
 from .scene import defaults_of
 from .selection import active_bone, path_starts, selected_datablocks
 from .sidebar_tracks import active_key, active_track, reason_for_no_track
-from .sliders.slider_drag import once_a_drag, parameters_or_nan, shown_in
+from .sliders.slider_drag import component_parameters_or_nan, once_a_drag, shown_in
 
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
@@ -242,24 +243,37 @@ _MAX_CURVES = 12
 
 @redraw.once
 def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
-    """Return the values of each parameter for all chosen keys in order, with NaN for unreadable values."""
-    values_by_name, drag = dict(_parameters_before_drag(context)), shown_in(context)
-    if drag is not None:
-        values_by_name |= {name: values for name, values in drag.numbers.items() if name in values_by_name}
-    return values_by_name
+    """Return the values of each parameter for all components of the chosen keys, with NaN for unreadable values."""
+    key_rows, values_by_name = _parameters_before_drag(context)
+    return values_by_name | {name: values[key_rows] for name, values in _dragged_parameters(context).items()}
+
+
+@redraw.once
+def parameters_of_keys(context: bpy.types.Context) -> dict[str, Numbers]:
+    """Return one value of each parameter for each chosen key in order, with NaN for unreadable values.
+
+    If the components of a key have different values, the value is their mean.
+    """
+    key_count = sum(map(len, chosen_keys(context)))
+    return means_of_keys(*_parameters_before_drag(context), key_count) | _dragged_parameters(context)
+
+
+def _dragged_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
+    drag = shown_in(context)
+    return {} if drag is None else {name: drag.numbers[name] for name in PARAMETERS if name in drag.numbers}
 
 
 def different_parameters(context: bpy.types.Context) -> list[dict[str, float]]:
-    """Return the distinct parameters of the chosen keys, up to a dozen, for overlaid curves."""
+    """Return the distinct parameters of the chosen keys' components, up to a dozen, for overlaid curves."""
     numbers_by_name = chosen_parameters(context)
-    parameters_of_keys = np.stack([numbers_by_name[name] for name in PARAMETERS], axis=1)
-    different = np.unique(parameters_of_keys.round(3), axis=0)
+    all_parameters = np.stack([numbers_by_name[name] for name in PARAMETERS], axis=1)
+    different = np.unique(all_parameters.round(3), axis=0)
     return [dict(zip(PARAMETERS, row, strict=True)) for row in different[:_MAX_CURVES].tolist()]
 
 
 @once_a_drag
-def _parameters_before_drag(context: bpy.types.Context) -> dict[str, Numbers]:
-    return parameters_or_nan(chosen_keys(context), defaults_of(context.scene))
+def _parameters_before_drag(context: bpy.types.Context) -> tuple[IndexArray, dict[str, Numbers]]:
+    return component_parameters_or_nan(chosen_keys(context), defaults_of(context.scene))
 
 
 @redraw.once

@@ -24,8 +24,7 @@ from ..records import record
 from ..store.find_tracks import find_tracks, tracks_among
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import read_all_own_keys, read_own_keys
-from ..store.parameters import Numbers, parameter_rows, read_velocities
-from ..store.table.rows import PARAMETERS
+from ..store.parameters import Numbers, component_parameters, means_of_keys, read_velocities
 from ..store.tracks import Track
 from .find_track import find_track
 
@@ -53,8 +52,12 @@ class TrackKeys:
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
-        """Return each parameter, with one value per key. `defaults` replaces unset values. Raises AnimationError."""
-        return dict(zip(PARAMETERS, parameter_rows(self.track, self.own, self.frames, defaults), strict=True))
+        """Return each parameter, with one value per key. `defaults` replaces unset values. Raises AnimationError.
+
+        If the components of a key have different values, the value is their mean.
+        """
+        components = component_parameters(self.track, self.own, self.frames, defaults)
+        return means_of_keys(*components, len(self))
 
     def velocities(self) -> Numbers:
         """Return the velocities, with one row per key and one column per component.
@@ -188,7 +191,7 @@ def keys_among(visible: Iterable[bpy.types.FCurve]) -> Iterator[TrackKeys]:
 
     Keys that are selected only on other F-curves of the track are not marked as selected.
     """
-    for datablock, channels, pointers in _users_of(visible):
+    for datablock, channels, pointers in users_of_fcurves(visible):
         paths = {fcurve.data_path for fcurve in channels if fcurve.as_pointer() in pointers}
         yield from keys_on_paths(datablock, channels, paths, pointers)
 
@@ -206,12 +209,12 @@ def baked_tracks_selected(visible: Iterable[bpy.types.FCurve]) -> list[tuple[bpy
 
 def _baked_tracks(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.Action, Track]]:
     """Yield the baked tracks to which the F-curves belong, and their actions."""
-    for datablock, channels, pointers in _users_of(fcurves):
+    for datablock, channels, pointers in users_of_fcurves(fcurves):
         tracks = tracks_among(datablock, channels, [fcurve for fcurve in channels if fcurve.as_pointer() in pointers])
         yield from ((channels.action, track) for track in tracks if track.is_baked)
 
 
-def _users_of(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.ID, Channels, set[int]]]:
+def users_of_fcurves(fcurves: Iterable[bpy.types.FCurve]) -> Iterator[tuple[bpy.types.ID, Channels, set[int]]]:
     """Yield one datablock and its channels for each slot of the actions with these F-curves.
 
     The third item contains the pointers of the given F-curves in the action.

@@ -24,6 +24,7 @@ from ..fcurves.keyframes import BoolArray, Keyframes
 from ..fcurves.read_keys import read
 from ..report import Report
 from ..sampling.inexact_tracks import is_inexact
+from ..scene_time import action_time
 from ..store.find_tracks import refreshed
 from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames, read_own_keys
@@ -146,7 +147,8 @@ def keyed_tracks(spot: Spot) -> list[KeyedTrack]:
 def _tracks_with_key(spot: Spot) -> list[Track]:
     """Return the tracks that move the point and have a key at the point's frame. Raise AnimationError without a key."""
     moving = moving_tracks(spot.item, spot.bone, spot.followed)
-    tracks = [track for track in moving if _has_key(track, spot.frame)]
+    frame = action_time(spot.item, spot.frame)
+    tracks = [track for track in moving if _has_key(track, frame)]
     if not tracks:
         raise AnimationError(Finding("NO_KEY_AT_FRAME", spot.name, frame=spot.frame))
     return tracks

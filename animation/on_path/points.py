@@ -62,6 +62,7 @@ class Spot(NamedTuple):
     """The name of the bone with the path. Empty for a path of the object itself."""
     followed: Followed
     frame: float
+    """The frame of the scene."""
     defaults: tuple[tuple[str, float], ...] = ()
     """Names and values of the parameters of keys that have none of their own, on tracks that are off."""
 

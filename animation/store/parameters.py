@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp.keys import HIGHEST, LOWEST, WORDS
-from ..fcurves.frames import matching_rows
-from ..fcurves.keyframes import Float32Array
+from ..fcurves.frames import is_among, matching_rows
+from ..fcurves.keyframes import Float32Array, IndexArray
 from .own_arrays import OwnKeys
 from .table.rows import PARAMETERS, VELOCITY, column_of, velocity_of
 from .tracks import Track
@@ -53,6 +53,32 @@ def parameter_rows(
         for name, values in zip(PARAMETERS, parameters, strict=True):
             check_parameter(track, name, values, frames)
     return parameters
+
+
+def component_parameters(
+    track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, defaults: Mapping[str, float]
+) -> tuple[IndexArray, dict[str, Numbers]]:
+    """Read each parameter of the keys at these frames, with one value per component, and the row of each value's key.
+
+    Equal channels count once, and so do the channels of a rotation, which share parameters. Keys without a value get
+    the default. Raises an AnimationError that names the key if a value is out of range.
+    """
+    contents = {(channel.frame_bytes, channel.numbers.tobytes()) for channel in own.values()}
+    if track.is_rotation or len(contents) < 2:
+        shared = parameter_rows(track, own, frames, defaults)
+        return np.arange(len(frames)), dict(zip(PARAMETERS, shared, strict=True))
+    rows = [np.flatnonzero(is_among(frames, channel.keys.frames)) for channel in own.values()]
+    parameters = [
+        parameter_rows(track, {index: own[index]}, frames[rows_of_channel], defaults)
+        for index, rows_of_channel in zip(own, rows, strict=True)
+    ]
+    return np.concatenate(rows), dict(zip(PARAMETERS, np.concatenate(parameters, axis=1), strict=True))
+
+
+def means_of_keys(key_rows: IndexArray, values_by_name: Mapping[str, Numbers], key_count: int) -> dict[str, Numbers]:
+    """Return the mean of each key's values, given the row of each value's key."""
+    counts = np.bincount(key_rows, minlength=key_count)
+    return {name: np.bincount(key_rows, values, key_count) / counts for name, values in values_by_name.items()}
 
 
 def velocity_size(track: Track) -> int:

@@ -22,8 +22,7 @@ from ...animation.store.find_tracks import find_tracks
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_arrays import OwnKeys
 from ...animation.store.own_keys import read_own_keys
-from ...animation.store.parameters import parameter_rows, read_velocities
-from ...animation.store.table.rows import PARAMETERS
+from ...animation.store.parameters import component_parameters, read_velocities
 from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track
 from ..blend_files import missing_libraries
@@ -117,8 +116,8 @@ def _track_row(track: Track, uneditable: Finding | None) -> dict[str, Any]:
 
 def _parameter_counts(track: Track, own_keys: Mapping[int, OwnKeys], frames: Float32Array) -> dict[str, int]:
     """Return the number of keys at which each parameter is not 0, without parameters that are 0 at all keys."""
-    parameters = parameter_rows(track, own_keys, frames, {})
-    counts = {name: int(np.count_nonzero(numbers)) for name, numbers in zip(PARAMETERS, parameters, strict=True)}
+    key_rows, parameters = component_parameters(track, own_keys, frames, {})
+    counts = {name: len(np.unique(key_rows[numbers != 0.0])) for name, numbers in parameters.items()}
     counts["velocity"] = int(read_velocities(track, own_keys, frames).any(axis=1).sum())
     return {name: count for name, count in counts.items() if count}
 

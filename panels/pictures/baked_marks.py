@@ -19,8 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from gpu_extras.batch import batch_for_shader
 
+from ...animation.edit.track_keys import users_of_fcurves
 from ...animation.fcurves.keyframes import KEY_TYPE
 from ...animation.fcurves.read_keys import read_coordinates, read_types
+from ...animation.scene_time import scene_frame
 from ...animation.store.table.custom_property import has_baked_tracks
 from ...animation.translation import rpt_
 from ...ui import selection
@@ -35,10 +37,8 @@ def draw_own_keys() -> None:
     """Draw a diamond around each of the animator's keys. Blender calls this for each Graph Editor."""
     context: Any = bpy.context
     space = context.space_data
-    obj = context.object
-    in_strip = obj is not None and obj.animation_data is not None and obj.animation_data.use_tweak_mode
-    # In these modes, the displayed values or frames differ from the stored values or frames.
-    if space.mode != "FCURVES" or space.use_normalization or in_strip:
+    # Normalized values differ from the stored values.
+    if space.mode != "FCURVES" or space.use_normalization:
         return
     positions = own_positions(context.visible_fcurves or (), context)
     if not len(positions):
@@ -59,20 +59,22 @@ def draw_own_keys() -> None:
 def own_positions(fcurves: Iterable[Any], context: Any) -> npt.NDArray[np.float64]:
     """Return the displayed frames and values of the animator's keys on baked curves, shape (n, 2).
 
-    Values are in units of the Graph Editor, such as degrees.
+    Frames are in scene time, and values are in units of the Graph Editor, such as degrees.
     """
     positions_by_curve = [np.empty((0, 2))]
-    for fcurve in fcurves:
-        action = fcurve.id_data
-        # F-curves of NLA strips belong to no action.
-        if not isinstance(action, bpy.types.Action) or not (fcurve.lock and has_baked_tracks(action)):
+    for datablock, channels, pointers in users_of_fcurves(fcurve for fcurve in fcurves if fcurve.lock):
+        if not has_baked_tracks(channels.action):
             continue
-        is_own = read_types(fcurve) != KEY_TYPE["GENERATED"]
-        positions = read_coordinates(fcurve).reshape(-1, 2).astype(np.float64)[is_own]
-        is_angle = fcurve.data_path.endswith(("rotation_euler", "delta_rotation_euler"))
-        if is_angle and context.scene.unit_settings.system_rotation == "DEGREES":
-            positions[:, 1] *= 180.0 / math.pi
-        positions_by_curve.append(positions)
+        for fcurve in channels:
+            if fcurve.as_pointer() not in pointers:
+                continue
+            is_own = read_types(fcurve) != KEY_TYPE["GENERATED"]
+            positions = read_coordinates(fcurve).reshape(-1, 2).astype(np.float64)[is_own]
+            positions[:, 0] = [scene_frame(datablock, frame) for frame in positions[:, 0].tolist()]
+            is_angle = fcurve.data_path.endswith(("rotation_euler", "delta_rotation_euler"))
+            if is_angle and context.scene.unit_settings.system_rotation == "DEGREES":
+                positions[:, 1] *= 180.0 / math.pi
+            positions_by_curve.append(positions)
     return np.concatenate(positions_by_curve)
 
 

@@ -17,6 +17,7 @@ from ...animation.on_path.dragged_point import DraggedTip, movable_point
 from ...animation.on_path.dragged_tangent import DraggedTangent, Side
 from ...animation.on_path.keys import keyed_tracks
 from ...animation.on_path.points import Spot, Vector, moving_tracks
+from ...animation.scene_time import action_time
 from ...animation.store.own_keys import key_frames
 from ...animation.translation import iface_, n_, rpt_
 from ...operators.key_drag import show_in_headers, typed_after
@@ -164,7 +165,8 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
             context.view_layer.objects.active = spot.item
         moving = moving_tracks(spot.item, spot.bone, spot.followed)
         # This frame may have only rotation keys that move the bone's point.
-        moving.sort(key=lambda track: float(np.abs(key_frames(track) - frame).min(initial=np.inf)) > SAME_FRAME)
+        in_action = action_time(spot.item, frame)
+        moving.sort(key=lambda track: float(np.abs(key_frames(track) - in_action).min(initial=np.inf)) > SAME_FRAME)
         paths = [track.path for track in moving]
         active = sidebar_tracks.active_track(context)
         if paths and (active is None or active[0] != spot.item or active[1].path not in paths):

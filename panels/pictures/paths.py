@@ -22,6 +22,7 @@ from ...animation.on_path.points import Followed, moving_tracks
 from ...animation.records import record
 from ...animation.sampling.camera_cuts import Cuts
 from ...animation.sampling.transforms import Frames, Matrices
+from ...animation.scene_time import scene_frame
 from ...animation.store.own_keys import key_frames
 
 Points = npt.NDArray[np.float32]
@@ -52,12 +53,13 @@ def plan_path(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
 
 
 def _frames_of_keys(obj: bpy.types.Object, bone: str, trace: Trace) -> Frames:
-    """Return the frames of keys on the object's or bone's own channels that move the point."""
+    """Return the scene frames of keys on the object's or bone's own channels that move the point."""
     try:
         frames_by_track = [key_frames(track) for track in moving_tracks(obj, bone, trace)]
     except AnimationError:
         return np.empty(0)
-    frames = union(frames_by_track).astype(np.float64)
+    scene_frames = [scene_frame(obj, frame) for frame in union(frames_by_track).tolist()]
+    frames = np.sort(np.array(scene_frames, dtype=np.float64))
     return frames[(frames >= trace.start) & (frames <= trace.end)]
 
 

@@ -606,10 +606,12 @@ def test_keys_of_a_strip_in_tweak_mode_stay(scene, on_path, animation, spot):
     item.animation_data.nla_tracks[0].select = strip.select = True
     item.animation_data.use_tweak_mode = True
     before = snapshot(item)
+    # The key at frame 20 plays at scene frame 30.
     for refused in (
-        lambda: moved_to(on_path, spot(item, 20), (1, 1, 1)),
-        lambda: on_path.keys.insert_key(spot(item, 30)),
-        lambda: on_path.keys.delete_key(spot(item, 20)),
+        lambda: moved_to(on_path, spot(item, 30), (1, 1, 1)),
+        lambda: on_path.keys.insert_key(spot(item, 40)),
+        lambda: on_path.keys.keyed_tracks(spot(item, 30)),
+        lambda: on_path.keys.delete_key(spot(item, 30)),
     ):
         with pytest.raises(animation.AnimationError, match="tweak mode"):
             refused()

@@ -9,9 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
+import numpy as np
 import pytest
 
-from tests.animation.curves import curve, given, new_object, new_rig, snapshot
+from tests.animation.curves import curve, given, new_object, new_rig, snapshot, track_keys
+from tests.animation.live import let_time_pass
 from tests.panels.layouts import drawn
 
 ANGLES = (0.0, 1.0, 0.5)
@@ -90,6 +92,72 @@ def test_mixed_numbers_have_their_range_and_are_shifted_if_so_chosen(rig, scene,
     scene.tcb.tension += 0.25
     assert given(animation, rig, path(3), "tension") == [(21.0, 0.75)]
     assert given(animation, rig, path(4), "tension") == [(21.0, 0.25)]
+
+
+@pytest.fixture
+def uneven(cube, tcb_animation):
+    """Return the cube after a drag of a handle of Z at frame 11, with Live on."""
+    animation = tcb_animation.animation
+    animation.enable(cube, keep_look=False)
+    cube.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    point = curve(cube, "location", 2).keyframe_points[1]
+    point.select_right_handle = True
+    point.handle_right = (point.co.x + 5.0, point.co.y + 2.0)
+    let_time_pass(animation)
+    return cube
+
+
+@pytest.fixture
+def at_11(tcb_animation):
+    """at_11(cube, name): the parameter at frame 11 of each component of the location."""
+    animation = tcb_animation.animation
+
+    def values(cube, name):
+        own = animation.store.own_keys.read_own_keys(animation.find_track(cube, "location"))
+        column = animation.store.table.rows.column_of(name)
+        return [float(np.nan_to_num(own[index].numbers[1, column])) for index in range(3)]
+
+    return values
+
+
+def test_parameters_that_differ_between_components_show_their_mean_and_range(uneven, scene, at_11, tcb_animation):
+    shown = drawn("TCB_PT_tracks")
+    for name in ("tension", "continuity", "bias"):
+        x, y, z = at_11(uneven, name)
+        assert (x, y) == (0.0, 0.0)
+        assert abs(z) > 0.1
+        low, high = (f"{number:.3f}".rstrip("0").rstrip(".") for number in sorted((0.0, z)))
+        assert f"{low} … {high}" in shown
+        assert getattr(scene.tcb, name) == pytest.approx(z / 3.0, abs=5e-7)
+    assert len(tcb_animation.ui.chosen_keys.different_parameters(bpy.context)) == 2
+
+
+def test_parameters_of_a_component_are_read_for_its_key_alone(uneven, tcb_animation):
+    parameters = tcb_animation.animation.store.parameters
+    keys = track_keys(tcb_animation.animation, uneven, "location")
+    rows, values = parameters.component_parameters(keys.track, keys.own, keys.frames, {})
+    assert rows.tolist() == [0, 1, 2] * 3
+    assert rows[values["bias"] != 0.0].tolist() == [1]
+
+
+def test_a_typed_parameter_is_set_in_all_components_and_the_others_stay(uneven, scene, at_11):
+    before = at_11(uneven, "bias")
+    scene.tcb.tension = 0.25
+    assert at_11(uneven, "tension") == [0.25] * 3
+    assert at_11(uneven, "bias") == before
+
+
+def test_the_mean_of_components_is_copied_and_is_no_preset(uneven, scene, at_11, tcb_animation):
+    mean = sum(at_11(uneven, "bias")) / 3.0
+    with pytest.raises(RuntimeError, match="the same parameters"):
+        bpy.ops.tcb.preset_add(name="Uneven")
+    bpy.ops.tcb.key_copy()
+    scene.frame_set(31)
+    bpy.ops.tcb.key_paste()
+    frame, pasted = given(tcb_animation.animation, uneven, "location", "bias")[-1]
+    assert frame == 31.0
+    assert pasted == pytest.approx(mean)
 
 
 def test_numbers_made_equal_during_a_drag_are_shifted_from_where_the_drag_began(rig, scene, event, tcb_animation):

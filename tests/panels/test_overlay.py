@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
+from tests.animation.action_users import push_down, tweak
 from tests.animation.curves import new_object
 
 FRAMES = np.arange(1.0, 51.0)
@@ -256,6 +257,25 @@ def test_a_dot_stands_at_every_frame_and_a_key_where_the_animator_set_one(scene,
     matrices = seen(item)
     assert np.abs(path.points - matrices[:, :3, 3]).max() < 1e-5
     assert np.abs(path.keys - matrices[[0, 12, 29, 49], :3, 3]).max() < 1e-5
+
+
+def test_keys_of_a_strip_in_tweak_mode_are_where_it_plays_them(scene, pictures):
+    item = new_object("Thing")
+    for frame, x in ((1, -2.5), (12, -1.0), (28, 0.5)):
+        item.location = (x, 0.0, 0.0)
+        item.keyframe_insert("location", frame=frame)
+    strip = push_down(item)
+    strip.frame_start, strip.scale = 5.0, 1.5
+    tweak(item)
+    trace = pictures.paths.Trace("ORIGIN", "Z", 1.0, 1, 50)
+    planned = pictures.paths.plan_path(item, "", trace)
+    # The strip plays frame 1 of its action at frame 5.
+    assert planned.key_frames == pytest.approx([5.0, 21.5, 45.5])
+    sampler = pictures.path_cache.DepsgraphSampler([(item.session_uid, "")], planned.frames)
+    sampler.advance({item.session_uid: item}, scene, 60.0)
+    matrices = sampler.matrices((item.session_uid, ""))
+    path = pictures.paths.sampled_path(planned, sampler.frames, matrices, trace, 0.0)
+    assert path.keys[:, 0] == pytest.approx([-2.5, -1.0, 0.5], abs=1e-5)
 
 
 def test_tangents_are_those_of_the_tcb_spline(scene, pictures, tcb_animation):

@@ -8,6 +8,7 @@ import math
 import bpy
 import pytest
 
+from tests.animation.action_users import push_down, tweak
 from tests.animation.curves import fcurves, key, new_object
 
 ANGLES = (0.0, 0.5, -0.25)
@@ -43,6 +44,15 @@ def test_marks_follow_the_unit_of_angles(places, scene):
     bpy.ops.tcb.bake()
     scene.unit_settings.system_rotation = "RADIANS"
     assert [value for _, value in places()] == pytest.approx(ANGLES)
+
+
+def test_marks_of_a_strip_in_tweak_mode_are_where_it_plays_the_keys(places, turning):
+    bpy.ops.tcb.bake()
+    strip = push_down(turning)
+    strip.frame_start, strip.scale = 5.0, 1.5
+    tweak(turning)
+    # The strip plays frame 1 of its action at frame 5.
+    assert [frame for frame, _ in places()] == pytest.approx([5.0, 20.0, 35.0])
 
 
 def test_where_handles_play_there_is_nothing_to_tell_apart(places):

@@ -31,7 +31,7 @@ from ...animation.scene_time import action_time, scene_frame
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
 from .. import redraw
-from ..chosen_keys import chosen_keys, chosen_parameters, chosen_velocities, column_of, in_animation_editor
+from ..chosen_keys import chosen_keys, chosen_velocities, column_of, in_animation_editor, parameters_of_keys
 from ..operator_results import keep_result_notes
 from ..option_properties import DECIMALS, parameter
 from ..scene import go_to, playhead
@@ -115,7 +115,7 @@ def _values_of_chosen(context: bpy.types.Context) -> dict[int, tuple[list[TrackK
 
 
 def _parameter(context: bpy.types.Context, name: str) -> tuple[list[TrackKeys], Numbers]:
-    return chosen_keys(context), chosen_parameters(context)[name]
+    return chosen_keys(context), parameters_of_keys(context)[name]
 
 
 class _Field(NamedTuple):

@@ -28,7 +28,8 @@ from ...animation.edit.parameter_drag import Given, ParameterDrag
 from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
-from ...animation.store.parameters import Numbers
+from ...animation.fcurves.keyframes import IndexArray
+from ...animation.store.parameters import Numbers, component_parameters, means_of_keys
 from ...animation.store.table.rows import PARAMETERS
 from .. import redraw
 from ..operator_results import keep_result_notes
@@ -270,15 +271,25 @@ def _forget_ended() -> None:
 
 def parameters_or_nan(chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> dict[str, Numbers]:
     """Return the values of each parameter for all keys in order, with NaN for unreadable values."""
-    by_track = [_parameters_of_track(keys, defaults) for keys in chosen]
-    return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in by_track)]) for name in PARAMETERS}
+    return means_of_keys(*component_parameters_or_nan(chosen, defaults), sum(map(len, chosen)))
 
 
-def _parameters_of_track(keys: TrackKeys, defaults: Mapping[str, float]) -> dict[str, Numbers]:
-    try:
-        return keys.parameters(defaults)
-    except AnimationError:
-        return {name: np.full(len(keys), np.nan) for name in PARAMETERS}
+def component_parameters_or_nan(
+    chosen: Sequence[TrackKeys], defaults: Mapping[str, float]
+) -> tuple[IndexArray, dict[str, Numbers]]:
+    """Return each parameter for all components of the keys, and the row of each value's key. NaN is unreadable."""
+    rows, numbers = [np.empty(0, dtype=np.intp)], [dict.fromkeys(PARAMETERS, np.empty(0))]
+    first_row = 0
+    for keys in chosen:
+        try:
+            rows_of_track, numbers_of_track = component_parameters(keys.track, keys.own, keys.frames, defaults)
+        except AnimationError:
+            rows_of_track = np.arange(len(keys))
+            numbers_of_track = dict.fromkeys(PARAMETERS, np.full(len(keys), np.nan))
+        rows.append(first_row + rows_of_track)
+        numbers.append(numbers_of_track)
+        first_row += len(keys)
+    return np.concatenate(rows), {name: np.concatenate([part[name] for part in numbers]) for name in PARAMETERS}
 
 
 def split_by_track(chosen: Sequence[TrackKeys], numbers: Numbers) -> list[tuple[TrackKeys, Numbers]]:
