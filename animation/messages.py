@@ -386,6 +386,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "FILE_WARNING": n_("{:s}"),
     "OF_FILE": n_("{:s}: {:s}"),
     "MADE": n_("Created {:s}"),
+    "EXPORTED": n_("Exported {:s}"),
     "MATCHED": n_("Matched {:d} by name: {:s}"),
     "LEFT_OUT": n_("Skipped: {:s}"),
     "AXIS_WITHOUT_LENGTH": (
@@ -420,8 +421,8 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         n_("{:d} keys had parameters out of range, which were clamped"),
     ),
     "LONG_TURN": (
-        n_("{:d} turn above 180 degrees, up to {:.1f} degrees"),
-        n_("{:d} turns above 180 degrees, up to {:.1f} degrees"),
+        n_("{:d} turn above 180 degrees, up to {:.1f} degrees. To shorten it, import with Shortest Turns"),
+        n_("{:d} turns above 180 degrees, up to {:.1f} degrees. To shorten them, import with Shortest Turns"),
     ),
     "TURNS_SAMPLED": n_("no rotation mode can store these turns in keys, so the motion was imported as samples"),
     "TURNS_SHORTENED": n_("{:s}. The rotation was imported along the shortest path"),
@@ -519,7 +520,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         ),
     ),
     "DRIVER_DECIDES": n_("{:s} is driven, so its animation in the file was skipped"),
-    "SAMPLES_FOR_HANDLES": n_("the track was baked as samples, because handles would have a maximum error of {:size}"),
+    "SAMPLES_FOR_HANDLES": n_(
+        "the track was baked as samples, because handles would have a maximum error of {:size}. "
+        "Shortest Turns may reduce the error"
+    ),
     "HANDLES_FOR_SAMPLES": n_(
         "handles play the motion, because about {:,.0f} samples would exceed the limit of {:,}. Raise the sample "
         "limit to bake"

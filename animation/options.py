@@ -282,7 +282,7 @@ TRACK = {
     ),
     "path": choice(
         n_("Turns"),
-        n_("Direction of turns between keys"),
+        n_("Amount of rotation between keys"),
         "SHORTEST",
         {
             "SHORTEST": (n_("Shortest"), n_("Take the shortest path")),

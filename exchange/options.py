@@ -55,7 +55,7 @@ IMPORT = {
         n_("Shortest Turns"), n_("Take the shortest path. Use if the file stores -3 degrees as 357")
     ),
     "between": choice(
-        n_("Rotation Algorithm"),
+        n_("Algorithm"),
         n_("Formulas for rotations between keys"),
         "BY_FILE",
         {

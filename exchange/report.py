@@ -83,9 +83,9 @@ class ExchangeReport:
             notes=[],
         )
 
-    def summary(self) -> list[Finding]:
-        """Return findings that list the data that was created and matched."""
-        lines = [Finding("MADE", arguments=(_counted(self.counts),))]
+    def summary(self, code: str = "MADE") -> list[Finding]:
+        """Return findings that list the data that was created, or exported ("EXPORTED"), and matched."""
+        lines = [Finding(code, arguments=(_counted(self.counts),))]
         if self.object_of_node:
             pairs = (
                 f'"{node}"' if node == obj else rpt_('"{:s}" is "{:s}"', node, obj)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import bpy
@@ -21,6 +22,7 @@ from ..ui.operator_results import Status, keep_result_notes, refuse, report_note
 from ..ui.option_properties import ReduceOptions
 from ..ui.redraw import redraw_editors
 from ..ui.scene import length_text
+from ..ui.sidebar_tracks import active_action_names
 from .on_selection import WithData, poll_selection
 from .progress import InSteps, Progress
 
@@ -64,7 +66,7 @@ class _ReduceBase(ReduceOptions, WithData, InSteps):
         else:
             paths_by_datablock, ranges = selection.selected_datablocks(context, self.use_data), {}
         if not paths_by_datablock:
-            return refuse(self, rpt_("Select keys of animated properties"))
+            return refuse(self, rpt_("Select keys"))
         requests = {
             datablock: (paths, replace(request, frame_range=ranges.get(datablock, request.frame_range)))
             for datablock, paths in paths_by_datablock.items()
@@ -110,10 +112,13 @@ class TCB_OT_reduce(_ReduceBase, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: tuple[list[Reduction], list[Finding]]) -> Status:
         reductions, errors = result
         manager: Any = context.window_manager
-        manager.tcb_reduction = "\n".join(map(str, reductions))
+        manager.tcb_reductions.clear()
         for reduction in reductions:
+            row = manager.tcb_reductions.add()
+            row.name = reduction.action
+            row.text = f'"{reduction.name}": {reduction.summary_in(partial(length_text, context.scene))}'
             report_notes(self, reduction.notes)
-            self.report({"INFO"} if reduction.is_within else {"WARNING"}, str(reduction))
+            self.report({"INFO"} if reduction.is_within else {"WARNING"}, row.text)
         if self.live:
             reduced = [reduction.action for reduction in reductions if not reduction.is_minimal]
             switch.go_live([bpy.data.actions[name] for name in reduced])
@@ -146,6 +151,7 @@ class TCB_OT_reduce_compare(_ReduceBase, bpy.types.Operator):
         manager.tcb_key_counts.clear()
         for count in counts:
             row = manager.tcb_key_counts.add()
+            row.name = active_action_names(context)
             row.error, row.key_count, row.before = count.error, count.keys, count.before
         text = ", ".join(
             rpt_("{:s}: {:,} keys", length_text(context.scene, count.error), count.keys) for count in counts

@@ -135,7 +135,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHel
         _select(context, report.objects)
         if shows_objects:
             _frame_selected(context)
-        _report_exchange(self, report)
+        _report_exchange(self, report, "MADE")
         redraw_editors()
         return {"FINISHED"}
 
@@ -179,14 +179,14 @@ def _draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[s
         draw_properties(layout.column(), operator, names)
 
 
-def _report_exchange(operator: bpy.types.Operator, report: ExchangeReport) -> None:
+def _report_exchange(operator: bpy.types.Operator, report: ExchangeReport, code: str) -> None:
     """Report the notes and the result, and keep the notes for the message line. The status bar shows the last line."""
     keep_result_notes([*report.damage, *report.notes])
     report_notes(operator, report.damage, "WARNING")
     report_notes(operator, report.notes)
     if report.baked.tracks:
         operator.report({"INFO"}, rpt_("Baked {:s}", report.baked.counts))
-    for line in reversed(report.summary()):
+    for line in reversed(report.summary(code)):
         operator.report({"INFO"}, str(line))
 
 
@@ -246,5 +246,5 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ExportHel
             write_file(path_of(self.filepath), three_ds.write(file_scene))
         except (OSError, three_ds.ThreeDSError) as error:
             return self._fail(context, error)
-        _report_exchange(self, report)
+        _report_exchange(self, report, "EXPORTED")
         return {"FINISHED"}

@@ -187,15 +187,15 @@ def bake_again_text(context: bpy.types.Context, only_live: bool = False) -> str:
 
 
 def _short_text(note: Finding) -> str:
-    """Return the text of a note for the shortened row, which fits into a narrow sidebar."""
+    """Return the text of a note for the shortened row. Numbers come first, as a narrow sidebar cuts off the end."""
     if note.code == "LOOK_CHANGED" and note.frame is not None:
         number, unit = note.arguments[0]
         size = size_text(math.radians(number), is_angle=True) if unit else size_text(number)
-        return iface_("{:s} changes by {:s} at frame {:.0f}", owner_name(note.track), size, note.frame)
+        return iface_("Off by {:s} at frame {:.0f}: {:s}", size, note.frame, owner_name(note.track))
     if note.code == "FLIP_NOT_KEPT" and note.frame is not None:
-        return iface_("{:s} flips at frame {:.0f}", owner_name(note.track), note.frame)
+        return iface_("Flip at frame {:.0f}: {:s}", note.frame, owner_name(note.track))
     if note.code == "TURNS_KEPT" and note.frame is not None:
-        return iface_("{:s} turns by {:.0f}° to frame {:.0f}", owner_name(note.track), note.size, note.frame)
+        return iface_("Turn of {:.0f}° to frame {:.0f}: {:s}", note.size, note.frame, owner_name(note.track))
     message = note.message
     return message[:1].upper() + message[1:]
 

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ..animation.translation import iface_, n_
+from ..ui import sidebar_tracks
 from ..ui.layouts import layout_of
 from ..ui.scene import length_text
 from .advanced import Advanced
@@ -44,17 +45,22 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
         ):
             settings.copy_to(operator)
         manager: Any = context.window_manager
-        for line in manager.tcb_reduction.splitlines():
-            draw_text(layout, context, line)
+        # After undo, or if another object is active, the results are not shown, because the action is another one.
+        active_names = [action.name for action in sidebar_tracks.active_actions(context)]
+        for reduced in manager.tcb_reductions:
+            if reduced.name in active_names:
+                draw_text(layout, context, reduced.text)
         _draw_counts(layout, context, settings)
 
 
 def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, settings: Any) -> None:
     """Draw one row per error: a bar for the number of keys, and a button that reduces with this error."""
     manager: Any = context.window_manager
-    most = max((count.key_count for count in manager.tcb_key_counts), default=1)
+    actions = sidebar_tracks.active_action_names(context)
+    counts = [count for count in manager.tcb_key_counts if count.name == actions]
+    most = max((count.key_count for count in counts), default=1)
     column = layout.column(align=True)
-    for count in manager.tcb_key_counts:
+    for count in counts:
         row = column.split(factor=0.3, align=True)
         reduce = row.operator("tcb.reduce", text=length_text(context.scene, count.error), translate=False)
         settings.copy_to(reduce)

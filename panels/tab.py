@@ -20,10 +20,10 @@ from ..animation.fcurves.channels import channels_of
 from ..animation.shown_key import ShownKey
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import Track
-from ..animation.translation import iface_, n_
+from ..animation.translation import iface_, listed, n_
 from ..ui import redraw, selection, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys, reason_no_key_is_chosen
-from ..ui.track_text import ShownState, labels_of, property_label, shown_states, states_in_strips
+from ..ui.track_text import ShownState, labels_of, owner_label, property_label, shown_states, states_in_strips
 from .bake import BakePanel
 from .key import DiagramPanel, FrameAndValuesPanel, draw_chosen_keys, draw_key_heading
 from .messages import messages_in_tab
@@ -40,12 +40,12 @@ def draw_header(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     actions = sidebar_tracks.active_actions(context)
     row = layout.split(factor=_LIVE_FACTOR, align=True)
     if len(actions) == 1:
-        row.prop(actions[0], "tcb_live", text="Live", toggle=True, icon="PLAY")
+        row.prop(next(iter(actions)), "tcb_live", text="Live", toggle=True, icon="PLAY")
     else:
         row.label(text="")
     _draw_state(row, context)
-    for action in actions if len(actions) > 1 else ():
-        layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name), toggle=True, icon="PLAY")
+    for action, owner in actions.items() if len(actions) > 1 else ():
+        layout.prop(action, "tcb_live", text=iface_("Live: {:s}", owner_label(owner)), toggle=True, icon="PLAY")
     messages = messages_in_tab(context)
     row = layout.row(align=True)
     row.emboss = "NONE"
@@ -98,6 +98,7 @@ def _draw_tracks(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     has_bones = context.mode != "POSE" and context.object is not None and _has_animated_bones(context.object)
     if not (tracks or has_bones or lost or unused):
         _draw_reason_for_no_tracks(layout, context)
+        _draw_strips(layout, context)
         return
     bone = selection.active_bone(context)
     if bone is not None:
@@ -114,6 +115,7 @@ def _draw_tracks(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
         row.prop(bone or context.object, "rotation_mode", text="")
     if has_bones:
         layout.label(text="For bones, use Pose Mode", icon="BONE_DATA")
+    _draw_strips(layout, context)
 
 
 def _has_animated_bones(armature: bpy.types.Object) -> bool:
@@ -132,7 +134,7 @@ def _draw_list(
     for datablock, track, state in tracks:
         row = column.row(align=True)
         label = property_label(datablock, track)
-        if has_several_owners and datablock != context.object:
+        if has_several_owners and datablock != context.object and not isinstance(datablock, bpy.types.Key):
             label = f"{label}, {name_of(datablock)}"
         is_active = active is not None and track.path == active[1].path and datablock == active[0]
         icon: Any = state.icon
@@ -146,16 +148,21 @@ def _draw_list(
 
 def _draw_reason_for_no_tracks(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     refusals = [refusal for action in sidebar_tracks.active_actions(context) for refusal in layered_refusals(action)]
-    animations_in_strips = sidebar_tracks.in_strips_only(context)
     if refusals:
         draw_text(layout, context, str(refusals[0]))
-    elif animations_in_strips:
-        text = iface_("All animation is in NLA strips, which Bake includes. Tweak a strip to edit its keys:")
-        draw_text(layout, context, text)
-        for animation in animations_in_strips:
-            layout.prop(animation, "use_tweak_mode", text="Tweak Strip", icon="NLA", toggle=True)
-    else:
+    elif not sidebar_tracks.in_strips_only(context):
         layout.label(text=_reason_for_no_tracks(context), icon="INFO", translate=False)
+
+
+def _draw_strips(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draw a button to tweak a strip for each datablock of the object whose keys are only in NLA strips."""
+    animations: Any = sidebar_tracks.in_strips_only(context)
+    if animations:
+        owners = listed([owner_label(animation.id_data) for animation in animations])
+        text = iface_("{:s}: keys are in NLA strips, which Bake includes. Tweak a strip to edit them:", owners)
+        draw_text(layout, context, text)
+    for animation in animations:
+        layout.prop(animation, "use_tweak_mode", text="Tweak Strip", icon="NLA", toggle=True)
 
 
 def _reason_for_no_tracks(context: bpy.types.Context) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import re
 import textwrap
 import unicodedata
 from collections.abc import Collection, Mapping
@@ -29,6 +30,8 @@ _MIN_CHARACTERS = 20
 """Minimum number of characters per line. In narrower regions, lines are cut off."""
 _FILLER = "\N{WORD JOINER}"
 """Placeholder after each double-width character during line breaking."""
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=[^\W\d]{1,2}\b)")
 _CLOSING = "、。，．：；？！）」”ー"  # noqa: RUF001
 """Characters that cannot start a line."""
 _SLIDER = 0.62
@@ -105,10 +108,12 @@ def cut_text(context: bpy.types.Context, text: str, reserved: int) -> str:
 def lines(text: str, columns: int) -> list[str]:
     """Return the lines of a text.
 
-    Chinese and Japanese characters have double width and are not separated by spaces.
+    Chinese and Japanese characters have double width and are not separated by spaces. A unit, such as "s", stays on
+    the line of its number.
     """
     with_fillers = "".join(character + _FILLER if _columns(character) == 2 else character for character in text)
-    wrapped_lines = [line.replace(_FILLER, "") for line in textwrap.wrap(with_fillers, columns)]
+    with_fillers = _BEFORE_UNIT.sub(_NO_BREAK, with_fillers)
+    wrapped_lines = [line.replace(_FILLER, "").replace(_NO_BREAK, " ") for line in textwrap.wrap(with_fillers, columns)]
     for number in range(1, len(wrapped_lines)):
         # Move closing punctuation to the previous line.
         remaining = wrapped_lines[number].lstrip(_CLOSING)

@@ -99,7 +99,7 @@ def reason_no_key_is_chosen(context: bpy.types.Context) -> str:
     """Return the reason why no key is selected or shown, or an empty string."""
     if in_animation_editor(context):
         fcurves = editable_fcurves(context)
-        return _reason_for_layers(fcurves) if any_selected(fcurves) else rpt_("Select keys of animated properties")
+        return _reason_for_layers(fcurves) if any_selected(fcurves) else rpt_("Select keys")
     return "" if active_track(context) else reason_for_no_track(context)
 
 

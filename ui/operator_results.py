@@ -89,9 +89,10 @@ def result_notes() -> list[Finding]:
 
 
 def keep_result_notes(notes: Iterable[Finding]) -> None:
-    """Replace the notes on the last edit."""
+    """Replace the notes on the last edit. That Live was turned off is only reported, because the tab shows Live."""
     order = {code: rank for rank, code in enumerate(_IMPORTANT)}
-    _notes[:] = sorted(dict.fromkeys(notes), key=lambda note: order.get(note.code, len(order)))
+    lasting_notes = (note for note in notes if note.code != "LIVE_OFF")
+    _notes[:] = sorted(dict.fromkeys(lasting_notes), key=lambda note: order.get(note.code, len(order)))
 
 
 def keep_update_notes(notes: Sequence[Finding]) -> None:

@@ -138,9 +138,17 @@ class TCBTrack(bpy.types.PropertyGroup):
     frame: FloatProperty(name="Frame Function", description=_FRAME_DESCRIPTION)
 
 
+class TCBReduced(bpy.types.PropertyGroup):
+    """Result of the last reduction."""
+
+    # The name is the name of the new action.
+    text: StringProperty()
+
+
 class TCBKeyCount(bpy.types.PropertyGroup):
     """Number of keys that Reduce needs to stay within an error."""
 
+    # The name is the active object's actions when the keys were counted.
     error: FloatProperty()
     key_count: IntProperty()
     before: IntProperty()
@@ -169,7 +177,7 @@ def show_findings(window_manager: Any, result: str, findings: Iterable[Mapping[s
             setattr(row, name, value)
 
 
-_CLASSES = (TCB_OT_last_event, TCBTrack, TCBParameters, TCBReduction, TCBKeyCount, TCBFinding, TCBSidebar)
+_CLASSES = (TCB_OT_last_event, TCBTrack, TCBParameters, TCBReduction, TCBReduced, TCBKeyCount, TCBFinding, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
@@ -188,8 +196,7 @@ def _properties() -> Iterator[tuple[Any, str, Any]]:
     unsaved: Any = {"SKIP_SAVE"}
     yield manager, "tcb_preset", PointerProperty(type=TCBParameters)
     yield manager, "tcb_key_counts", CollectionProperty(type=TCBKeyCount, options=unsaved)
-    description = "Result of the last reduction"
-    yield manager, "tcb_reduction", StringProperty(name="Reduction", description=description, options=unsaved)
+    yield manager, "tcb_reductions", CollectionProperty(type=TCBReduced, options=unsaved)
     description = "Track shown in the sidebar"
     yield manager, "tcb_track", StringProperty(name="TCB Track", description=description, options=unsaved)
     yield manager, "tcb_findings", CollectionProperty(type=TCBFinding, options=unsaved)

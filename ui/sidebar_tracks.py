@@ -158,9 +158,18 @@ def _channels_or_strips(datablock: bpy.types.ID) -> list[Channels]:
         return []
 
 
-def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
-    """Return the actions of the active object and its data, each once."""
-    return actions_of(_active_datablocks(context))
+def active_actions(context: bpy.types.Context) -> dict[bpy.types.Action, bpy.types.ID]:
+    """Return the actions of the active object and its data, each with the first datablock that it animates."""
+    owners: dict[bpy.types.Action, bpy.types.ID] = {}
+    for datablock in _active_datablocks(context):
+        for action in actions_of([datablock]):
+            owners.setdefault(action, datablock)
+    return owners
+
+
+def active_action_names(context: bpy.types.Context) -> str:
+    """Return the names of the actions of the active object and its data, to show results only for these actions."""
+    return "\n".join(action.name for action in active_actions(context))
 
 
 def in_strips_only(context: bpy.types.Context) -> list[bpy.types.AnimData]:

@@ -33,9 +33,14 @@ def track_label(datablock: bpy.types.ID, track: Track) -> str:
 
 def labels_of(tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
     """Return the names of the bones or datablocks, and the names of their animated properties."""
-    owners = dict.fromkeys(_bone_name(datablock, track) or name_of(datablock) for datablock, track in tracks)
+    owners = dict.fromkeys(_bone_name(datablock, track) or owner_label(datablock) for datablock, track in tracks)
     properties = dict.fromkeys(property_label(datablock, track) for datablock, track in tracks)
     return f"{listed(list(owners))}: {listed(list(properties))}"
+
+
+def owner_label(datablock: bpy.types.ID) -> str:
+    """Return the name of the datablock. Shape keys are named by their kind, because Blender hides their datablock."""
+    return iface_("Shape Keys") if isinstance(datablock, bpy.types.Key) else name_of(datablock)
 
 
 def property_label(datablock: bpy.types.ID, track: Track) -> str:
@@ -45,6 +50,8 @@ def property_label(datablock: bpy.types.ID, track: Track) -> str:
     if name.startswith("["):
         return str(bpy.utils.unescape_identifier(name[1:-1]))
     owner, prop = owner_and_property(datablock, track)
+    if isinstance(owner, bpy.types.ShapeKey) and name == "value":
+        return iface_("{:s} (shape key)", owner.name)
     if not prop:
         return track_name(track.path)
     label = iface_(prop.name)

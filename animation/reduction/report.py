@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +13,8 @@ from ..errors import IN_RADIANS, Finding, as_dict
 from ..number_text import size_text
 from ..options import REDUCE
 from ..translation import rpt_
+
+LengthText = Callable[[float], str]
 
 _ROOM = 1.0 + 1e-6
 """Allowance for rounding."""
@@ -108,51 +111,55 @@ class Reduction:
     @property
     def summary(self) -> str:
         """Return the result as text."""
+        return self.summary_in(size_text)
+
+    def summary_in(self, length_text: LengthText) -> str:
+        """Return the result as text, with errors as the function writes them, such as in the scene's unit."""
         if self.is_minimal:
-            error = size_text(self.wanted)
+            error = length_text(self.wanted)
             return rpt_("no fewer keys possible within {:s}: {:,} keys, {:.1f} s", error, self.diamonds, self.seconds)
         text = rpt_("{:,} keys instead of {:,}", self.diamonds, self.diamonds_before)
-        text += self._error_text() + rpt_(". Time {:.1f} s", self.seconds)
+        text += self._error_text(length_text) + rpt_(". Time {:.1f} s", self.seconds)
         if self.error > self.wanted * _ROOM:
-            text += self._reason_text()
+            text += self._reason_text(length_text)
         if self.wanted_still is not None:
-            text += rpt_(". Maximum error at rest {:s}", size_text(self.still))
+            text += rpt_(". Maximum error at rest {:s}", length_text(self.still))
             text += rpt_(" ({:s})", self.still_at) if self.still_at else ""
-        text += self._noise_text()
+        text += self._noise_text(length_text)
         if self.angle > self.wanted_angle * _ROOM:
             limit = size_text(self.wanted_angle, is_angle=True)
             text += rpt_(". This exceeds {:s}, because handles cannot play these keys. Bake them", limit)
         return text
 
-    def _error_text(self) -> str:
+    def _error_text(self, length_text: LengthText) -> str:
         """Return the errors at frames and, if they exceed the limit, between frames."""
         text = ""
         if self.error_at:
             text += rpt_(
                 ". Maximum error {error:s} ({place:s}), mean {mean:s}",
-                error=size_text(self.error),
+                error=length_text(self.error),
                 place=self.error_at,
-                mean=size_text(self.mean),
+                mean=length_text(self.mean),
             )
         if self.angle_at:
             text += rpt_(". Maximum rotation error {:s} ({:s})", size_text(self.angle, is_angle=True), self.angle_at)
         if self.between > self.wanted * _ROOM:
-            text += rpt_(". Between frames up to {:s} ({:s})", size_text(self.between), self.between_at)
+            text += rpt_(". Between frames up to {:s} ({:s})", length_text(self.between), self.between_at)
         return text
 
-    def _reason_text(self) -> str:
+    def _reason_text(self, length_text: LengthText) -> str:
         """Return the reason why the error exceeds the limit."""
-        limit = size_text(self.wanted)
+        limit = length_text(self.wanted)
         if self.evaluated:
             return rpt_(". This exceeds {:s}, because constraints or drivers amplify small changes", limit)
         return rpt_(". This exceeds {:s}, because handles cannot play these keys. Bake them", limit)
 
-    def _noise_text(self) -> str:
+    def _noise_text(self, length_text: LengthText) -> str:
         """Return the effect of the filter, or an empty text if the filter had no effect."""
         text = ""
         if self.noise:
-            text += rpt_(". The filter moved points by up to {:s} ({:s})", size_text(self.noise), self.noise_at)
-            text += rpt_(", total error up to {:s} ({:s})", size_text(self.unfiltered), self.unfiltered_at)
+            text += rpt_(". The filter moved points by up to {:s} ({:s})", length_text(self.noise), self.noise_at)
+            text += rpt_(", total error up to {:s} ({:s})", length_text(self.unfiltered), self.unfiltered_at)
         if self.noise_angle:
             text += rpt_(". The filter changed rotations by up to {:s}", size_text(self.noise_angle, is_angle=True))
             text += rpt_(", total error up to {:s}", size_text(self.unfiltered_angle, is_angle=True))

@@ -74,7 +74,7 @@ def export_file(job: Job, outcome: Outcome) -> bytes | None:
     except three_ds.ThreeDSError as error:
         raise _not_3ds(error) from error
     counts = report.counts
-    notes = [*report.summary(), *report.notes]
+    notes = [*report.summary("EXPORTED"), *report.notes]
     node_count = len(file_scene.nodes)
     outcome.report.add(Report(node_count, node_count, counts["track"], counts["key"], notes=notes))
     return content

@@ -176,7 +176,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
     def _show_state(self, context: bpy.types.Context, state: str) -> None:
         typed = f"  [{self._pointer.typed}|]" if self._pointer.typed else ""
         axis = f"  {self._pointer.axis}" if self._pointer.axis else ""
-        header = f"{self._spot.name}, {rpt_('frame {:g}', self._spot.frame)}:  {state}{axis}{typed}"
+        header = f"{self._spot.name}: {rpt_('frame {:g}', self._spot.frame)}  {state}{axis}{typed}"
         hint = iface_(_KEY_HINT if self._picked.part == "KEY" else _TANGENT_HINT)
         show_in_headers(context, self._area, header, hint)
 
@@ -242,7 +242,7 @@ class _FrameDrag:
             if keyed.frame != self.frame:
                 keyed.move_to(self.frame)
                 keyed.play()
-        return rpt_("frame {:g}", self.frame)
+        return f"→ {self.frame:g}"
 
     def _frame_at(self, pointer: Pointer) -> float:
         """Return the typed frame, or else the frame under the mouse, which is whole unless Shift is held."""

@@ -720,7 +720,7 @@ def test_what_is_left_of_a_scene_is_counted_in_one_note(give: Export, said) -> N
     left = "2 materials, the smooth shading of 1 mesh, 1 doubled face"
     assert lines.count("Info: Skipped: ") == lines.count(f"Info: Skipped: {left}\n") == 1
     # The status bar shows the last line.
-    assert lines.splitlines()[-1] == "Info: Created 2 objects, 1 camera, 1 camera target, 10 tracks, 10 keys"
+    assert lines.splitlines()[-1] == "Info: Exported 2 objects, 1 camera, 1 camera target, 10 tracks, 10 keys"
 
 
 def test_an_empty_is_a_dummy_whose_motion_and_child_lib3ds_reads(give: Export, animation, tmp_path: Path) -> None:

@@ -326,12 +326,13 @@ def test_a_release_confirms_the_shown_frame_although_ctrl_was_released_first(
     picked, _, start = grab(pictures, viewport, each, "KEY", 1)
     monkeypatch.setattr(pictures.path_drag, "under_mouse", lambda _context, _at: (picked, each))
     monkeypatch.setattr(pictures.path_drag, "pressed_at", lambda _context, _event: tuple(start))
-    monkeypatch.setattr(pictures.path_drag, "show_in_headers", lambda *_arguments: None)
+    headers = []
+    monkeypatch.setattr(pictures.path_drag, "show_in_headers", lambda *arguments: headers.append(arguments[2]))
     viewport.area, viewport.window_manager = None, Mock()
     operator = pictures.path_drag.TCB_OT_path_drag
-    names = ("_read", "_new_drag", "_apply", "_confirm", "cancel")
+    names = ("_read", "_new_drag", "_apply", "_show_state", "_confirm", "cancel")
     drag = type("Drag", (), {name: getattr(operator, name) for name in names})()
-    drag._show_state = drag._show_in_tab = lambda *_arguments: None
+    drag._show_in_tab = lambda *_arguments: None
     end = at_pixels(viewport, drawn(each, each.path.points[29:30])[0])
 
     def event(kind, value, pixels, ctrl):
@@ -348,6 +349,7 @@ def test_a_release_confirms_the_shown_frame_although_ctrl_was_released_first(
     assert operator.modal(drag, viewport, event("LEFTMOUSE", "RELEASE", end, False)) == {"FINISHED"}
     (fcurve, *_) = tcb_animation.animation.fcurves.channels.channels_of(thing)
     assert [point.co.x for point in fcurve.keyframe_points] == [1.0, 30.0, 41.0, 60.0]
+    assert "Thing: frame 20  → 30" in headers
 
 
 def test_an_axis_and_a_number_are_those_of_the_world(scene, overlay, pictures, camera, thing, viewport):

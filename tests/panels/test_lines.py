@@ -48,6 +48,10 @@ def test_words_stay_whole(lines):
     assert broken == ["Replace dense curves with few", "keys in a copy of the action"]
 
 
+def test_a_unit_stays_with_its_number(lines):
+    assert lines("Maximum error 0.1. Time 0.1 s", 27) == ["Maximum error 0.1. Time", "0.1 s"]
+
+
 @pytest.mark.parametrize(("width", "taken"), [(160, 0), (260, 0), (260, 10), (600, 0)])
 def test_a_message_is_cut_at_its_end(tcb_animation: ModuleType, width: int, taken: int) -> None:
     widgets = importlib.import_module(f"{tcb_animation.__name__}.panels.widgets")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import bpy
 import pytest
@@ -45,9 +46,12 @@ def test_reduce_begins_with_the_method_and_names_what_0_stands_for(scene):
 
 def test_the_result_of_a_reduction_stays_in_the_panel(scene):
     bpy.ops.tcb.reduce(error=0.01)
-    text = bpy.context.window_manager.tcb_reduction
+    (reduced,) = bpy.context.window_manager.tcb_reductions
+    text = reduced.text
     assert text.startswith('"Dense": ')
-    assert " keys instead of 100" in text
+    assert " keys instead of 100. Maximum error " in text
+    # In the scene's unit.
+    assert re.search(r"Maximum error [\d.]+ (mm|cm) .*, mean [\d.]+ (μm|mm|cm)", text)
     shown = " ".join(drawn("TCB_PT_reduce"))
     assert all(word in shown for word in text.split())
 
@@ -64,3 +68,29 @@ def test_errors_that_were_compared_are_buttons(scene):
         assert f"error={row.error:.4g}"[:12] in call
         assert "still=0.001" in call
         assert any(f"{row.key_count:,} keys" in each for each in shown)
+
+
+def is_shown(*results):
+    """Return whether the panel shows each result: the line of the reduction, or the bars of the compared errors."""
+    shown = drawn("TCB_PT_reduce")
+    is_there = {
+        "line": "keys instead of 100" in " ".join(shown),
+        "bars": sum(text.startswith("bpy.ops.tcb.reduce(") for text in shown) == 6,
+    }
+    return [is_there[result] for result in results]
+
+
+def test_results_are_shown_only_for_the_actions_that_they_are_about(scene):
+    dense = bpy.context.object
+    original = dense.animation_data.action
+    bpy.ops.tcb.reduce_compare(error=0.01)
+    assert is_shown("line", "bars") == [False, True]
+    bpy.ops.tcb.reduce(error=0.01)
+    assert is_shown("line", "bars") == [True, False]
+    reduced = dense.animation_data.action
+    # Undo gives the object its first action.
+    dense.animation_data.action = original
+    assert is_shown("line", "bars") == [False, True]
+    dense.animation_data.action = reduced
+    bpy.context.view_layer.objects.active = new_object("Other")
+    assert is_shown("line", "bars") == [False, False]

@@ -119,6 +119,45 @@ def test_of_animation_in_nla_strips_the_tab_says_so_and_offers_tweak_mode(cube):
     assert "AnimData.use_tweak_mode[0]" in shown
 
 
+@pytest.fixture
+def tower(scene):
+    """An active object with keys of its location and of a shape key."""
+    tower = new_object("Tower", data=bpy.data.meshes.new("Tower"))
+    tower.select_set(True)
+    bpy.context.view_layer.objects.active = tower
+    tower.shape_key_add(name="Basis")
+    shape_key = tower.shape_key_add(name="Tall")
+    for frame in (1, 11):
+        tower.keyframe_insert("location", frame=frame)
+        shape_key.keyframe_insert("value", frame=frame)
+    return tower
+
+
+def test_beside_other_tracks_the_tab_offers_tweak_mode_for_strips(tower):
+    tower.animation_data.nla_tracks.new().strips.new("Strip", 1, tower.animation_data.action)
+    tower.animation_data.action = None
+    shown = drawn("TCB_PT_tracks")
+    assert "Tall (shape key)" in shown
+    assert "Tower: keys are in NLA strips" in " ".join(shown)
+    assert shown.count("AnimData.use_tweak_mode[0]") == 1
+
+
+def test_shape_keys_and_switches_have_the_names_of_their_owners(tower):
+    tower.animation_data.action.name = "Walk"
+    animation_of_keys = tower.data.shape_keys.animation_data
+    animation_of_keys.action = animation_of_keys.action.copy()
+    shown = drawn("TCB_PT_tracks")
+    assert {"Location", "Tall (shape key)", "Live: Tower", "Live: Shape Keys"} <= set(shown)
+
+
+@pytest.mark.parametrize("verb", ["apply", "remove", "restore"])
+def test_that_live_was_turned_off_is_reported_and_does_not_stay(cube, capfd, verb):
+    bpy.ops.tcb.enable(live=True)
+    getattr(bpy.ops.tcb, verb)()
+    assert "Live is now off" in capfd.readouterr().out
+    assert not any("Live is now off" in text for text in drawn("TCB_PT_tracks"))
+
+
 def test_a_menu_finishes_with_plain_animation(tcb_animation):
     calls = [text for text in drawn("TCB_MT_finish") if text.startswith("bpy.ops")]
     assert calls == ["bpy.ops.tcb.apply()", "bpy.ops.tcb.restore()", "bpy.ops.tcb.remove()"]
@@ -202,7 +241,7 @@ def test_the_last_operators_most_important_note_is_in_the_message_line_until_und
     # Three quarters of a turn about Z, at constant speed.
     key(item, "rotation_euler", [(1, (0, 0, 0)), (21, (0, 0, math.radians(270)))])
     bpy.ops.tcb.enable(live=True)
-    assert "Euler Rotation turns by 270° to frame 21" in drawn("TCB_PT_tracks")
+    assert "Turn of 270° to frame 21: Euler Rotation" in drawn("TCB_PT_tracks")
     assert "bpy.ops.tcb.turns_shortest()" in drawn("TCB_PT_messages")
     assert bpy.ops.tcb.turns_shortest() == {"FINISHED"}
     assert tcb_animation.animation.find_track(item, "rotation").settings.path == "SHORTEST"
@@ -230,9 +269,9 @@ def test_reduce_relax_and_export_replace_the_last_operators_notes_by_their_own(s
 @pytest.mark.parametrize(
     ("other", "size", "shown"),
     [
-        (("NOT_BEZIER", "Rig", "location"), 8.2, "Hand changes by 8.2° at frame 12 (+1)"),
+        (("NOT_BEZIER", "Rig", "location"), 8.2, "Off by 8.2° at frame 12: Hand (+1)"),
         # A flip causes the change.
-        (("FLIP_NOT_KEPT", "Rig", 'pose.bones["Hand"].rotation_euler', 20.0), 180.0, "Hand flips at frame 20 (+1)"),
+        (("FLIP_NOT_KEPT", "Rig", 'pose.bones["Hand"].rotation_euler', 20.0), 180.0, "Flip at frame 20: Hand (+1)"),
     ],
 )
 def test_a_visible_change_comes_before_other_notes_but_after_a_flip(scene, tcb_animation, other, size, shown):

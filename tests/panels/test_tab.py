@@ -75,7 +75,7 @@ def of_50(preferences):
 
 def test_without_a_selected_key_the_panel_says_so(choose, keys_panel):
     choose()
-    assert "Select keys of animated properties" in keys_panel()
+    assert "Select keys" in keys_panel()
 
 
 def test_only_generated_keys_are_told_from_none(choose, keys_panel):
