@@ -84,20 +84,24 @@ def reduce(job: Job, outcome: Outcome) -> None:
 
 
 def restore_curves(job: Job, outcome: Outcome) -> None:
-    """Restore the curves of the file's objects, or of the requested objects. Raises AnimationError."""
+    """Restore the curves of the file's objects, or of the requested objects."""
     given = job.given
     objects = matching_objects(given.objects, outcome)
     if outcome.nothing_to_do:
         return
-    report = animation.restore_curves(
-        given.model,
-        objects,
-        exact=given.exact,
-        value_tolerance=given.value_tolerance,
-        rotation_tolerance=given.rotation_tolerance,
-        use_tcb=given.use_tcb,
-        progress=Ticker(outcome.file, n_("{:,} of {:,} steps")),
-    )
+    try:
+        report = animation.restore_curves(
+            given.model,
+            objects,
+            exact=given.exact,
+            value_tolerance=given.value_tolerance,
+            rotation_tolerance=given.rotation_tolerance,
+            use_tcb=given.use_tcb,
+            progress=Ticker(outcome.file, n_("{:,} of {:,} steps")),
+        )
+    except animation.AnimationError as error:
+        # A dry run also lists the changes if there are none.
+        report = animation.Report(errors=[*error.findings])
     outcome.report.add(report)
 
 

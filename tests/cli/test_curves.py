@@ -40,3 +40,10 @@ def test_a_model_that_is_none_is_an_error_and_the_file_stays(tcb, model, tmp_pat
     assert ran.status == 1
     assert "error: nothing.fbx: not an FBX file" in ran.errors[0]
     assert blend.read_bytes() == before
+
+
+def test_a_dry_run_that_restores_nothing_lists_no_changes(tcb, model, tmp_path):
+    _path, blend = model
+    (tmp_path / "nothing.fbx").write_bytes(b"nothing")
+    ran = tcb("curves", blend, "--from", tmp_path / "nothing.fbx", "--in-place", "--dry-run", "--json")
+    assert (ran.status, ran.lines[0]["status"], ran.lines[0]["changes"]) == (1, "failed", [])
