@@ -190,7 +190,8 @@ def _new_curves(
     if name == "rotation":
         first = item.rest("rotation")
         for fcurve in fcurves:
-            if len(fcurve.keyframe_points):
+            # Blender ignores curves of components that the property does not have.
+            if fcurve.array_index < len(first) and len(fcurve.keyframe_points):
                 first[fcurve.array_index] = fcurve.keyframe_points[0].co.y
         return rotation_curves(track, conversion, item.mode, first, clock, rotation_tolerance)
     if name == "translation":

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from tests.animation.curves import Bone, action_bits, fcurves, new_object, new_rig
+from tests.animation.curves import Bone, action_bits, bag_of, fcurves, new_object, new_rig
 from tests.animation.imported import Values, imported, played
 from tests.formats.fbx_layout import CONSTANT, CUBIC, NEXT, TCB, USER, WEIGHTED, KeyCurve, Model, scene_bytes
 
@@ -132,6 +132,13 @@ def test_an_object_that_does_not_fit_is_named_and_left_alone(moved: Any, animati
     with pytest.raises(animation.AnimationError, match=r"location differs from the file's keys by 0\.\d+"):
         animation.restore_curves(path, [objects["Box"]])
     assert [tuple(point.co) for each in fcurves(objects["Box"]) for point in each.keyframe_points] == before
+
+
+def test_a_curve_of_a_component_that_a_rotation_lacks_does_not_matter(moved: Any, animation: Any) -> None:
+    path, objects = moved
+    surplus = bag_of(objects["Box"]).fcurves.new("rotation_quaternion", index=4)
+    surplus.keyframe_points.insert(1.0, 0.3)
+    assert animation.restore_curves(path, [objects["Box"]]).errors == []
 
 
 def test_objects_of_other_names_are_no_reason_to_change_anything(moved: Any, animation: Any) -> None:
