@@ -22,14 +22,15 @@ _CHANNELS_TOGETHER = 3000
 
 With a power of two, the rows of arrays would compete for the same parts of the cache.
 """
-RIGID = 1e3
-"""Weight of derivative errors at keys, relative to the root of the sum of squared residuals."""
+_RIGID = 1e3
+"""Weight of derivative errors at keys of values, relative to the root of the sum of squared residuals."""
 _SOFT = 0.07
-"""Weight of derivative errors next to an ease and in angle channels.
+"""Weight of derivative errors next to an ease and in rotations.
 
 Next to an ease, the spline is at rest at the key, and a handle without height has no direction. Some speed is therefore
 allowed there, with a weight that decreases with the square root of the ease. With exact derivatives, the errors of
-angle channels would be three times as large, because these channels curve strongly.
+angle channels would be three times as large, because these channels curve strongly, and errors of
+quaternions 1.2 to 1.8 times.
 """
 
 
@@ -270,7 +271,7 @@ class SegmentMotion:
             arriving, path[side] = representation.scaled(end_numbers, natural, lengths[side], length_change)
             _, rates[side] = representation.scaled(end_numbers, natural * speeds[side], lengths[side], length_change)
         # `arriving` is from the last pass of the loop, which is for the end keys.
-        stiffness = _stiffness_of(segments.eases, exact=representation.homogeneous)
+        stiffness = _stiffness_of(segments.eases, exact=False)
         is_fitted = np.ones(keys.shape[2], dtype=np.bool_)
         return Course(keys, values, rates, path, segments.eases, stiffness, is_fitted), arriving
 
@@ -278,6 +279,6 @@ class SegmentMotion:
 def _stiffness_of(eases: Float64Array, exact: bool) -> Float64Array:
     """Return the weights of the squared errors in the derivatives at the start and end, shape (2, N).
 
-    If `exact`, as for values and quaternions, handles without ease must have the derivatives of the motion.
+    If `exact`, as for values, handles without ease must have the derivatives of the motion.
     """
-    return np.where(eases > 0.0, _SOFT**2 * eases, (RIGID if exact else _SOFT) ** 2)
+    return np.where(eases > 0.0, _SOFT**2 * eases, (_RIGID if exact else _SOFT) ** 2)

@@ -15,7 +15,7 @@ from ..key_batch import BoolArray
 from ..keys import Float64Array
 from ..rotations import sphere
 from .bezier_segments import LEAST_SLOPE, LONGEST_REACH, bezier_powers, frame_powers, rise_at, slope_at
-from .handle_motion import RIGID, Course
+from .handle_motion import Course
 from .least_squares import DenseEquations, Method, descend
 
 _STEPS = 26
@@ -188,14 +188,13 @@ class _QuaternionFit:
     def moved(self, x: Float64Array, step: Float64Array) -> Float64Array:
         """Return the unknowns after a step.
 
-        A handle's height is reach * rate. The steps of soft rates are scaled so that heights change as they would with
-        the old reach. This scaling halves the number of steps.
+        A handle's height is reach * rate. The steps of rates are scaled so that heights change as they would with the
+        old reach. This scaling halves the number of steps.
         """
         (old_reach, rates), (reach_step, rate_step) = _reach_and_rates(x), _reach_and_rates(step)
         reach = np.clip(old_reach + np.clip(reach_step, -_LONGEST_STEP, _LONGEST_STEP), 0.0, LONGEST_REACH)
         ratio = np.clip(old_reach / np.maximum(reach, _LEAST_REACH), 1.0 / _LARGEST_RATIO, _LARGEST_RATIO)
-        is_soft = (self.course.stiffness < RIGID**2)[:, np.newaxis]
-        return np.concatenate([reach, rates + rate_step * np.where(is_soft, ratio, 1.0)]).reshape(x.shape)
+        return np.concatenate([reach, rates + rate_step * ratio]).reshape(x.shape)
 
     def is_good(self, state: _QuaternionState, steps: int) -> BoolArray:
         """Return a mask of the columns within the limit after this number of steps."""

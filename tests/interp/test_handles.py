@@ -113,9 +113,10 @@ def test_errors_are_the_largest_and_where_they_are_said_to_be(degrees, eased):
         frames = spline.keys.frames
         for key in range(len(frames) - 1):
             largest = angles_off(spline, fit, key, share=np.linspace(0.0, 1.0, 500)[1:-1]).max()
-            assert 0.93 * largest - 2e-7 <= fit.errors[key, 0] <= 1.03 * largest + 2e-7
+            # Errors up to 0.002 radians are interpolated, to about 0.003 degrees. Messages show hundredths of a degree.
+            assert 0.93 * largest - 5e-5 <= fit.errors[key, 0] <= 1.03 * largest + 5e-5
             share = (fit.frames[key, :1] - frames[key]) / (frames[key + 1] - frames[key])
-            assert angles_off(spline, fit, key, share=share)[0] >= 0.95 * largest - 2e-7
+            assert angles_off(spline, fit, key, share=share)[0] >= 0.95 * largest - 5e-5
 
 
 @pytest.mark.parametrize("seed", [23, 110, 116, 10])
@@ -135,7 +136,7 @@ def test_errors_of_eased_values_are_tight(seed):
         assert off <= 1.07 * fit.errors[key, 0] + 1e-4
 
 
-def test_without_ease_quaternions_leave_and_reach_keys_as_the_spline_does():
+def test_without_ease_quaternions_leave_and_reach_keys_almost_as_the_spline_does():
     generator = np.random.default_rng(3)
     for degrees in (10, 60, 120):
         spline = turning(generator, degrees)
@@ -147,7 +148,8 @@ def test_without_ease_quaternions_leave_and_reach_keys_as_the_spline_does():
         ]:
             slope = (handle[:, 1] - q[key]) / (handle[:, 0] - frames[key])
             velocity = 2.0 * rotations.multiply(slope, rotations.conjugate(q[key]))[1:]
-            assert velocity == pytest.approx(spline(frames[key] - before, 1), abs=2e-5)
+            expected = spline(frames[key] - before, 1)
+            assert np.linalg.norm(velocity - expected) <= 0.01 * np.linalg.norm(expected)
 
 
 def test_beside_eases_little_speed_is_left():
