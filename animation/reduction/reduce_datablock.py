@@ -19,8 +19,7 @@ from ..fcurves.keyframes import Float64Array
 from ..fcurves.linked_data import check_editable, check_not_tweaked
 from ..store.table.track_records import Options
 from .evaluated import tightened_search
-from .key_count import as_many_keys
-from .key_search import MARGIN, KeySearch
+from .key_search import MARGIN, KeySearch, as_many_keys
 from .keys_outside_range import are_freed
 from .mend_handles import Played, mended
 from .original_motion import OriginalMotion, count_keys

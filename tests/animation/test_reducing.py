@@ -462,6 +462,25 @@ def test_noise_of_bones_is_told_by_their_heads_and_tails(animation, scene, rig):
     assert result.unfiltered == pytest.approx(off, abs=1e-5)
 
 
+def test_a_track_generated_from_few_keys_is_not_filtered(animation, scene):
+    obj = new_object("Filtered")
+    frames = np.arange(81)
+    # Blender's automatic clamped handles stop at each of these keys, which a long period smooths away.
+    for frame, value in zip(range(1, 82, 16), (0.0, 3.0, -2.0, 4.0, -1.0, 2.0), strict=True):
+        obj.location = (value, -value, 2.0 * value)
+        obj.keyframe_insert("location", frame=frame)
+    exact = np.array([[channels(obj)["location", i].evaluate(frame + 1.0) for i in range(3)] for frame in frames])
+    key_densely(obj, "location", exact)
+    turn = 0.5 * np.sin(frames / 12.0)[:, np.newaxis] + 0.02 * np.random.default_rng(6).normal(size=(81, 3))
+    key_densely(obj, "rotation_euler", turn)
+    result = animation.reduce(obj, error=0.001, angle=math.radians(0.5), period=24.0)
+    assert result.noise == 0.0
+    assert result.noise_angle > math.radians(0.5)
+    played = [[channels(obj)["location", i].evaluate(frame + 1.0) for i in range(3)] for frame in frames]
+    assert np.abs(played - exact).max() < 1e-4
+    assert len(channels(obj)["location", 0].keyframe_points) == 6
+
+
 @pytest.mark.parametrize("period", [2.0, 0.0, -1.0, math.nan])
 def test_a_period_of_two_frames_or_less_is_refused(animation, ball, period):
     with pytest.raises(ValueError, match="period"):

@@ -221,7 +221,9 @@ def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArr
     """Fit new keys and the keys around them, window by window."""
     around = np.arange(-_WIDE - 1, _WIDE + 2)
     count = np.concatenate(([0], np.cumsum(is_new)))
-    for start in (0, _WIDE, 0) if is_new.all() else (0, _WIDE):
+    # Keys with tension and bias begin at the fitted keys of the search with velocities.
+    is_first_fit = is_new.all() and samples.smooth is None
+    for start in (0, _WIDE, 0) if is_first_fit else (0, _WIDE):
         center = np.arange(start, len(keys.rows), 2 * _WIDE)
         first, last = np.maximum(center - _WIDE - 1, 0), np.minimum(center + _WIDE + 2, len(keys.rows))
         center = center[count[last] > count[first]]
