@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The choice of tracks by path: prefixes of paths, and whole paths."""
+"""Select tracks by path prefix or by whole path."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def path_filter(prefixes: Iterable[str] | None) -> Callable[[str], bool]:
     """
     chosen = ("",) if prefixes is None else tuple(prefixes)
     whole_paths = {path for path in chosen if isinstance(path, WholePath)}
-    starts = tuple([prefix for prefix in chosen if not isinstance(prefix, WholePath)])
+    starts = tuple(prefix for prefix in chosen if not isinstance(prefix, WholePath))
     return lambda path: path in whole_paths or path.startswith(starts)

@@ -33,6 +33,10 @@ class HermiteWeights(NamedTuple):
     leaving: Float64Array
     arriving: Float64Array
 
+    def applied(self, chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
+        """Return the curve that starts at 0, or its derivative, for a chord and the tangents at its ends."""
+        return self.chord * chord + self.leaving * leaving + self.arriving * arriving
+
 
 def hermite_weights(u: Float64Array, nu: int = 0) -> HermiteWeights:
     """Return the weights at local parameters of any shape, or their derivatives of order `nu`, up to 2."""
@@ -42,6 +46,16 @@ def hermite_weights(u: Float64Array, nu: int = 0) -> HermiteWeights:
     if nu == 1:
         return HermiteWeights(6.0 * u * v, v * (1.0 - 3.0 * u), u * (3.0 * u - 2.0))
     return HermiteWeights(6.0 - 12.0 * u, 6.0 * u - 4.0, 6.0 * u - 2.0)
+
+
+def hermite(
+    u: Float64Array, start: Float64Array, end: Float64Array, leaving: Float64Array, arriving: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the values and tangents at local parameters of cubics with these values and tangents at their ends."""
+    v, (chord_weight, leaving_weight, arriving_weight) = 1.0 - u, hermite_weights(u)
+    # Unlike a sum of the start value and a part of the chord, this sum is exact at both ends.
+    value = v * v * (1.0 + 2.0 * u) * start + chord_weight * end + leaving_weight * leaving + arriving_weight * arriving
+    return value, hermite_weights(u, 1).applied(end - start, leaving, arriving)
 
 
 def hermite_powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:

@@ -245,7 +245,7 @@ class ConstantSpeed:
         lengths, chords = ends - starts, end_values - start_values
         leaving, arriving = slopes * lengths
         rises, rates = (
-            weights.chord * chords + weights.leaving * leaving + weights.arriving * arriving
+            weights.applied(chords, leaving, arriving)
             for weights in (hermite_weights(_CHECKED_PARAMETERS), hermite_weights(_CHECKED_PARAMETERS, 1))
         )
         times = (starts + _CHECKED_PARAMETERS * lengths).ravel()

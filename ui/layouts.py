@@ -17,7 +17,7 @@ def layout_of(drawn: bpy.types.Panel | bpy.types.Menu | bpy.types.Operator) -> b
 
 
 def draw_properties(layout: bpy.types.UILayout, owner: Any, names: Iterable[str]) -> None:
-    """Draw properties of a group or an operator, one per row, with names to the left and without keyframe buttons."""
+    """Draw one property per row, with the label on the left. Sets property split for the layout."""
     layout.use_property_split = True
     layout.use_property_decorate = False
     for name in names:

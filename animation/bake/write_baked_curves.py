@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the keys of baked curves, lock the channels, and record them."""
+"""Write the keys of SAMPLES and CURVES bakes to F-curves, lock the channels, and record them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -17,7 +18,7 @@ from ..fcurves.write_keys import extrapolate, write_joined, write_some
 from ..store.edited_outside import fingerprints
 from ..store.own_arrays import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.own_curves import saved_keys
-from ..store.table.track_records import Bake, BakedChannel, Extrapolation, SavedKeys, TrackState
+from ..store.table.track_records import Bake, BakedChannel, Extrapolation, Fingerprint, SavedKeys, TrackState
 from .keyframes_to_write import baked_keys, with_identities
 from .locks import lock
 from .plans.composed_keys import ChannelKeys, by_layout, stacked
@@ -30,14 +31,12 @@ _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
 
 def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
     """Write the baked keys of tracks and lock their channels. Return the table entries of the tracks."""
-    # Blender compares each new F-curve with all other F-curves. This is fastest before other data fill the processor's
-    # cache.
     for bake in bakes:
         _make_curves(bake)
     records: dict[TrackBake, dict[int, BakedChannel]] = {bake: {} for bake in bakes}
     keys_of_bakes = [(bake, keys) for bake in bakes for keys in bake.baked.channel_keys]
     for group in by_layout(keys_of_bakes, lambda _, keys: keys.layout):
-        channels = [(bake, index) for bake, channel_keys in group for index in channel_keys.components]
+        channels = [_Channel(bake, index) for bake, channel_keys in group for index in channel_keys.components]
         written = _write_channels(channels, stacked([channel_keys for _, channel_keys in group]))
         for (bake, index), record in zip(channels, written, strict=True):
             records[bake][index] = record
@@ -45,8 +44,6 @@ def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
         for keys in bake.baked.channel_keys:
             for index in keys.components:
                 # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
-                # `FCurve.update` would take twice as long. Inside the loop over groups, Blender's threads would wait
-                # for work.
                 bake.track.channels[index].keyframe_points.handles_recalc()
     return [_table_entry(bake, records[bake]) for bake in bakes]
 
@@ -72,47 +69,71 @@ def _make_curves(bake: TrackBake) -> None:
         track.channels[index] = channels.new(track.path, index, track.group)
 
 
-def _write_channels(channels: Sequence[tuple[TrackBake, int]], keys: ChannelKeys) -> list[BakedChannel]:
-    """Write the keys of channels, given by track and component, and lock the channels. Return their records."""
-    curves = [bake.track.channels[index] for bake, index in channels]
+class _Channel(NamedTuple):
+    """A channel to bake, given by its track and component."""
+
+    bake: TrackBake
+    component: int
+
+    @property
+    def fcurve(self) -> bpy.types.FCurve:
+        return self.bake.track.channels[self.component]
+
+    @property
+    def own_extrapolation(self) -> Extrapolation:
+        return self.bake.track.extrapolation(self.component)
+
+    def record(self, saved: SavedKeys, written: Fingerprint, was_repeated: bool) -> BakedChannel:
+        """Return the channel's record. The F-curve must still have the extrapolation before the bake."""
+        track, before = self.bake.track, self.bake.baked_before(self.component)
+        # The value that remains when Free Bake removes a channel that the bake has created.
+        rest = (
+            None
+            if self.component in self.bake.own
+            else track.created_by_bake.get(self.component, track.rest[self.component])
+        )
+        repeats, is_edited = (was_repeated, False) if before is None else (before.repeats, before.edited)
+        return BakedChannel(saved, self.own_extrapolation, rest, repeats, written, is_edited)
+
+
+def _write_channels(channels: Sequence[_Channel], keys: ChannelKeys) -> list[BakedChannel]:
+    """Write the keys of channels, and lock the channels. Return their records."""
+    curves = [channel.fcurve for channel in channels]
     own_keys = own_end_to_end([bake.own.get(index, NO_OWN_KEYS) for bake, index in channels])
-    own_extrapolations = [bake.track.extrapolation(index) for bake, index in channels]
-    extrapolations: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else own for own in own_extrapolations]
+    composed = _composed(own_keys, keys, len(channels))
+    extrapolations: list[Extrapolation] = [
+        "CONSTANT" if keys.holds_outside else channel.own_extrapolation for channel in channels
+    ]
+    were_repeated = [repeat(fcurve, wanted=False) for fcurve in curves]
+    contents = zip(_saved(channels, own_keys), fingerprints(composed, extrapolations), were_repeated, strict=True)
+    records = [channel.record(*content) for channel, content in zip(channels, contents, strict=True)]
     for fcurve, extrapolation in zip(curves, extrapolations, strict=True):
         extrapolate(fcurve, extrapolation)
-    were_repeated = [repeat(fcurve, wanted=False) for fcurve in curves]
-    identified = with_identities(own_keys, ~keys.begins_segment) if len(keys.rows) else own_keys.keys
-    composed = Joined(
-        baked_keys(Joined(identified, [len(keys.rows)] * len(curves)), keys), [len(keys.frames)] * len(curves)
-    )
-    if _have_as_many_samples(curves, keys):
+    if _can_overwrite_samples(curves, keys):
         every_curve = np.ones(len(curves), dtype=np.bool_)
         write_some(curves, composed.keys, dict.fromkeys(_PLAYED, every_curve))
     else:
-        _keep_selection([bake.state.bake is not None for bake, _ in channels], curves, composed, keys.rows)
+        _keep_selection(channels, composed, keys.rows)
         write_joined(curves, composed)
     lock(curves)
-    saved = _saved(channels, own_keys)
-    prints = fingerprints(composed, extrapolations)
-    records = []
-    for (bake, index), saved_channel, extrapolation, was_repeated, fingerprint in zip(
-        channels, saved, own_extrapolations, were_repeated, prints, strict=True
-    ):
-        track, before = bake.track, bake.baked_before(index)
-        # The value that remains when Free Bake removes a channel that the bake has created.
-        rest = None if index in bake.own else track.created_by_bake.get(index, track.rest[index])
-        repeats, is_edited = (was_repeated, False) if before is None else (before.repeats, before.edited)
-        records.append(BakedChannel(saved_channel, extrapolation, rest, repeats, fingerprint, is_edited))
     return records
 
 
-def _have_as_many_samples(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:
+def _composed(own_keys: OwnKeys, keys: ChannelKeys, channel_count: int) -> Joined:
+    """Return the keys to write: the animator's keys of all channels with their identities, and the generated keys."""
+    identified = with_identities(own_keys, ~keys.begins_segment) if len(keys.rows) else own_keys.keys
+    written_keys = baked_keys(Joined(identified, [len(keys.rows)] * channel_count), keys)
+    return Joined(written_keys, [len(keys.frames)] * channel_count)
+
+
+def _can_overwrite_samples(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:
     """Return whether the bake consists of samples only, and the curves already have as many keys."""
-    size = len(keys.frames)
-    return keys.incoming is None and keys.holds_outside and all(len(curve.keyframe_points) == size for curve in curves)
+    if keys.incoming is not None or keys.begins_segment.any():
+        return False
+    return all(len(curve.keyframe_points) == len(keys.frames) for curve in curves)
 
 
-def _saved(channels: Sequence[tuple[TrackBake, int]], own: OwnKeys) -> Iterator[SavedKeys]:
+def _saved(channels: Sequence[_Channel], own: OwnKeys) -> Iterator[SavedKeys]:
     """Yield the animator's keys of each channel in the form that Free Bake restores.
 
     `own` contains the keys of all channels, the same number for each.
@@ -131,15 +152,13 @@ def _saved(channels: Sequence[tuple[TrackBake, int]], own: OwnKeys) -> Iterator[
             yield saved[number * count : (number + 1) * count]
 
 
-def _keep_selection(
-    are_baked: Sequence[bool], curves: Sequence[bpy.types.FCurve], composed: Joined, rows: IndexArray
-) -> None:
+def _keep_selection(channels: Sequence[_Channel], composed: Joined, rows: IndexArray) -> None:
     """Copy the curves' current selection to the animator's keys, because the saved selection is from the first bake."""
-    baked_curves = [number for number, is_baked in enumerate(are_baked) if is_baked]
-    if not baked_curves or not len(rows):
+    baked = [number for number, channel in enumerate(channels) if channel.bake.state.bake is not None]
+    if not baked or not len(rows):
         return
-    shown = read_joined([curves[number] for number in baked_curves], ("co", *FLAGS))
-    for number, keys_before in zip(baked_curves, shown.channels, strict=True):
+    shown = read_joined([channels[number].fcurve for number in baked], ("co", *FLAGS))
+    for number, keys_before in zip(baked, shown.channels, strict=True):
         own_rows = composed.spans[number].start + rows
         rows_kept, rows_before = matching_rows(composed.keys.frames[own_rows], keys_before.frames)
         for name in FLAGS:

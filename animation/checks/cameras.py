@@ -24,7 +24,7 @@ from ..sampling.transforms import Matrices, TransformSampler
 from ..translation import n_, rpt_
 from .violation import Violation, violations
 
-_SIZES = {
+_VIEW_SIZE = {
     "PERSP": ("lens", "sensor_width", "sensor_height"),
     "ORTHO": ("ortho_scale",),
     "PANO": ("sensor_width",),
@@ -40,8 +40,8 @@ _NAMES = {
     "clip_start": n_("clip start"),
     "clip_end": n_("clip end"),
 }
-_PARALLEL = math.radians(1.0)
-"""Angle in radians. A view direction closer to the up axis makes the object roll over within one or two frames."""
+_LEAST_ANGLE = math.radians(1.0)
+"""Angle between the view direction and the axis, in radians. At smaller angles, the object can flip."""
 _TRACKING = ("TRACK_TO", "LOCKED_TRACK", "DAMPED_TRACK")
 
 
@@ -50,7 +50,7 @@ def camera_violations(sampler: PropertySampler) -> Iterator[Violation]:
     if not isinstance(sampler.item.data, bpy.types.Camera):
         return
     camera: Any = sampler.item.data
-    limited = (*_SIZES.get(camera.type, ()), *_CLIPS)
+    limited = (*_VIEW_SIZE.get(camera.type, ()), *_CLIPS)
     sampled = sampler.values(camera, (*limited, *_FOCUS))
     values = {path: numbers[:, 0] for path, numbers in sampled.items()}
     minimum = {path: camera.bl_rna.properties[path].hard_min for path in limited}
@@ -139,7 +139,7 @@ def _flips(
         sampler,
         path,
         "VIEW",
-        (angle <= _PARALLEL) & (influence > 0.0),
+        (angle <= _LEAST_ANGLE) & (influence > 0.0),
         -angle,
         lambda row: rpt_(
             "the view comes within {:s} of {:s}, where it flips", size_text(float(angle[row]), is_angle=True), axis_name

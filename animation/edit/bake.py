@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Set
+from collections.abc import Iterable
 from contextlib import suppress
 
 import bpy
@@ -17,12 +17,11 @@ from ..many import Datablocks, by_datablock
 from ..options import BAKE, ENABLE
 from ..report import Report
 from ..steps import Progress
-from ..store.action_and_strips import editable_sets
-from ..store.find_tracks import find_tracks
+from ..store.enable_tracks import TrackToEnable
+from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options, Output
-from ..store.tracks import Track
 from .apply_and_remove import remove_tracks
-from .enable import enable_many
+from .enable import enable_tracks_of
 from .preserve_motion import MAX_CHANGE
 
 
@@ -55,9 +54,9 @@ def bake(  # noqa: PLR0913
     output : {"SAMPLES", "CURVES", "HANDLES"}
         SAMPLES writes a linear key every `step` frames. CURVES writes the fewest Bezier keys that reproduce the motion
         within the tolerances, including between frames. Tracks with a frame function are baked as samples instead, and
-        a note reports this. SAMPLES and CURVES lock the channels, and `free` restores the
-        animator's keys. HANDLES generates no keys. The handles of the animator's keys approximate the motion. A track
-        that is already baked is freed first.
+        a note reports this. SAMPLES and CURVES lock the channels, and `free` restores the animator's keys. HANDLES
+        generates no keys. The handles of the animator's keys approximate the motion. A track that is already baked is
+        freed first.
     step : float
         Interval between samples in frames, which may be less than 1.
     extend : (float, float), optional
@@ -77,8 +76,8 @@ def bake(  # noqa: PLR0913
     rotation_tolerance : float
         Maximum error in rotations, in radians. Default: 0.01 degree.
     progress : callable, optional
-        Called with the number of finished tracks and the total number of tracks. If `progress` raises an exception, the
-        bake is completed before the exception is raised again.
+        Called with the number of baked tracks and the total number of tracks to bake, after plain tracks have been
+        enabled. If `progress` raises an exception, the bake is completed before the exception is raised again.
 
     Returns
     -------
@@ -104,13 +103,13 @@ def bake(  # noqa: PLR0913
     0
     """
     options = Options(
-        step,
-        extend,
-        sample_limit,
-        defaults or {},
-        output,
-        value_tolerance,
-        rotation_tolerance,
+        step=step,
+        extend=extend,
+        sample_limit=sample_limit,
+        defaults=defaults or {},
+        output=output,
+        value_tolerance=value_tolerance,
+        rotation_tolerance=rotation_tolerance,
     )
     report = bake_many([datablock], options, prefixes, keep_look, progress=progress)
     if report.errors and not report.tracks:
@@ -170,15 +169,15 @@ def bake_many(
     """
     selected = by_datablock(datablocks, prefixes)
     options = Options() if options is None else options
-    limits = {datablock: starts for datablock, starts in selected.items() if starts is not None}
+    prefixes_of = {datablock: starts for datablock, starts in selected.items() if starts is not None}
     # With default parameters, baking plain tracks directly is faster than enabling the tracks first.
     to_enable = selected if enable else plain_among(selected) if keep_look or path is not None else {}
-    enabled_before = {place for datablock in to_enable for place, track in _placed_tracks(datablock) if track.enabled}
-    enabled = enable_many(to_enable, None, keep_look, options.defaults, max_change, path)
+    enabled = Report()
+    enabled_tracks = enable_tracks_of(to_enable, keep_look, options.defaults, max_change, path, enabled)
     try:
-        report = bake_selected(selected, options, limits, progress)
+        report = bake_selected(selected, options, prefixes_of, progress)
     finally:
-        _remove_unbaked(to_enable, enabled_before)
+        _remove_unbaked(enabled_tracks)
     # Omit errors that the bake reports too.
     baked_errors = {(error.object, error.track) for error in report.errors}
     report.errors += [error for error in enabled.errors if (error.object, error.track) not in baked_errors]
@@ -188,24 +187,12 @@ def bake_many(
     return report
 
 
-_Place = tuple[Hashable, str]
-"""Identity of a set of F-curves, and path of a track."""
-
-
-def _remove_unbaked(datablocks: Iterable[bpy.types.ID], enabled_before: Set[_Place]) -> None:
-    """Make tracks plain again unless they were in `enabled_before` or are now played by the bake."""
-    for datablock in datablocks:
-        for place, track in _placed_tracks(datablock):
-            if track.enabled and not track.is_played and place not in enabled_before:
-                identity, path = place
-                with suppress(AnimationError):
-                    remove_tracks(datablock, [path], only=identity)
-
-
-def _placed_tracks(datablock: bpy.types.ID) -> list[tuple[_Place, Track]]:
-    """Return the tracks in all of the datablock's sets of F-curves, each with its place."""
-    try:
-        sets = editable_sets(datablock).sets
-    except AnimationError:
-        return []
-    return [((channels.identity, track.path), track) for channels in sets for track in find_tracks(datablock, channels)]
+def _remove_unbaked(enabled_tracks: Iterable[TrackToEnable]) -> None:
+    """Make tracks plain again unless the bake plays them."""
+    for each in enabled_tracks:
+        track, channels = each.track, each.channels
+        assert track.datablock is not None
+        state = read_table(channels.action).state(channels.slot_handle, track.path)
+        if state is not None and state.settings.options is None:
+            with suppress(AnimationError):
+                remove_tracks(track.datablock, [track.path], only=channels.identity)

@@ -111,6 +111,19 @@ def enable_many(
     (2, 2, 7)
     """
     report = Report()
+    enable_tracks_of(datablocks, keep_look, defaults, max_change, path, report)
+    return report
+
+
+def enable_tracks_of(
+    datablocks: Mapping[bpy.types.ID, Iterable[str] | None],
+    keep_look: bool,
+    defaults: Mapping[str, float] | None,
+    max_change: tuple[float, float],
+    path: Path | None,
+    report: Report,
+) -> list[TrackToEnable]:
+    """Enable TCB as `enable_many` does, and add the results to the report. Return the tracks that were made TCB."""
     found = []
     for datablock, prefixes in datablocks.items():
         try:
@@ -123,8 +136,7 @@ def enable_many(
         if editable.skipped:
             report.notes.append(Finding("STRIPS_STAY_PLAIN", name_of(datablock), arguments=(tuple(editable.skipped),)))
         found.append((datablock, sets))
-    _enable_sets(found, keep_look, defaults or {}, max_change, path, report)
-    return report
+    return _enable_sets(found, keep_look, defaults or {}, max_change, path, report)
 
 
 def enable_listed(
@@ -161,8 +173,8 @@ def _enable_sets(
     max_change: tuple[float, float],
     path: Path | None,
     report: Report,
-) -> None:
-    """Make the plain tracks in the sets of each datablock TCB, and add the results to the report."""
+) -> list[TrackToEnable]:
+    """Make the plain tracks in the sets of each datablock TCB, add the results to the report, and return the tracks."""
     all_tracks = [track for _, sets in found for _, tracks in sets for track in tracks]
     # The tracks of all datablocks are read together, so that the keys of all channels share their arrays.
     own_keys = read_all_own_keys(all_tracks)
@@ -195,6 +207,7 @@ def _enable_sets(
         with scratch_curves.shared_action():
             tracks = preserve_motion(tracks, defaults, max_change, path, report)
     enable_with_keys(tracks)
+    return tracks
 
 
 def _place(channels: Channels, track: Track) -> _Place:

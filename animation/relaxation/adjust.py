@@ -48,14 +48,17 @@ class Relaxation(JsonResult):
     keys: int
     """The number of changed keys, or 0 if the condition already held."""
     before: float
+    """The maximum error before the relaxation, at `before_frame`."""
     before_frame: float
     after: float
+    """The maximum error after the relaxation, at `after_frame`."""
     after_frame: float
     moved: float = 0.0
     """The maximum distance by which the location of a key was changed."""
     turned: float = field(default=0.0, metadata=IN_RADIANS)
     """The maximum angle by which the rotation of a key was changed, in radians."""
     notes: list[Finding] = field(default_factory=list)
+    """Notes, and the errors of tracks that could not be rebaked although their keys were changed."""
 
     def __str__(self) -> str:
         if not self.keys:
@@ -134,11 +137,7 @@ def relax(  # noqa: PLR0913
     (2, 0.72)
     """
     target = target_of(condition)
-    for owner, name in [(item, bone)] if target is None else [(item, bone), target]:
-        if name and (owner.pose is None or name not in owner.pose.bones):
-            raise AnimationError(Finding("NO_BONE", owner.name, arguments=(name,)))
-    if target == (item, bone):
-        raise AnimationError(Finding("RELAX_ITSELF", item.name))
+    _check_point(item, bone, target)
     movers = [
         Mover(datablock, path, frames, defaults or {})
         for datablock, frames_by_path in keys.items()
@@ -160,32 +159,46 @@ def relax(  # noqa: PLR0913
         raise AnimationError(Finding("RELAX_UNKNOWN", item.name, arguments=(unknown.finding,))) from unknown
 
 
+def _check_point(item: bpy.types.Object, bone: str, target: tuple[bpy.types.Object, str] | None) -> None:
+    """Raise AnimationError if a bone does not exist, or if the object or bone is its own target."""
+    for owner, name in [(item, bone)] if target is None else [(item, bone), target]:
+        if name and (owner.pose is None or name not in owner.pose.bones):
+            raise AnimationError(Finding("NO_BONE", owner.name, arguments=(name,)))
+    if target == (item, bone):
+        raise AnimationError(Finding("RELAX_ITSELF", item.name))
+
+
 def _relax(coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[int, int], None] | None) -> Relaxation:
     """Find and write the smallest changes. Errors are checked on the `fine` motion, which has more samples."""
-    name, movers, frames = fine.bone or fine.item.name, fine.movers, fine.frames
-    errors = fine.errors([mover.start for mover in movers])
-    is_finite = np.isfinite(errors)
-    if not is_finite.all():
-        raise AnimationError(Finding("RELAX_NOT_FINITE", name, frame=float(frames[np.argmin(is_finite)])))
-    before, before_frame = float(errors.max()), float(frames[np.argmax(errors)])
+    name = fine.bone or fine.item.name
+    before, before_frame = _largest_error(fine, [mover.start for mover in fine.movers])
     if before <= tolerance:
         return Relaxation(name, 0, before, before_frame, before, before_frame)
-    numbers = _relaxed_numbers(coarse, fine, tolerance, progress)
-    errors = fine.errors(numbers)
-    after, after_frame = float(errors.max()), float(frames[np.argmax(errors)])
+    numbers_of_movers = _relaxed_numbers(coarse, fine, tolerance, progress)
+    after, after_frame = _largest_error(fine, numbers_of_movers)
     if after > tolerance:
         sizes = size_of(tolerance), size_of(after), after_frame, size_of(before)
         raise AnimationError(Finding("RELAX_NOT_REACHED", name, arguments=sizes))
-    changes = list(zip(movers, numbers, strict=True))
+    changes = list(zip(fine.movers, numbers_of_movers, strict=True))
     moved, turned = (
         max(
-            (mover.largest_change(numbers) for mover, numbers in changes if mover.track.is_rotation == is_rotation),
-            default=0.0,
+            [mover.largest_change(numbers) for mover, numbers in changes if mover.track.is_rotation == is_rotation]
+            or [0.0]
         )
         for is_rotation in (False, True)
     )
-    key_count = sum(mover.key_count for mover in movers)
+    key_count = sum(mover.changed_key_count(numbers) for mover, numbers in changes)
     return Relaxation(name, key_count, before, before_frame, after, after_frame, moved, turned, _write(changes))
+
+
+def _largest_error(motion: Motion, numbers_of_movers: Sequence[Values]) -> tuple[float, float]:
+    """Return the maximum error and its frame. Raise AnimationError if an error is not finite."""
+    errors = motion.errors(numbers_of_movers)
+    is_finite = np.isfinite(errors)
+    if not is_finite.all():
+        frame = float(motion.frames[np.argmin(is_finite)])
+        raise AnimationError(Finding("RELAX_NOT_FINITE", motion.bone or motion.item.name, frame=frame))
+    return float(errors.max()), float(motion.frames[np.argmax(errors)])
 
 
 def _relaxed_numbers(
@@ -214,8 +227,9 @@ def _relaxed_numbers(
 def _write(changes: Sequence[tuple[Mover, Values]]) -> list[Finding]:
     """Write the values into the keys, update the tracks that were played before, and return notes."""
     notes: list[Finding] = []
-    for datablock in dict.fromkeys(mover.datablock for mover, _ in changes):
-        channels = editable_channels(datablock, notes)
+    # A datablock that can't be edited raises an error before any key is changed.
+    datablocks = dict.fromkeys(mover.datablock for mover, _ in changes)
+    for datablock, channels in [(datablock, editable_channels(datablock, notes)) for datablock in datablocks]:
         tracks = {track.path: track for track in find_tracks(datablock, channels)}
         changed_tracks = []
         for mover, numbers in changes:

@@ -67,12 +67,11 @@ class Mover:
         is_missing = ~is_among(chosen_frames, union([own.frames for own in self._own.values()]))
         if is_missing.any():
             raise self.track.error("NO_KEY_AT_FRAME", frame=float(chosen_frames[is_missing][0]))
-        self.key_count = len(chosen_frames)
-        """The number of keys that may change."""
         self.rows = {index: np.flatnonzero(is_among(own.frames, chosen_frames)) for index, own in self._own.items()}
         """The rows of the keys that may change, by component."""
         self.start = np.concatenate([self._own[index].values[rows] for index, rows in self.rows.items()], dtype=float)
         """The values of these keys before the relaxation, one component after the other."""
+        self._start_frames = np.concatenate([self._own[index].frames[rows] for index, rows in self.rows.items()])
 
     def values(self, numbers: Values) -> dict[int, Values]:
         """Return the values of the keys that may change, by component."""
@@ -104,6 +103,10 @@ class Mover:
             locations[:, spline.components] = values
         return locations
 
+    def changed_key_count(self, numbers: Values) -> int:
+        """Return the number of keys with changed values."""
+        return len(np.unique(self._start_frames[numbers != self.start]))
+
     def largest_change(self, numbers: Values) -> float:
         """Return the maximum distance, or the maximum angle for a rotation, by which a key changed."""
         if self.track.is_rotation:
@@ -112,8 +115,7 @@ class Mover:
                 for values in (self.start, numbers)
             )
             return float(rotations.angle_between(before, after).max())
-        frames = np.concatenate([self._own[index].frames[rows] for index, rows in self.rows.items()])
-        _, keys = np.unique(frames, return_inverse=True)
+        _, keys = np.unique(self._start_frames, return_inverse=True)
         return math.sqrt(float(np.bincount(keys, (numbers - self.start) ** 2).max()))
 
 

@@ -40,13 +40,10 @@ class LongTurns:
 
     def turns(self, segment: IndexArray, u: Float64Array, nu: int = 0) -> tuple[Float64Array, Float64Array]:
         """Return the turns along and across the axis as rotation vectors (3, samples), or derivatives of order `nu`."""
-        chord, leaving, arriving = hermite_weights(u, nu)
-        angle = (
-            self._length[segment] * chord
-            + self._outgoing_along[segment] * leaving
-            + self._incoming_along[segment] * arriving
-        )
-        across = self._outgoing_across[:, segment] * leaving + self._incoming_across[:, segment] * arriving
+        weights = hermite_weights(u, nu)
+        angle = weights.applied(self._length[segment], self._outgoing_along[segment], self._incoming_along[segment])
+        across = self._outgoing_across[:, segment] * weights.leaving
+        across += self._incoming_across[:, segment] * weights.arriving
         return self.axis[:, segment] * angle, across
 
     def turned_since_key(self, turns: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:

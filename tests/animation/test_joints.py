@@ -74,11 +74,18 @@ def test_what_has_no_parent_is_refused_by_name(animation, arm):
         animation.joint_gap(arm, "leg")
 
 
-def test_a_parent_of_no_size_is_refused_with_its_frame(animation, scene):
+@pytest.mark.parametrize("scale", [(0, 1, 1), (1e-20, 1, 1), (0, 0, 0)])
+def test_a_parent_of_no_size_is_refused_with_its_frame(animation, scene, scale):
     lid, box = new_object("Lid", "XYZ"), new_object("Box", "XYZ")
-    lid.parent, box.scale = box, (0, 1, 1)
+    lid.parent, box.scale = box, scale
     with pytest.raises(animation.AnimationError, match="scale is zero at frame 1"):
         animation.joint_gap(lid)
+
+
+def test_a_tiny_parent_is_not_flat(animation, scene):
+    lid, box = new_object("Lid", "XYZ"), new_object("Box", "XYZ")
+    lid.parent, box.scale = box, (1e-13,) * 3
+    assert animation.joint_gap(lid).distance == 0.0
 
 
 def test_a_place_that_is_no_number_is_refused_with_its_frame(animation, scene):

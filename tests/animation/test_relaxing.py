@@ -69,6 +69,17 @@ def test_a_foot_that_sinks_between_two_good_keys_stands_on_the_floor_afterwards(
     assert after.min() <= 1e-3
 
 
+def test_keys_that_did_not_need_to_change_are_not_counted(animation, scene):
+    scene.frame_end = 60
+    item = new_object("Foot", "XYZ")
+    heights = zip((1, 20, 30, 40, 50, 60), (3, 0, 0, 3, 3, 3), strict=True)
+    key(item, "location", [(frame, (frame, 0, height)) for frame, height in heights])
+    animation.enable(item, keep_look=False)
+    result = animation.relax(item, animation.StaysAbove(), keys_at(item, [20, 30, 60], "location"))
+    assert result.keys == 2
+    assert co(curve(item, "location", 2))[-1, 1] == 3
+
+
 def test_only_the_height_of_the_chosen_keys_is_changed_and_by_the_least(animation, foot):
     animation.bake(foot, keep_look=False)
     own = {index: dict(zip(*_own_keys(foot, "location", index), strict=True)) for index in range(3)}

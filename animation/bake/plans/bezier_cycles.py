@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....interp.cubics import hermite
 from ....interp.rotations.representations import JUMP, rotation_representation
 from ...fcurves.keyframes import Float32Array, Float64Array
-from .component_keys import hermite
 from .sample_frames import GUARD, Sampling
 
 _CYCLES_COMPUTED = 5
@@ -101,8 +101,9 @@ def _after_starts(
     # After frame 524288, float32 can't represent two frames that are GUARD apart.
     moved = np.where(moved == frames[1:, 0], np.nextafter(frames[1:, 0], frames[1:, 1]), moved)
     length = nexts - starts
-    ends = (values[:, 1:, 0], values[:, 1:, 1]), (outgoing[:, 1:, 0], incoming[:, 1:, 1])
-    return moved, *hermite((moved - starts) / length, length, *ends)
+    tangents = outgoing[:, 1:, 0] * length, incoming[:, 1:, 1] * length
+    value, tangent = hermite((moved - starts) / length, values[:, 1:, 0], values[:, 1:, 1], *tangents)
+    return moved, value, tangent / length
 
 
 def _maps_of_cycles(

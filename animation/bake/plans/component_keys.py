@@ -11,28 +11,25 @@ from dataclasses import replace
 
 import numpy as np
 
+from ....interp.cubics import hermite
 from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
 from .composed_keys import ChannelKeys
 from .own_motion import STILL
 from .protocol import Scope
 from .sample_frames import APART, has_merged, nearest_rows, united
 
-_NO_ROUNDING = 1e-5
-"""Relative difference that exceeds float32 rounding."""
-
 
 def by_own_frames(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], Float32Array]]:
-    """Group components whose animator's keys are at the same frames. Yield the rows and the frames of each group."""
+    """Yield the rows and the frames of each group of components whose animator's keys are at the same frames."""
     if not scope.track.is_rotation:
-        # Components share a spline of values only if their keys are at the same frames.
+        # The components are one group, because they share a spline of values only if their keys are at the same frames.
         yield list(range(len(components))), scope.own[components[0]].frames
         return
-    groups: dict[bytes, list[int]] = {}
+    groups: dict[bytes, tuple[list[int], Float32Array]] = {}
     for row, component in enumerate(components):
-        own = scope.own.get(component)
-        groups.setdefault(b"" if own is None else own.frame_bytes, []).append(row)
-    for timing, rows in groups.items():
-        yield rows, np.frombuffer(timing, dtype=np.float32)
+        frames = scope.own[component].frames if component in scope.own else np.empty(0, dtype=np.float32)
+        groups.setdefault(frames.tobytes(), ([], frames))[0].append(row)
+    yield from groups.values()
 
 
 def united_channel_keys(scope: Scope, keys_of_components: Sequence[ChannelKeys]) -> list[ChannelKeys]:
@@ -40,8 +37,8 @@ def united_channel_keys(scope: Scope, keys_of_components: Sequence[ChannelKeys])
 
     If no component moves, only the animator's keys remain.
     """
-    moving_keys = [keys for keys in (_without_still(scope, keys) for keys in keys_of_components) if keys is not None]
-    united_keys = _at_common_frames(scope, moving_keys)
+    keys_to_write = [keys for keys in (_without_still(scope, keys) for keys in keys_of_components) if keys is not None]
+    united_keys = _at_common_frames(scope, keys_to_write)
     if all(map(_is_still, united_keys)):
         frames = united([scope.key_frames], [])
         united_keys = [keys.take(_are_at(keys.frames, frames)) for keys in united_keys]
@@ -67,10 +64,6 @@ def _without_still(scope: Scope, keys: ChannelKeys) -> ChannelKeys | None:
 
 def _is_still(keys: ChannelKeys) -> bool:
     """Return whether the values are constant to within float32 rounding and all derivatives are 0."""
-    first, middle = keys.values[:, 0], keys.values[:, len(keys.frames) // 2]
-    if (np.abs(first - middle) > _NO_ROUNDING * (1.0 + np.abs(middle))).any():
-        # For most components, two values are enough to detect motion.
-        return False
     ranges = np.ptp(keys.values, axis=1)
     rounding = np.spacing(np.maximum(np.abs(keys.values[:, :1]), 1e-30).astype(np.float32))[:, 0]
     if (ranges > rounding).any() or keys.is_interrupted:
@@ -109,20 +102,26 @@ def _with_keys_at(keys: ChannelKeys, frames: Float32Array) -> ChannelKeys:
     if keys.incoming is None or keys.outgoing is None:
         values = np.array([np.interp(at, knots, row) for row in keys.values])
         return replace(keys, frames=frames, values=values)
-    nearest = nearest_rows(keys.frames, frames)
-    close_rows = np.flatnonzero(np.abs(frames[nearest] - keys.frames) <= APART)
-    # Find the keys that move to each frame. To preserve the adjacent pieces, the last of these keys begins the next
-    # piece, and the first one ends the previous piece.
-    first, end = (np.searchsorted(nearest[close_rows], np.arange(len(frames)), side) for side in ("left", "right"))
-    moves = np.flatnonzero(end > first)
-    starts, ends = at.copy(), at.copy()
-    starts[moves], ends[moves] = knots[close_rows[end[moves] - 1]], knots[close_rows[first[moves]]]
-    values, outgoing = _on_pieces(keys, at, np.searchsorted(knots, starts, side="right") - 1)
-    _, incoming = _on_pieces(keys, at, np.searchsorted(knots, ends) - 1)
+    # To preserve the adjacent pieces, the last key that moves to a frame begins the next piece, and the first one ends
+    # the previous piece.
+    first_moved, last_moved = _first_and_last_moved(keys.frames, frames)
+    values, outgoing = _on_pieces(keys, at, np.searchsorted(knots, last_moved, side="right") - 1)
+    _, incoming = _on_pieces(keys, at, np.searchsorted(knots, first_moved) - 1)
     rows = nearest_rows(frames, keys.frames)
     is_same = keys.frames[rows] == frames
     values[:, is_same] = keys.values[:, rows[is_same]]
     return replace(keys, frames=frames, values=values, incoming=incoming, outgoing=outgoing)
+
+
+def _first_and_last_moved(knots: Float32Array, frames: Float32Array) -> tuple[Float64Array, Float64Array]:
+    """Return, for each frame, the first and the last knot that move to the frame, or the frame itself if none does."""
+    nearest = nearest_rows(knots, frames)
+    close_rows = np.flatnonzero(np.abs(frames[nearest] - knots) <= APART)
+    first, end = (np.searchsorted(nearest[close_rows], np.arange(len(frames)), side) for side in ("left", "right"))
+    moves = np.flatnonzero(end > first)
+    first_moved, last_moved = frames.astype(np.float64), frames.astype(np.float64)
+    first_moved[moves], last_moved[moves] = knots[close_rows[first[moves]]], knots[close_rows[end[moves] - 1]]
+    return first_moved, last_moved
 
 
 def _on_pieces(keys: ChannelKeys, at: Float64Array, piece: IndexArray) -> tuple[Float64Array, Float64Array]:
@@ -137,27 +136,7 @@ def _on_pieces(keys: ChannelKeys, at: Float64Array, piece: IndexArray) -> tuple[
     low = np.clip(piece, 0, max(0, last - 1))
     high = np.minimum(low + 1, last)
     length = np.where(high > low, knots[high] - knots[low], 1.0)
-    value, derivative = hermite(
-        (at - knots[low]) / length,
-        length,
-        (keys.values[:, low], keys.values[:, high]),
-        (keys.outgoing[:, low], keys.incoming[:, high]),
-    )
+    tangents = keys.outgoing[:, low] * length, keys.incoming[:, high] * length
+    value, tangent = hermite((at - knots[low]) / length, keys.values[:, low], keys.values[:, high], *tangents)
     ends = np.where(piece < 0, keys.values[:, :1], keys.values[:, -1:])
-    return np.where(inside, value, ends), np.where(inside, derivative, 0.0)
-
-
-def hermite(
-    t: Float64Array,
-    length: Float64Array,
-    values: tuple[Float64Array, Float64Array],
-    derivatives: tuple[Float64Array, Float64Array],
-) -> tuple[Float64Array, Float64Array]:
-    """Evaluate cubics at t in [0, 1], given the values and the derivatives per frame at their starts and ends.
-
-    Return values and derivatives per frame.
-    """
-    s = 1.0 - t
-    (a, b), (leave, arrive) = values, (derivative * length for derivative in derivatives)
-    value = s * s * (1 + 2 * t) * a + t * t * (3 - 2 * t) * b + t * s * s * leave - t * t * s * arrive
-    return value, (6 * t * s * (b - a) + s * (1 - 3 * t) * leave + t * (3 * t - 2) * arrive) / length
+    return np.where(inside, value, ends), np.where(inside, tangent / length, 0.0)

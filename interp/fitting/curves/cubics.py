@@ -19,12 +19,12 @@ from ...rotations.representations import RotationRepresentation
 from ..largest_errors import angles_apart, maxima
 from .strands import Pieces, Spans, Strands
 
-_FAST = 1.0
+_LARGEST_FOLLOWED = 1.0
 """The largest change in a rotation's channel values within a span, in radians, that nearest values can follow."""
 _MARGIN = 1.01
-"""The largest error exceeds the peak of a parabola through the sampled errors by at most this factor."""
+"""The largest error exceeds the largest sampled or interpolated error by at most this factor."""
 _JUMP_MARGIN = 1.08
-"""The same factor if the acceleration jumps within a piece, which no polynomial through the samples reproduces."""
+"""A further factor if the acceleration jumps within a piece, which no polynomial through the samples reproduces."""
 _AT_END = 1e-3
 """A jump in the acceleration that is closer to an end than this fraction of a piece counts as a jump at the end."""
 _NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
@@ -56,7 +56,7 @@ _PARAMETERS = np.sort(np.concatenate(([0.0, 1.0], _NODES, _BETWEEN)))
 """The nodes, the midpoints between them, and the ends."""
 
 
-class Cubics:
+class CubicFits:
     """The fit of one cubic to each span, and the measurement of its error."""
 
     def __init__(self, strands: Strands) -> None:
@@ -89,6 +89,7 @@ class Cubics:
         exact = self._exact(inaccurate.strand, _applied(_DENSE, _point_frames(inaccurate.frames)))
         points = _bezier_points(inaccurate.frames, inaccurate.values, inaccurate.rates)
         played = np.moveaxis(_applied(_DENSE, points), 1, 0)
+        # Unlike `fit`, no polynomial needs vectors here. A missing turn has large angles between the ends of its span.
         errors = np.abs(played - exact)[0] if representation is None else angles_apart(representation, played, exact)
         error = pieces.error.copy()
         error[rows] = errors.max(axis=0) * _MARGIN
@@ -120,24 +121,36 @@ class Cubics:
     def _arriving(
         self, representation: RotationRepresentation, spans: Spans, frames: Float64Array, exact: Float64Array
     ) -> Float64Array:
-        """Return the unit channel values (c, n) at the ends of spans, which at keys are equivalent to the key values.
-
-        A channel has one value at a key. Without a turn and in gimbal lock, the key's value can differ from the value
-        at which the motion arrives. Close to these cases, the difference is the square root of the orientation's
-        rounding error.
-        """
+        """Return the unit channel values (c, n) at the ends of spans, equivalent to the key values at keys."""
         with_ends = np.concatenate([exact, spans.exact[1][:, np.newaxis]], axis=1)
         arriving = representation.following(spans.numbers, spans.exact[0], with_ends)[:, -1]
         if not representation.counts_turns:
             return arriving
-        start_speed = np.abs(representation.rates(spans.numbers, spans.exact[0], spans.rates[0]))
-        end_speed = np.abs(representation.rates(arriving, spans.exact[1], spans.rates[1]))
-        speed = np.maximum(start_speed, end_speed).max(axis=0)
-        fast = np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _FAST)
+        fast = np.flatnonzero(self._largest_change(representation, spans, arriving) > _LARGEST_FOLLOWED)
         if len(fast):
             arriving[:, fast] = self._integrated(
                 representation, spans.take(fast), frames[:, fast], with_ends[..., fast]
             )
+        return self._with_key_values(representation, spans, arriving)
+
+    def _largest_change(
+        self, representation: RotationRepresentation, spans: Spans, arriving: Float64Array
+    ) -> Float64Array:
+        """Return the changes (n,) of the fastest channels at the faster end of each span."""
+        start_speed = np.abs(representation.rates(spans.numbers, spans.exact[0], spans.rates[0]))
+        end_speed = np.abs(representation.rates(arriving, spans.exact[1], spans.rates[1]))
+        speed = np.maximum(start_speed, end_speed).max(axis=0)
+        change: Float64Array = speed * (spans.frames[1] - spans.frames[0])
+        return change
+
+    def _with_key_values(
+        self, representation: RotationRepresentation, spans: Spans, arriving: Float64Array
+    ) -> Float64Array:
+        """Replace the values at keys by values that are equivalent to the key values, because a channel has only these.
+
+        Without a turn and in gimbal lock, the key's value can differ from the value at which the motion arrives. Close
+        to these cases, the difference is the square root of the orientation's rounding error.
+        """
         keys = self._strands.end[spans.strand]
         ends = np.flatnonzero(spans.frames[1] == self._strands.tracks.frames[keys])
         key_numbers = self._strands.unit_numbers(keys[ends], arriving[:, ends])

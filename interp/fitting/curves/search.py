@@ -14,7 +14,7 @@ import numpy as np
 
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from .cubics import Cubics
+from .cubics import CubicFits
 from .strands import Pieces, Spans, Strands, concatenate
 
 _LEAST_FRAMES = 0.0125
@@ -43,7 +43,7 @@ class _Search:
     """The search for the pieces of all strands together."""
 
     def __init__(self, strands: Strands) -> None:
-        self._strands, self._cubics = strands, Cubics(strands)
+        self._strands, self._cubics = strands, CubicFits(strands)
 
     def pieces(self) -> Pieces:
         """Return the pieces of all strands, in order of strand and frame."""
