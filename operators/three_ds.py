@@ -45,7 +45,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ImportHel
     """Import scenes from 3D Studio files, with their keys and TCB parameters"""
 
     bl_idname = "import_anim.tcb_3ds"
-    bl_label = "Import 3D Studio Animation"
+    bl_label = "Import 3D Studio"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".3ds"
@@ -195,7 +195,7 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, _FileTiming, bpy.types.Operator, ExportHel
     """Export objects with their keys and TCB parameters to a 3D Studio file"""
 
     bl_idname = "export_anim.tcb_3ds"
-    bl_label = "Export 3D Studio Animation"
+    bl_label = "Export 3D Studio"
     bl_options = {"PRESET"}
 
     filename_ext = ".3ds"

@@ -297,10 +297,13 @@ def test_handles_play_the_keys_of_the_file_alone(bring: Import, said) -> None:
 
 def test_turns_that_handles_play_far_off_are_baked_as_samples(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 300), (*UNIT, 20)), output="HANDLES", rotations="EULER")
+    lines = said()
     assert (
-        '"Box", Euler Rotation: the track was baked as samples, because handles would have a maximum error of' in said()
+        '"Box", Euler Rotation: the track was baked as samples, because handles would have a maximum error of' in lines
     )
-    assert "approximate" not in said()
+    assert "up to 300.0 degrees. To shorten it, import with Shortest Turns" in lines
+    assert "Shortest Turns may reduce the error" in lines
+    assert "approximate" not in lines
     assert turned(3) == pytest.approx(spun_to([(0, 0.0), (10, 300.0), (20, 320.0)], 3), abs=1e-5)
 
 
