@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions on cameras: properties that Blender can play, and targets that are never along the up axis.
+"""Conditions of views: camera properties that Blender can play, and tracked targets that are never along the up axis.
 
 A camera needs lens, sensor and clip values that Blender can play, a clip start less than its clip end, and a focus
-distance beyond the clip start. An object that tracks a target with a constraint must never look along its up axis.
+distance beyond the clip start. Any object that tracks a target with a constraint must never look along its up axis.
 Source: docs/formulas, "Conditions of cameras".
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -111,28 +111,24 @@ def view_violations(sampler: PropertySampler) -> Iterator[Violation | Finding]:
             except UnknownMotionError as unknown:
                 yield unknown.finding.on(item.name, path)
                 continue
-            yield from _flips(sampler, path, *view)
+            yield from _flips(sampler, path, view)
 
 
-def _flips(
-    sampler: PropertySampler, path: str, directions: Values, axis: Values, is_line: bool, axis_name: str
-) -> Iterator[Violation]:
-    """Yield a violation for each frame range in which a view direction is too close to an axis.
+class _View(NamedTuple):
+    """The directions in which a tracking constraint looks, and the axis at which it flips the object."""
 
-    The directions to the target have the shape (frames, 3), in a space in which the axis is a constant unit vector. If
-    `is_line` is true, the opposite of the axis is forbidden, too.
-    """
-    along = directions @ axis
-    across = directions - along[:, np.newaxis] * axis
-    step = np.diff(across, axis=0)
-    squared_length = np.einsum("ni,ni->n", step, step)
-    # The foot of the perpendicular from the axis to the line between neighboring samples.
-    foot = -np.einsum("ni,ni->n", across[:-1], step) / np.where(squared_length > 0.0, squared_length, 1.0)
-    foot = np.clip(foot, 0.0, 1.0)
-    distance = np.linalg.norm(across[:-1] + foot[:, np.newaxis] * step, axis=1)
-    along = along[:-1] + foot * np.diff(along)
-    between = np.arctan2(distance, np.abs(along) if is_line else along)
-    angle = np.minimum(np.append(between, np.inf), np.insert(between, 0, np.inf))
+    directions: Values
+    """Directions to the target, shape (frames, 3), in a space in which the axis is constant."""
+    axis: Values
+    """A unit vector."""
+    axis_name: str
+    flips_at_opposite: bool = True
+    """True if the object also flips at the opposite of the axis."""
+
+
+def _flips(sampler: PropertySampler, path: str, view: _View) -> Iterator[Violation]:
+    """Yield a violation for each frame range in which the view direction is too close to the axis."""
+    angle = _angles_beside_frames(view)
     influence_path = f"{path}.influence"
     influence = sampler.values(sampler.item, [influence_path])[influence_path][:, 0]
     yield from violations(
@@ -142,13 +138,32 @@ def _flips(
         (angle <= _LEAST_ANGLE) & (influence > 0.0),
         -angle,
         lambda row: rpt_(
-            "the view comes within {:s} of {:s}, where it flips", size_text(float(angle[row]), is_angle=True), axis_name
+            "the view comes within {:s} of {:s}, where it flips",
+            size_text(float(angle[row]), is_angle=True),
+            view.axis_name,
         ),
     )
 
 
-def _checked_view(sampler: PropertySampler, constraint: Any, is_alone: bool) -> tuple[Values, Values, bool, str]:
-    """Return the arguments of `_flips`. `is_alone` is true if the object has no other active constraint.
+def _angles_beside_frames(view: _View) -> Values:
+    """Return the least angle from the axis on the lines from each direction to both neighbors, shape (frames,)."""
+    directions, axis = view.directions, view.axis
+    along = directions @ axis
+    across = directions - along[:, np.newaxis] * axis
+    step = np.diff(across, axis=0)
+    squared_length = np.einsum("ni,ni->n", step, step)
+    # The foot of the perpendicular from the axis to the line between neighboring samples.
+    foot = -np.einsum("ni,ni->n", across[:-1], step) / np.where(squared_length > 0.0, squared_length, 1.0)
+    foot = np.clip(foot, 0.0, 1.0)
+    distance = np.linalg.norm(across[:-1] + foot[:, np.newaxis] * step, axis=1)
+    along = along[:-1] + foot * np.diff(along)
+    between = np.arctan2(distance, np.abs(along) if view.flips_at_opposite else along)
+    angles: Values = np.minimum(np.append(between, np.inf), np.insert(between, 0, np.inf))
+    return angles
+
+
+def _checked_view(sampler: PropertySampler, constraint: Any, is_alone: bool) -> _View:
+    """Return the view of a constraint. `is_alone` is true if the object has no other active constraint.
 
     Raises UnknownMotionError.
     """
@@ -165,14 +180,15 @@ def _checked_view(sampler: PropertySampler, constraint: Any, is_alone: bool) -> 
     if constraint.type == "TRACK_TO":
         axis[2] = 1.0
         if not constraint.use_target_z:
-            return directions, axis, True, rpt_("the world's Z axis, its up axis")
-        return _in_axes(target_matrices, directions), axis, True, rpt_("the target's Z axis, its up axis")
+            return _View(directions, axis, rpt_("the world's Z axis, its up axis"))
+        return _View(_in_axes(target_matrices, directions), axis, rpt_("the target's Z axis, its up axis"))
     if constraint.type == "LOCKED_TRACK":
         # The constraint rotates the object only about this axis, so it does not change the axis.
         axis["XYZ".index(constraint.lock_axis[-1])] = 1.0
-        return _in_axes(own_matrices, directions), axis, True, rpt_("the locked axis")
+        return _View(_in_axes(own_matrices, directions), axis, rpt_("the locked axis"))
     axis["XYZ".index(constraint.track_axis[-1])] = 1.0 if "NEGATIVE" in constraint.track_axis else -1.0
-    return _in_axes(own_matrices, directions), axis, False, rpt_("the direction straight behind it")
+    behind = rpt_("the direction straight behind it")
+    return _View(_in_axes(own_matrices, directions), axis, behind, flips_at_opposite=False)
 
 
 def _target(sampler: PropertySampler, constraint: Any) -> tuple[Matrices, Values]:

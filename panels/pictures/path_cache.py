@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cache of the paths that viewports draw.
 
-A path is computed on redraw if its dependencies have changed. Paths that take too long for a redraw are computed in a
-timer, in parts that take a few milliseconds. After a key is inserted, its path waits for the update by Live.
+A path is computed on redraw if its dependencies have changed. Paths for which a redraw has no time are computed in a
+timer, which pauses between paths and between stepped frames. After a key is inserted, its path waits for Live's update.
 
 Paths are computed from F-curves if possible. Otherwise, for example with constraints, Blender steps through the frames.
 Paths refer to objects by `session_uid` and to bones by name, because an undo invalidates all references.
@@ -34,7 +34,7 @@ from .draw_paths import PathBatches
 from .paths import Path, Plan, Trace, plan_path, sampled_path
 
 _SECONDS_PER_STEP = 0.012
-"""Seconds of work in the timer before each redraw."""
+"""Seconds of work in the timer before each redraw. A path from F-curves that takes longer is completed."""
 _SECONDS_PER_REDRAW = 0.05
 """Seconds of work during a redraw, for paths that have changed."""
 _RETRY = 0.2
@@ -60,7 +60,7 @@ class CachedPath:
     stepping_reason: str = ""
     """The reason why Blender had to step through the frames, or an empty string."""
     fingerprint: Fingerprint | None = None
-    """Fingerprint of the source data, or None if it does not cover them."""
+    """Fingerprint of the source data, or None if a fingerprint does not cover all dependencies."""
     batches: PathBatches | None = None
     is_stale: bool = False
     """True if a dependency may have changed."""
@@ -111,7 +111,7 @@ class _Cache:
         return True
 
     def compute_from_curves(self, seconds: float) -> None:
-        """Compute requested paths from F-curves in the given time.
+        """Compute requested paths from F-curves until the given time has passed. The last path is completed.
 
         The calculation changes no data, so it is safe while drawing.
         """
@@ -147,8 +147,10 @@ class _Cache:
         except IsSteppedError:
             self.waiting_for_cameras[request] = None
             return
-        new_sampler = ExactSampler(planned.frames, dict(trace.defaults), self.fingerprints)
-        sampler = samplers.setdefault((planned.frames.tobytes(), trace.defaults), new_sampler)
+        key = planned.frames.tobytes(), trace.defaults
+        if key not in samplers:
+            samplers[key] = ExactSampler(planned.frames, dict(trace.defaults), self.fingerprints)
+        sampler = samplers[key]
         try:
             matrices = sampler.matrices(obj, bone)
         except UnknownMotionError as unknown:
@@ -283,9 +285,9 @@ def _request(request: Request) -> None:
 
 
 def _work() -> float | None:
-    """Compute missing paths for a few milliseconds. Blender's timer calls this until it returns None."""
+    """Compute missing paths for about `_SECONDS_PER_STEP`. Blender's timer calls this until it returns None."""
     try:
-        if not (state.has_requests or state.cameras.is_stepping):
+        if not state.has_requests:
             return None
         if not state.advance(_SECONDS_PER_STEP):
             return _RETRY
@@ -304,16 +306,16 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     if not state.paths and state.sampler is None and not state.waiting_for_cameras:
         return
     changed = {
-        update.id.original.session_uid
-        for update in depsgraph.updates
-        if update.is_updated_transform or update.is_updated_geometry or isinstance(update.id, bpy.types.Action)
+        change.id.original.session_uid
+        for change in depsgraph.updates
+        if change.is_updated_transform or change.is_updated_geometry or isinstance(change.id, bpy.types.Action)
     }
     if not changed:
         return
     state.cameras.mark_stale(changed)
     covered = bpy.types.Object | bpy.types.Armature | bpy.types.Action | bpy.types.Scene
     without_fingerprint = {
-        update.id.original.session_uid for update in depsgraph.updates if not isinstance(update.id, covered)
+        change.id.original.session_uid for change in depsgraph.updates if not isinstance(change.id, covered)
     }
     # Paths are in order of their last drawing.
     for count_after, (request, cached) in enumerate(reversed(state.paths.items())):
