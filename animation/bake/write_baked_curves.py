@@ -79,21 +79,14 @@ class _Channel(NamedTuple):
     def fcurve(self) -> bpy.types.FCurve:
         return self.bake.track.channels[self.component]
 
-    @property
-    def own_extrapolation(self) -> Extrapolation:
-        return self.bake.track.extrapolation(self.component)
-
-    def record(self, saved: SavedKeys, written: Fingerprint, was_repeated: bool) -> BakedChannel:
-        """Return the channel's record. The F-curve must still have the extrapolation before the bake."""
-        track, before = self.bake.track, self.bake.baked_before(self.component)
+    def record(
+        self, saved: SavedKeys, extrapolation: Extrapolation, was_repeated: bool, written: Fingerprint
+    ) -> BakedChannel:
+        track, index, before = self.bake.track, self.component, self.bake.baked_before(self.component)
         # The value that remains when Free Bake removes a channel that the bake has created.
-        rest = (
-            None
-            if self.component in self.bake.own
-            else track.created_by_bake.get(self.component, track.rest[self.component])
-        )
+        rest = None if index in self.bake.own else track.created_by_bake.get(index, track.rest[index])
         repeats, is_edited = (was_repeated, False) if before is None else (before.repeats, before.edited)
-        return BakedChannel(saved, self.own_extrapolation, rest, repeats, written, is_edited)
+        return BakedChannel(saved, extrapolation, rest, repeats, written, is_edited)
 
 
 def _write_channels(channels: Sequence[_Channel], keys: ChannelKeys) -> list[BakedChannel]:
@@ -101,12 +94,9 @@ def _write_channels(channels: Sequence[_Channel], keys: ChannelKeys) -> list[Bak
     curves = [channel.fcurve for channel in channels]
     own_keys = own_end_to_end([bake.own.get(index, NO_OWN_KEYS) for bake, index in channels])
     composed = _composed(own_keys, keys, len(channels))
-    extrapolations: list[Extrapolation] = [
-        "CONSTANT" if keys.holds_outside else channel.own_extrapolation for channel in channels
-    ]
+    own_extrapolations = [bake.track.extrapolation(index) for bake, index in channels]
+    extrapolations: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else own for own in own_extrapolations]
     were_repeated = [repeat(fcurve, wanted=False) for fcurve in curves]
-    contents = zip(_saved(channels, own_keys), fingerprints(composed, extrapolations), were_repeated, strict=True)
-    records = [channel.record(*content) for channel, content in zip(channels, contents, strict=True)]
     for fcurve, extrapolation in zip(curves, extrapolations, strict=True):
         extrapolate(fcurve, extrapolation)
     if _can_overwrite_samples(curves, keys):
@@ -116,7 +106,9 @@ def _write_channels(channels: Sequence[_Channel], keys: ChannelKeys) -> list[Bak
         _keep_selection(channels, composed, keys.rows)
         write_joined(curves, composed)
     lock(curves)
-    return records
+    saved, written = _saved(channels, own_keys), fingerprints(composed, extrapolations)
+    contents = zip(saved, own_extrapolations, were_repeated, written, strict=True)
+    return [channel.record(*content) for channel, content in zip(channels, contents, strict=True)]
 
 
 def _composed(own_keys: OwnKeys, keys: ChannelKeys, channel_count: int) -> Joined:

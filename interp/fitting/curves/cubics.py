@@ -126,22 +126,15 @@ class CubicFits:
         arriving = representation.following(spans.numbers, spans.exact[0], with_ends)[:, -1]
         if not representation.counts_turns:
             return arriving
-        fast = np.flatnonzero(self._largest_change(representation, spans, arriving) > _LARGEST_FOLLOWED)
+        start_speed = np.abs(representation.rates(spans.numbers, spans.exact[0], spans.rates[0]))
+        end_speed = np.abs(representation.rates(arriving, spans.exact[1], spans.rates[1]))
+        speed = np.maximum(start_speed, end_speed).max(axis=0)
+        fast = np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _LARGEST_FOLLOWED)
         if len(fast):
             arriving[:, fast] = self._integrated(
                 representation, spans.take(fast), frames[:, fast], with_ends[..., fast]
             )
         return self._with_key_values(representation, spans, arriving)
-
-    def _largest_change(
-        self, representation: RotationRepresentation, spans: Spans, arriving: Float64Array
-    ) -> Float64Array:
-        """Return the changes (n,) of the fastest channels at the faster end of each span."""
-        start_speed = np.abs(representation.rates(spans.numbers, spans.exact[0], spans.rates[0]))
-        end_speed = np.abs(representation.rates(arriving, spans.exact[1], spans.rates[1]))
-        speed = np.maximum(start_speed, end_speed).max(axis=0)
-        change: Float64Array = speed * (spans.frames[1] - spans.frames[0])
-        return change
 
     def _with_key_values(
         self, representation: RotationRepresentation, spans: Spans, arriving: Float64Array
