@@ -99,7 +99,7 @@ class OnKeys:
 
 
 class OnShownAndSelectedKeys(OnKeys):
-    """Base class for operators that apply a function to the chosen keys and the selected keys of all listed tracks."""
+    """Base class for operators on the chosen keys and the selected keys of all TCB tracks of the selection."""
 
     work: ClassVar[Any]
     """Static function that takes the keys of a track."""
