@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Findings, and the exception that contains them.
+"""Findings, the exception that contains them, and the conversion of findings and other results to JSON.
 
 Findings are errors and notes, which remain data until they are shown.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import string
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from .messages import MESSAGES, NOTHING_TO_DO
@@ -16,9 +16,37 @@ from .number_text import size_text
 from .track_names import channel_name, track_name
 from .translation import listed, rpt_, translated
 
+IN_RADIANS = {"unit": "radians"}
+"""Field metadata for angles, which are in degrees in JSON."""
+
+
+class JsonResult:
+    """A result, as a dataclass, that can be converted to JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as a JSON-compatible dictionary, with angles in degrees and a message for each finding."""
+        instance: Any = self
+        return {
+            field.name: _as_json(getattr(self, field.name), is_angle=field.metadata == IN_RADIANS)
+            for field in fields(instance)
+        }
+
+
+def _as_json(value: Any, is_angle: bool = False) -> Any:
+    """Return a JSON-compatible value. Numbers that are not finite become None."""
+    if isinstance(value, JsonResult):
+        return value.to_dict()
+    if isinstance(value, list | tuple):
+        return [_as_json(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _as_json(item) for name, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return math.degrees(value) if is_angle and value is not None else value
+
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(JsonResult):
     """An error or a note about one track, key or datablock. `str()` returns the finding's text."""
 
     code: str
@@ -76,42 +104,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as a JSON-compatible dictionary, with its message."""
-        return {**as_dict(self), "message": self.message}
-
-
-IN_RADIANS = {"unit": "radians"}
-"""Field metadata for angles, which are in degrees in JSON."""
-
-
-def as_dict(instance: Any) -> dict[str, Any]:
-    """Return a dataclass's fields for JSON, with angles in degrees, and findings with their messages."""
-    return {
-        field.name: _as_json(getattr(instance, field.name), is_angle=field.metadata.get("unit") == IN_RADIANS["unit"])
-        for field in fields(instance)
-    }
-
-
-class JsonResult:
-    """A result, as a dataclass, that can be converted to JSON."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-compatible dictionary, with angles in degrees and a message for each finding."""
-        return as_dict(self)
-
-
-def _as_json(value: Any, is_angle: bool = False) -> Any:
-    """Return a JSON-compatible value. Numbers that are not finite become None."""
-    if isinstance(value, Finding):
-        return value.to_dict()
-    if is_dataclass(value):
-        return as_dict(value)
-    if isinstance(value, list | tuple):
-        return [_as_json(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _as_json(item) for name, item in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return math.degrees(value) if is_angle and value is not None else value
+        return {**super().to_dict(), "message": self.message}
 
 
 class AnimationError(Exception):

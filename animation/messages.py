@@ -65,6 +65,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "KEY_AT_FRAME": n_("there is already a key at this frame"),
     "NO_FLOAT_KEYS": n_("no keys on a float property"),
     "NO_FLOAT_PROPERTY": n_("no animated float property"),
+    "FRAME_OUT_OF_RANGE": n_("the frame is outside Blender's range, -{0:,} to {0:,}"),
     "FRAME_NOT_FINITE": n_("the frame of a key is not a finite number"),
     "VALUE_NOT_FINITE": n_("the value is not a finite number"),
     "HANDLE_NOT_FINITE": n_("a handle position is not a finite number"),
@@ -216,8 +217,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "PASTED_FIRST_COMPONENTS": n_(
         "the property has fewer components than the copied velocity. Only the first components were pasted"
     ),
-    "NO_SUCH_FRAME": n_("this frame is outside Blender's range"),
-    "KEY_IN_THE_WAY": n_("another key is already at this frame"),
     "KEYED_APART_SHOWN": n_(
         "channels are keyed at different frames. Smoothness is shown only while the track is not baked"
     ),
@@ -285,7 +284,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "COLUMN_OTHER_MODE": n_("the rotation mode is {:s}, so the table must contain {:s}"),
     "COLUMN_NOT_ANIMATABLE": n_("this is not a separate property that can be animated"),
     "ROW": n_("line {:d}: {:s}"),
-    "ROW_BEYOND": n_("the frame is outside Blender's range, -{0:,} to {0:,}"),
     "ROWS_TOO_NEAR": n_(
         "the next row is less than {:g} frames later, so Blender cannot distinguish the keys. Remove some rows"
     ),
@@ -306,17 +304,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "CURVES_FAULT": n_("{:s}: {:s}"),
     "CURVES_WARNING": n_("{:s}: {:s}"),
     "CURVES_NOT_FOUND": n_("these objects have no animation from {:s}. Import the file first"),
-    "LOCATION_OFF": n_(
-        "the location differs from the file's keys by {:size}. Import the file again, or choose the imported objects"
-    ),
-    "ROTATION_OFF": n_(
-        "the rotation differs from the file's keys by {:size}. Import the file again, or choose the imported objects"
-    ),
-    "SCALE_OFF": n_(
-        "the scale differs from the file's keys by {:size}. Import the file again, or choose the imported objects"
+    "DIFFERS_FROM_FILE": n_(
+        "the animation differs from the file's keys by {:size}. Import the file again, or choose the imported objects"
     ),
     "MOVED_WITHOUT_CURVES": n_("the property is animated in the file, but has no F-curves. Import the animation first"),
-    "KEY_BEYOND": n_("a key in the file is outside Blender's range, -{0:,} to {0:,}"),
     "RESTORE_TCB": n_("this is already a TCB track. Remove TCB, then restore the curves"),
     "RESTORED_NEARLY": n_(
         "handles reproduce the curve to within {:size}. Use Exact to add keys until the curve matches"
@@ -365,13 +356,12 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NOT_CHECKED": n_("not checked: {:s}"),
     "NOT_WORLD_SPACE": n_("the constraint does not use world space"),
     "OTHER_CONSTRAINTS": n_("other constraints also act on the object"),
-    "PLACE_NOT_FINITE": n_("a position is not a finite number"),
+    "POSITION_NOT_FINITE": n_("the position is not a finite number"),
     "TARGET_NO_BONE": n_("the target {:s} is not a bone"),
     "TOO_MANY_FRAMES": n_("{:,.0f} samples would be needed from frame {:g} to {:g}. Choose a shorter range"),
     "NO_PARENT": n_("no parent"),
     "BONE_WITHOUT_PARENT": n_("bone {!r} has no parent"),
     "JOINT_PARENT_FLAT": n_("the parent's scale is zero at frame {:g}. Start the range at another frame"),
-    "JOINT_NOT_FINITE": n_("the position is not a finite number"),
     "HAS_CONSTRAINTS": n_("{:s} has constraints"),
     "RIGID_BODY": n_("{:s} is a rigid body"),
     "PARENTED_BY": n_("{:s} has the parent type {:s}"),
@@ -540,13 +530,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "OWN_CONSTRAINTS": n_("existing constraints were kept: {:s}"),
     "OTHER_PARENT": n_("the parent is {:s}, but {:s} in the file. Keys were imported unchanged"),
     "VERTICES_APART": n_("vertices differ by up to {:size} from their positions around the pivot in the file"),
-    "OBJECT_LACKS_TRACK": n_("skipped: objects have no such property"),
-    "CAMERA_LACKS_TRACK": n_("skipped: cameras have no such property"),
-    "CAMERA_TARGET_LACKS_TRACK": n_("skipped: camera targets have no such property"),
-    "LIGHT_LACKS_TRACK": n_("skipped: lights have no such property"),
-    "SPOTLIGHT_LACKS_TRACK": n_("skipped: spotlights have no such property"),
-    "LIGHT_TARGET_LACKS_TRACK": n_("skipped: light targets have no such property"),
-    "AMBIENT_LACKS_TRACK": n_("skipped: ambient lights have no such property"),
+    "TRACK_WITHOUT_PROPERTY": n_("skipped: the object has no such property"),
     "NO_TARGET_NO_ROLL": n_("there is no target, so the object points along -Z without roll"),
     "NO_TARGET": n_("there is no target, so the object points along -Z"),
     "UNDER_AMBIENT": n_(

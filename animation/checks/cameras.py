@@ -175,7 +175,7 @@ def _checked_view(sampler: PropertySampler, constraint: Any, is_alone: bool) -> 
     target_matrices, point = _target(sampler, constraint)
     directions = point - own_matrices[:, :3, 3]
     if not np.isfinite(directions).all():
-        raise UnknownMotionError("PLACE_NOT_FINITE")
+        raise UnknownMotionError("POSITION_NOT_FINITE")
     axis = np.zeros(3)
     if constraint.type == "TRACK_TO":
         axis[2] = 1.0

@@ -6,7 +6,7 @@ Source: docs/formulas, "Hierarchies".
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -15,8 +15,7 @@ from ..arguments import FrameRange, checked
 from ..errors import AnimationError, Finding, JsonResult
 from ..records import record
 from ..sampling.depsgraph import world_matrices
-from ..sampling.properties import STEP, Values, sampled_frames
-from ..sampling.transforms import Frames, Matrices
+from ..sampling.properties import STEP, sampled_frames
 
 _ROUNDING_STEPS = 8.0
 """Distances below this number of float32 steps are rounding of the positions, and count as 0."""
@@ -90,56 +89,48 @@ def joint_gap(
     """
     scene = scene or bpy.context.scene
     assert scene is not None
-    frames = sampled_frames(scene, [item] if bone else _with_parents(item), frame_range, STEP)
-    joint = _bone_joint(scene, item, bone, frames) if bone else _object_joint(scene, item, frames)
-    axes, origins = joint.parents[:, :3, :3], joint.parents[:, :3, 3]
-    distance = np.linalg.norm(joint.positions - axes @ joint.place_on_parent - origins, axis=1)
+    parent, parent_bone = (item, _parent_of_bone(item, bone)) if bone else _parent_of_object(item)
+    owners = [item]
+    while not bone and owners[-1].parent is not None:
+        owners.append(owners[-1].parent)
+    frames = sampled_frames(scene, owners, frame_range, STEP)
+    positions = world_matrices(scene, item, bone, frames)[:, :3, 3]
+    parents = world_matrices(scene, parent, parent_bone, frames)
+    axes, origins = parents[:, :3, :3], parents[:, :3, 3]
+    if bone:
+        armature: Any = item.data
+        rest, parent_rest = (np.array(armature.bones[name].matrix_local) for name in (bone, parent_bone))
+        place_on_parent = np.linalg.solve(parent_rest, rest)[:3, 3]
+    else:
+        if np.isfinite(axes[0]).all() and np.linalg.cond(axes[0]) * np.finfo(np.float32).eps >= 1.0:
+            raise AnimationError(Finding("JOINT_PARENT_FLAT", item.name, arguments=(float(frames[0]),)))
+        place_on_parent = np.linalg.solve(axes[0], positions[0] - origins[0])
+    distance = np.linalg.norm(positions - axes @ place_on_parent - origins, axis=1)
+    name = bone or item.name
     is_finite = np.isfinite(distance)
     if not is_finite.all():
-        raise AnimationError(Finding("JOINT_NOT_FINITE", bone or item.name, frame=float(frames[np.argmin(is_finite)])))
-    rounding = _ROUNDING_STEPS * np.spacing(np.float32(np.abs(joint.positions).max(initial=1.0)))
+        raise AnimationError(Finding("POSITION_NOT_FINITE", name, frame=float(frames[np.argmin(is_finite)])))
+    rounding = _ROUNDING_STEPS * np.spacing(np.float32(np.abs(positions).max(initial=1.0)))
     distance[distance < rounding] = 0.0
     worst = int(np.argmax(distance))
-    return Gap(bone or item.name, joint.parent, float(distance[worst]), float(frames[worst]), len(frames))
+    parent_name = parent_bone if bone else parent.name
+    return Gap(name, parent_name, float(distance[worst]), float(frames[worst]), len(frames))
 
 
-class _Joint(NamedTuple):
-    parent: str
-    positions: Values
-    """World positions of the child, shape (frames, 3)."""
-    parents: Matrices
-    place_on_parent: Values
-    """The child's place, shape (3,), in the local space of the parent."""
-
-
-def _with_parents(item: bpy.types.Object) -> list[bpy.types.Object]:
-    return [item] if item.parent is None else [item, *_with_parents(item.parent)]
-
-
-def _bone_joint(scene: bpy.types.Scene, item: bpy.types.Object, name: str, frames: Frames) -> _Joint:
-    bones: Any = item.pose.bones if item.pose else {}
+def _parent_of_bone(item: Any, name: str) -> str:
+    """Return the name of the parent bone."""
+    bones = item.pose.bones if item.pose else {}
     if name not in bones:
         raise AnimationError(Finding("NO_BONE", item.name, arguments=(name,)))
-    bone, parent = bones[name].bone, bones[name].parent
-    if parent is None:
+    if bones[name].parent is None:
         raise AnimationError(Finding("BONE_WITHOUT_PARENT", item.name, arguments=(name,)))
-    positions = world_matrices(scene, item, name, frames)[:, :3, 3]
-    parents = world_matrices(scene, item, parent.name, frames)
-    rest = np.linalg.inv(np.array(parent.bone.matrix_local)) @ np.array(bone.matrix_local)
-    return _Joint(parent.name, positions, parents, rest[:3, 3])
+    return str(bones[name].parent.name)
 
 
-def _object_joint(scene: bpy.types.Scene, item: Any, frames: Frames) -> _Joint:
+def _parent_of_object(item: Any) -> tuple[bpy.types.Object, str]:
+    """Return the parent, and the name of the parent bone. If the parent bone is missing, the armature is the parent."""
     parent = item.parent
     if parent is None:
         raise AnimationError(Finding("NO_PARENT", item.name))
-    positions = world_matrices(scene, item, "", frames)[:, :3, 3]
-    # Without its parent bone, the armature itself is the parent.
     is_on_bone = item.parent_type == "BONE" and parent.pose and item.parent_bone in parent.pose.bones
-    parents = world_matrices(scene, parent, item.parent_bone if is_on_bone else "", frames)
-    axes = parents[0, :3, :3]
-    if np.isfinite(axes).all():
-        sizes = np.linalg.svd(axes, compute_uv=False)
-        if sizes[-1] <= np.finfo(np.float32).eps * sizes[0]:
-            raise AnimationError(Finding("JOINT_PARENT_FLAT", item.name, arguments=(float(frames[0]),)))
-    return _Joint(parent.name, positions, parents, np.linalg.solve(axes, positions[0] - parents[0, :3, 3]))
+    return parent, item.parent_bone if is_on_bone else ""

@@ -23,7 +23,6 @@ from ..report import Report
 from ..store.enable_tracks import enable_tracks
 from ..store.find_tracks import Properties, played_otherwise
 from ..store.own_keys import read_own_keys
-from ..store.parameters import given_numbers
 from ..store.table.rows import PARAMETERS
 from ..store.table.track_records import Options
 from ..store.tracks import Track
@@ -31,6 +30,7 @@ from ..translation import rpt_
 from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 from .find_track import find_track
 from .given_keys import GivenKeys, KeyInterpolation, checked_keys
+from .track_keys import keys_of
 from .write_parameters import Change, write_numbers
 
 _NAMES = {number: name for name, number in INTERPOLATION.items()}
@@ -175,7 +175,7 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     KeyArrays
         Frames, values, parameters, tangents and interpolations. All numbers have float32 precision, like keys in
         Blender. Keys written by `set_keys` and not edited since are returned bit for bit, except tangents, which are
-        computed from the handles.
+        computed from the handles. If the components of a key have different parameters, the means are returned.
 
     Raises
     ------
@@ -190,7 +190,8 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     ['BEZIER', 'BEZIER', 'BEZIER']
     """
     keyed_track = find_track(datablock, track)
-    own_keys = read_own_keys(keyed_track)
+    all_keys = keys_of(datablock, keyed_track)
+    own_keys = all_keys.own
     if any(len(fcurve.sampled_points) for fcurve in keyed_track.channels.values()):
         raise keyed_track.error("SAMPLED_CURVE")
     if not own_keys:
@@ -207,7 +208,6 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     values = np.empty((len(frames), len(keyed_track.rest)))
     values[:] = [keyed_track.component(index) for index in range(len(keyed_track.rest))]
     values[:, indices] = np.stack([keys.values for keys in channel_keys], axis=-1)
-    numbers = np.nan_to_num(given_numbers(own_keys, frames)[:, : len(PARAMETERS)].astype(np.float64))
     tangents_in = tangents_out = None
     if not keyed_track.enabled:
         tangents_in, tangents_out = np.zeros_like(values), np.zeros_like(values)
@@ -217,7 +217,7 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     return KeyArrays(
         frames=frames.astype(np.float64),
         values=values,
-        **dict(zip(PARAMETERS, np.ascontiguousarray(numbers.T), strict=True)),
+        **all_keys.parameters({}),
         tangents_in=tangents_in,
         tangents_out=tangents_out,
         interpolation=[_NAMES[number] for number in channel_keys[0].interpolation.tolist()],

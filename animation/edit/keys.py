@@ -84,13 +84,13 @@ def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
     targets = np.asarray(frames, dtype=np.float32)
     outside = ~(np.abs(targets) <= LAST_FRAME)
     if outside.any():
-        raise track.error("NO_SUCH_FRAME", frame=float(targets[outside][0]))
+        raise track.error("FRAME_OUT_OF_RANGE", LAST_FRAME, frame=float(targets[outside][0]))
     all_frames = np.concatenate([own.keys.frames for own in keys.own.values()])
     other_frames = all_frames[~is_among(all_frames, keys.frames)]
     for number, target in enumerate(targets):
         occupied = np.concatenate((other_frames, np.delete(targets, number)))
         if (np.abs(occupied - target) < ONE_KEY).any():
-            raise track.error("KEY_IN_THE_WAY", frame=float(target))
+            raise track.error("KEY_AT_FRAME", frame=float(target))
 
 
 def values_of(keys: TrackKeys) -> dict[int, Numbers]:

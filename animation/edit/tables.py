@@ -216,7 +216,7 @@ def _keys_of_columns(item: bpy.types.Object, bone: str, table: Table, frames: Fl
         rows = np.flatnonzero(~np.isnan(values))
         column = _Column(track, frames[rows].astype(np.float32), values[rows].astype(np.float64))
         for is_invalid, reason in (
-            (~(np.abs(frames[rows]) <= LAST_FRAME), Finding("ROW_BEYOND", arguments=(LAST_FRAME,))),
+            (~(np.abs(frames[rows]) <= LAST_FRAME), Finding("FRAME_OUT_OF_RANGE", arguments=(LAST_FRAME,))),
             (np.diff(column.frames) <= APART, Finding("ROWS_TOO_NEAR", arguments=(APART,))),
             (np.abs(column.values) > LARGEST, Finding("CELL_TOO_LARGE")),
         ):

@@ -35,11 +35,6 @@ _ANGLES_FIT = np.radians(0.1)
 _MOST_POSES = 400
 """Maximum number of compared keys. An importer converts all keys of a node in the same way."""
 _IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
-_MISFITS = {
-    "translation": "LOCATION_OFF",
-    "rotation": "ROTATION_OFF",
-    "scale": "SCALE_OFF",
-}
 _SUFFIX = re.compile(r"\.\d{3,}$")
 _LONGEST = 63
 """Maximum length of names in Blender, in bytes. Importers truncate longer names."""
@@ -122,7 +117,7 @@ def _misfit(
             allowed = _VALUES_FIT * value_range + _ROUNDED * largest + 1e-6
         if deviation.max() > allowed:
             size = size_of(float(deviation.max()), name == "rotation")
-            return Finding(_MISFITS[name], name_of(item.owner), path, arguments=(size,))
+            return Finding("DIFFERS_FROM_FILE", name_of(item.owner), path, arguments=(size,))
     return None
 
 

@@ -160,7 +160,7 @@ def _restored_properties(
         elif path in refusals:
             report.errors.append(refusals[path])
         elif np.abs(clock.frames(track.times)).max() > LAST_FRAME:
-            report.errors.append(Finding("KEY_BEYOND", name_of(item.owner), path, arguments=(LAST_FRAME,)))
+            report.errors.append(Finding("FRAME_OUT_OF_RANGE", name_of(item.owner), path, arguments=(LAST_FRAME,)))
         else:
             curves = _new_curves(name, track, match, fcurves_by_path[path], clock, tolerances)
             yield _RestoredProperty(channels, item, path, curves, name == "rotation")

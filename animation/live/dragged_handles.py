@@ -22,7 +22,7 @@ from ..bake.plans.own_motion import OwnChannels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Keyframes, both
-from ..fcurves.read_keys import read, read_joined
+from ..fcurves.read_keys import read
 from ..store.own_arrays import OwnKeys
 from ..store.restored_keys import PUSHED
 from ..store.table.track_records import LEFT_PLACED, RIGHT_PLACED, Written
@@ -54,7 +54,11 @@ def find_dragged(
     """
     unmoved = {index: _unmoved_keys(track, index, keys) for index, keys in all_channels.items()}
     all_unmoved = all(mask.all() for mask in unmoved.values())
-    masks = [_sides_dragged(track, index, keys, unmoved[index], all_unmoved) for index, keys in own.items()]
+    masks = [
+        _sides_dragged(keys, written, unmoved[index], np.bool_(all_unmoved))
+        for index, keys in own.items()
+        if (written := written_keys(track, index)) is not None and unmoved[index].any()
+    ]
     rows_by_side = [np.flatnonzero(np.any(masks_of_side, axis=0)) for masks_of_side in zip(*masks, strict=True)]
     if not any(map(len, rows_by_side)):
         return
@@ -67,20 +71,14 @@ def find_dragged(
             yield row, side, points
 
 
-def may_be_dragged(own: OwnKeys, joined: Joined, written: Written) -> BoolArray:
-    """Return a mask of the keys whose handles may have been dragged, without reading F-curves.
+def are_dragged(own: OwnKeys, joined: Joined, written: Written) -> BoolArray:
+    """Return a mask of the keys with a dragged handle, for the keys and records of several channels.
 
-    `own` and `joined` contain the same keys of several channels, and `written` their records.
+    In addition, the mask contains handles that Blender moved when another channel of the track was edited.
     """
-    unmoved = _are_unmoved(joined.keys, written)
-    left, right = _sides_that_may_be_dragged(joined.keys, unmoved, joined.spread(joined.sums(~unmoved) == 0))
-    mask: BoolArray = left | right
-    keys_now = own.as_read
-    if keys_now is not None and np.count_nonzero(mask):
-        mask &= _is_moved(keys_now, written, SIDES[0], LEFT_PLACED) | _is_moved(
-            keys_now, written, SIDES[1], RIGHT_PLACED
-        )
-    return mask
+    unmoved = _are_unmoved(own.keys, written)
+    left, right = _sides_dragged(own, written, unmoved, joined.spread(joined.sums(~unmoved) == 0))
+    return left | right
 
 
 def _unmoved_keys(track: Track, index: int, own: OwnKeys) -> BoolArray:
@@ -101,37 +99,23 @@ def _are_unmoved(keys: Keyframes, written: Written) -> BoolArray:
 
 
 def _sides_dragged(
-    track: Track, index: int, own: OwnKeys, unmoved: BoolArray, all_unmoved: bool
+    own: OwnKeys, written: Written, unmoved: BoolArray, all_unmoved: BoolArray | np.bool_
 ) -> tuple[BoolArray, BoolArray]:
-    """Return masks of the channel's keys whose left and right handles were dragged."""
-    written, fcurve = written_keys(track, index), track.channels[index]
-    no_keys = np.zeros(own.count, dtype=np.bool_)
-    if written is None or not unmoved.any():
-        return no_keys, no_keys
-    candidates = _sides_that_may_be_dragged(own.keys, unmoved, np.bool_(all_unmoved))
-    if not any(mask.any() for mask in candidates) or len(fcurve.keyframe_points) != len(written):
-        return no_keys, no_keys
-    keys_now = read_joined([fcurve], (*SIDES, *(f"{side}_type" for side in SIDES))).keys
-    left, right = (
-        may_be & _is_moved(keys_now, written, side, placed)
-        for side, may_be, placed in zip(SIDES, candidates, (LEFT_PLACED, RIGHT_PLACED), strict=True)
-    )
-    return left, right
-
-
-def _sides_that_may_be_dragged(
-    keys: Keyframes, unmoved: BoolArray, all_unmoved: BoolArray | np.bool_
-) -> tuple[BoolArray, BoolArray]:
-    """Return masks of the keys whose left and right handles may have been dragged, judging by the selection.
+    """Return masks of the keys whose left and right handles were dragged.
 
     `unmoved` is a mask of the keys that have not moved. `all_unmoved` is true if no key of the track has moved.
     """
+    keys, keys_now = own.keys, own.as_read
     # Scaling values moves the handles of keys with value 0, but not the keys.
     may_be_dragged = unmoved & (all_unmoved | ~keys.select_control_point)
-    return (
-        may_be_dragged & (keys.select_left_handle | keys.select_control_point),
-        may_be_dragged & (keys.select_right_handle | keys.select_control_point),
-    )
+    left = may_be_dragged & (keys.select_left_handle | keys.select_control_point)
+    right = may_be_dragged & (keys.select_right_handle | keys.select_control_point)
+    if keys_now is None:
+        return np.zeros_like(left), np.zeros_like(right)
+    if left.any() or right.any():
+        left &= _is_moved(keys_now, written, SIDES[0], LEFT_PLACED)
+        right &= _is_moved(keys_now, written, SIDES[1], RIGHT_PLACED)
+    return left, right
 
 
 def _is_moved(keys: Keyframes, written: Written, side: str, placed: int) -> BoolArray:

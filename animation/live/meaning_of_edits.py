@@ -29,7 +29,7 @@ from ..store.table import key_identity
 from ..store.table.rows import joined
 from ..store.table.track_records import OWN
 from ..store.tracks import Track
-from .dragged_handles import CurvePoint, find_dragged, may_be_dragged
+from .dragged_handles import CurvePoint, are_dragged, find_dragged
 from .key_tangents import KeyTangents
 from .mirrored_keys import mirrored_rows, with_mirrored, written_keys
 
@@ -99,7 +99,7 @@ def may_imply(tracks: Sequence[Track], own_of_tracks: Sequence[OwnChannels]) -> 
         own_keys, all_written = own_end_to_end(own_channels), joined(records, OWN)
         joined_keys = Joined(own_keys.keys, list(map(len, records)))
         implies = own_keys.identities != all_written["identity"]
-        implies |= may_be_dragged(own_keys, joined_keys, all_written)
+        implies |= are_dragged(own_keys, joined_keys, all_written)
         for channel in np.flatnonzero(joined_keys.sums(implies)).tolist():
             result[track_numbers[channel]] = True
     return result

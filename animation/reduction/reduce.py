@@ -11,7 +11,7 @@ import bpy
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, checked
-from ..errors import AnimationError, Finding, as_dict
+from ..errors import AnimationError, Finding, JsonResult
 from ..many import on_all
 from ..options import REDUCE
 from ..records import record
@@ -30,7 +30,7 @@ _Result = TypeVar("_Result")
 
 
 @record()
-class KeyCount:
+class KeyCount(JsonResult):
     """The number of keys needed to stay within an error.
 
     Examples
@@ -46,10 +46,6 @@ class KeyCount:
     """The number of frames with keys after the reduction, summed over the bones and the object."""
     before: int
     """The number of frames with keys before the reduction, summed in the same way."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the count as a JSON-compatible dictionary."""
-        return as_dict(self)
 
 
 @checked

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
-from ..errors import IN_RADIANS, Finding, as_dict
+from ..errors import IN_RADIANS, Finding, JsonResult
 from ..number_text import size_text
 from ..options import REDUCE
 from ..translation import rpt_
@@ -21,7 +21,7 @@ _ROOM = 1.0 + 1e-6
 
 
 @dataclass
-class Reduction:
+class Reduction(JsonResult):
     """The result of a reduction, with the errors of the handles at whole frames and halfway between frames.
 
     Examples
@@ -103,7 +103,7 @@ class Reduction:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-compatible dictionary, with angles in degrees and a message for each finding."""
-        return {**as_dict(self), "reached": self.reached}
+        return {**super().to_dict(), "reached": self.reached}
 
     def __str__(self) -> str:
         return str(self.finding)

@@ -143,6 +143,9 @@ class TransformSampler:
 
     def _bone(self, item: Any, bone: bpy.types.PoseBone) -> Matrices:
         self._dependencies.add(item.data.session_uid)
+        # From the root down, because a long chain of bones would exceed Python's limit of recursion.
+        for ancestor in reversed(bone.parent_recursive):
+            self._in_armature(item, ancestor)
         world: Matrices = self.matrices(item) @ self._in_armature(item, bone)
         return world
 

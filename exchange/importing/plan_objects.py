@@ -128,7 +128,7 @@ def add_keys(
         converted_kinds.add(track.kind)
         note_track = partial(add_note, track=track.kind.lower())
         if track.kind not in _TRACKS_OF_KIND[node.kind]:
-            note_track(f"{node.kind}_LACKS_TRACK")
+            note_track("TRACK_WITHOUT_PROPERTY")
             continue
         if track.flags & _UNLINKS:
             note_track("UNLINKED_AXES")

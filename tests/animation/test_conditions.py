@@ -253,7 +253,7 @@ def test_a_view_from_a_place_that_is_no_number_is_not_said_to_hold(animation):
     curve(target, "location", 0).keyframe_points[1].co.y = math.nan
     checks = animation.check(item, frame_range=(1, 21))
     assert list(map(str, checks.notes)) == [
-        '"Camera", constraints["Track To"]: not checked: a position is not a finite number'
+        '"Camera", constraints["Track To"]: not checked: the position is not a finite number'
     ]
 
 

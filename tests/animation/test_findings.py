@@ -20,7 +20,7 @@ from tests.animation.curves import curve, key, new_object
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = ("animation", "exchange", "ui", "operators", "panels", "cli")
-MADE = re.compile(r"NOTHING_TO_[A-Z_]+|TURNS_(AS_KEYED|SHORTEST)|[A-Z_]+_LACKS_TRACK")
+MADE = re.compile(r"NOTHING_TO_[A-Z_]+|TURNS_(AS_KEYED|SHORTEST)")
 """Codes that are composed from the names of choices."""
 PLACES = [(1, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5)), (40, (-3, 0, 2))]
 TURNS = [(1, (0, 0, 0)), (10, (0.5, 1, 2)), (25, (3, 0.1, 0.2)), (40, (0, 0, 8))]

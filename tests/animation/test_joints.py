@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.animation.curves import curve, key, new_object, play, seen
+from tests.animation.curves import Bone, curve, key, new_object, new_rig, play, seen
 
 FRAMES = np.arange(1, 41.25, 0.25)
 
@@ -40,6 +41,13 @@ def test_a_bone_that_is_moved_off_its_parents_tail_is_found_at_the_frame_where_i
 
 def test_a_bone_that_rests_beside_its_parent_hangs_on_the_place_where_it_rests(animation, arm):
     assert animation.joint_gap(arm, "loose").distance == 0.0
+
+
+def test_a_chain_of_bones_may_be_longer_than_the_limit_of_recursion(animation, scene):
+    scene.frame_end = 2
+    count = sys.getrecursionlimit() // 3
+    bones = [Bone(str(i), (0, 0, 0.1 * i), (0, 0, 0.1 * i + 0.1), str(i - 1)) for i in range(count)]
+    assert animation.joint_gap(new_rig(*bones), bones[-1].name).distance == 0.0
 
 
 def test_a_bone_under_a_constraint_is_stepped_through(animation, arm):

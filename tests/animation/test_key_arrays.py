@@ -12,7 +12,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, tcb
 from interp.splines.lightwave_kochanek_bartels import KochanekBartelsSpline, LightWaveSpline
-from tests.animation.curves import fcurves, key, new_object, new_rig, snapshot
+from tests.animation.curves import curve, fcurves, key, new_object, new_rig, snapshot
 from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
 
 FRAMES = np.array([1.0, 5.0, 12.5, 20.0, 31.0])
@@ -286,3 +286,12 @@ def test_new_curves_get_the_group_that_blender_chooses(animation: Any, path: str
     animation.set_keys(rig, path, [1], np.ones((1, size)))
     made = fcurves(rig)[0].group
     assert (made and made.name) == group
+
+
+def test_components_with_different_parameters_give_their_mean(animation, box):
+    key(box, "location", [(frame, (frame, 0, 0)) for frame in (1, 11, 21)], channels=[0, 1])
+    key(box, "location", [(frame, (0, 0, frame)) for frame in (1, 21)], channels=[2])
+    animation.enable(box, keep_look=False)
+    animation.key_set(box, "location", 11, tension=0.6)
+    curve(box, "location", 2).keyframe_points.insert(11, 5.0)
+    np.testing.assert_allclose(animation.get_keys(box, "location").tension, [0.0, 0.4, 0.0], atol=1e-7)

@@ -119,8 +119,8 @@ def test_keys_that_are_moved_together_pass_another(animation, places, thing):
 @pytest.mark.parametrize(
     ("to", "reason"),
     [
-        (31.0, "another key is already at this frame"),
-        (31.005, "another key is already"),
+        (31.0, "there is already a key at this frame"),
+        (31.005, "there is already a key"),
         (2e6, "outside Blender's range"),
         (np.nan, "outside Blender's range"),
     ],
@@ -130,7 +130,7 @@ def test_a_key_in_the_way_and_a_frame_that_blender_has_not_are_refused(animation
     before = snapshot(thing)
     with pytest.raises(animation.AnimationError, match=reason):
         places.move_keys(chosen(animation, thing, 11), [to])
-    with pytest.raises(animation.AnimationError, match="another key is already"):
+    with pytest.raises(animation.AnimationError, match="there is already a key"):
         places.move_keys(chosen(animation, thing, 1, 11), [20.0, 20.0])
     assert snapshot(thing) == before
 
