@@ -80,10 +80,7 @@ def camera_violations(sampler: PropertySampler) -> Iterator[Violation]:
 
 
 def _too_small(sampler: PropertySampler, path: str, values: Values, minimum: float) -> Iterator[Violation]:
-    """Yield violations by values below Blender's minimum, or by 0 if that is the minimum.
-
-    Blender plays the minimum in place of a lower value, so the motion stops there. A view of size 0 shows nothing.
-    """
+    """Yield violations by values below Blender's minimum, which it plays instead, or by 0 if that is the minimum."""
 
     def message(row: int) -> str:
         name, value, limit = rpt_(_NAMES[path]), number_text(values[row], 7), number_text(minimum, 7)
@@ -163,10 +160,7 @@ def _angles_beside_frames(view: _View) -> Values:
 
 
 def _checked_view(sampler: PropertySampler, constraint: Any, is_alone: bool) -> _View:
-    """Return the view of a constraint. `is_alone` is true if the object has no other active constraint.
-
-    Raises UnknownMotionError.
-    """
+    """Return the view of a constraint, the object's only active one if `is_alone`. Raises UnknownMotionError."""
     if constraint.owner_space != "WORLD" or constraint.target_space != "WORLD":
         raise UnknownMotionError("NOT_WORLD_SPACE")
     if constraint.type == "DAMPED_TRACK" and not is_alone:

@@ -167,10 +167,7 @@ def _are_outside(own: Mapping[int, OwnKeys], frames: Float32Array) -> BoolArray:
 def _handles(
     track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, is_spline: BoolArray
 ) -> tuple[BoolArray, set[int]]:
-    """Return a mask of the sides on which parameters place the handle of any channel, and the other handles' types.
-
-    Only the types of handles beside segments of the spline are returned.
-    """
+    """Return a mask of sides whose handles parameters place, and the types of other handles beside spline segments."""
     if not track.is_played_by_handles:
         return np.ones_like(is_spline), set()
     is_placed = np.zeros_like(is_spline)

@@ -47,16 +47,13 @@ def state(track: Track) -> State:
 
 
 def _is_up_to_date_for_another_user(track: Track) -> bool:
-    """Return whether a rotation is up to date for another datablock that uses the action in another rotation mode.
-
-    Example: objects with the modes XYZ and ZYX share an action. A bake for the mode XYZ leaves the track out of date
-    for the other object, although nobody has edited it. Another bake would not help, because only one can be played.
-    """
+    """Return whether the action plays a rotation for another datablock, which has a different rotation mode."""
     if not track.is_rotation or track.datablock is None:
         return False
     channels = channels_of(track.datablock)
     if channels.action.users < 2:
         return False
+    # A bake for the mode XYZ leaves the track out of date for a user in the mode ZYX. Another bake would not help.
     (users,) = users_of_channels([channels])
     others = [
         other

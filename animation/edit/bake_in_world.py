@@ -107,10 +107,7 @@ bake_in_world_many = on_each(bake_in_world, '[rig], ["foot.L"]')
 
 
 def _tracks(item: Any, bone: str) -> list[Track]:
-    """Return the location and rotation tracks of the object or bone.
-
-    Raise AnimationError if neither track can be interpolated in world space.
-    """
+    """Return the location and rotation tracks of the object or bone. Raises AnimationError if there are none."""
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     tracks = [
         track

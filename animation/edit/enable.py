@@ -222,10 +222,7 @@ def _plain_in_set(
     taken: Collection[_Place],
     report: Report,
 ) -> list[TrackToEnable]:
-    """Return the plain tracks of a set of F-curves that can be enabled and are not `taken`.
-
-    Raises AnimationError if no track of the set is or can be enabled.
-    """
+    """Return the plain tracks to enable, except `taken` ones. Raises AnimationError if no track of the set is TCB."""
     skipped, errors, wanted = [], [], []
     for track, own_keys, fault in tracks:
         if track.enabled:

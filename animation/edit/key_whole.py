@@ -88,10 +88,7 @@ key_whole_many = on_each(key_whole)
 
 
 def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_keys: Mapping[int, OwnKeys]) -> Report:
-    """Key one track, and bake the track again if it was played.
-
-    Raises AnimationError, without changing anything, if keys of different channels are too close together.
-    """
+    """Key one track, and bake it again if it was played. Raises AnimationError, without changing anything."""
     complete_keys = completed(track, own_keys)
     bake_options = track.settings.options
     restore_if_played(channels, track)
@@ -117,11 +114,7 @@ def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_ke
 
 
 def _insert(channels: Channels, track: Track, index: int, co: Float32Array) -> None:
-    """Insert unselected keys into a channel of the restored track, in the same way as Blender.
-
-    Blender's insertion divides the segments of free handles, which preserves the motion. The handles and selection in
-    `completed` apply only to keys that TCB plays.
-    """
+    """Insert unselected keys, which preserve the motion, into a channel of the restored track."""
     if not len(co):
         return
     if index not in track.channels:

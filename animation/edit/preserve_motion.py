@@ -69,13 +69,9 @@ def preserve_motion(
 
 
 def _with_chosen_interpolations(to_enable: TrackToEnable, report: Report) -> dict[int, OwnKeys]:
-    """Return the track's keys with all non-Bezier interpolations recorded as chosen, and report these interpolations.
-
-    If keys already have parameters, for example because they were pasted, all keys are returned unchanged. The keys of
-    tracks with only linear keys are also returned unchanged.
-    """
+    """Return the track's keys with non-Bezier interpolations recorded as chosen, and report these interpolations."""
     own_keys = to_enable.own_keys
-    # Exporters write linear keys that nobody chose.
+    # Exporters write linear keys that nobody chose. Keys that were pasted have parameters already.
     if _have_parameters(own_keys) or _is_all_linear(own_keys):
         return dict(own_keys)
     if any((own.keys.interpolation[:-1] != INTERPOLATION["BEZIER"]).any() for own in own_keys.values()):
@@ -117,11 +113,7 @@ class _Reading:
 def _readings(
     number: int, to_enable: TrackToEnable, defaults: Mapping[str, float], path: Path | None
 ) -> list[_Reading]:
-    """Return the interpretation of a track's turns that the settings select.
-
-    If `path` is None, and angles turn by more than half a turn, return both interpretations. The list is empty if
-    Blender plays all segments of the track, or if the track already has parameters or can't be baked.
-    """
+    """Return the possible interpretations of the track's turns, or an empty list if the track has nothing to fit."""
     settings, is_linear = to_enable.settings, _is_all_linear(to_enable.own_keys)
     defaults_if_linear = defaults if is_linear else {}
     splines = _splines(to_enable, settings, defaults_if_linear)
@@ -221,10 +213,7 @@ def _by_channel(
 
 
 def _long_turn_note(fit: _Fit) -> list[Finding]:
-    """Return a list with a note on the first turn of 180 to 360 degrees kept as keyed, or an empty list.
-
-    Longer turns need no note, because they include whole turns and must be intended.
-    """
+    """Return a note on the first turn of 180 to 360 degrees. Longer turns must be intended."""
     for spline in fit.reading.splines:
         turns = np.empty(0) if spline.turns is None else spline.turns
         is_long = (turns > math.pi + _ROUNDED_TURN) & (turns < 2.0 * math.pi - _ROUNDED_TURN)

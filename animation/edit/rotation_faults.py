@@ -240,10 +240,7 @@ def _reason_against(channels: Channels, owners: Sequence[bpy.types.ID], track: T
 
 
 def _changes_values(modifier: Any) -> bool:
-    """Return whether a modifier can change the pose if keys get equivalent values.
-
-    Every modifier can change the pose, except a Cycles modifier without an offset.
-    """
+    """Return whether a modifier can change the pose if keys get equivalent values. Only cycles without offset can't."""
     is_offset_possible = modifier.type != "CYCLES" or "REPEAT_OFFSET" in (modifier.mode_before, modifier.mode_after)
     return is_offset_possible and not modifier.mute
 

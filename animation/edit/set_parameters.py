@@ -99,12 +99,10 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
 
 
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
-    """Return the keys with their current channels and track, ready for writing.
-
-    Parameters implied by earlier edits are set first, because they would otherwise replace the new parameters later.
-    """
+    """Return the keys with their current channels and track, after setting parameters implied by earlier edits."""
     channels, track = writable(keys.datablock, keys.track)
     if are_implied(track, keys.own):
+        # The implied parameters would otherwise replace the new ones later.
         (users,) = users_of_channels([channels])
         rebake(users, channels, [track], Options())
         (keys,) = read_again([keys])

@@ -104,10 +104,7 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
 
 
 def _values_at(frames: Float32Array, track: Track, own: OwnKeys) -> Float32Array:
-    """Return the values of a channel's keys at the frames, with NaN at frames without a key.
-
-    Raises AnimationError if a value is not finite.
-    """
+    """Return the values of a channel's keys, with NaN at frames without a key. Raises AnimationError if not finite."""
     is_finite = np.isfinite(own.keys.co).all(axis=1)
     if not is_finite.all():
         raise track.error("VALUE_NOT_FINITE", frame=float(own.keys.frames[np.argmin(is_finite)]))

@@ -232,10 +232,7 @@ def _writable_channels(datablock: bpy.types.ID, track: str) -> Channels:
 
 
 def _cleared_curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
-    """Return the F-curve of the frame function, unmuted and without modifiers. Create the F-curve if it is missing.
-
-    A track's F-curve also gets a named property. Existing keys are replaced later.
-    """
+    """Return the F-curve of the frame function, unmuted and without modifiers, and create it if it is missing."""
     path = _curve_path(datablock, track)
     if is_driven(datablock, path):
         raise AnimationError(Finding("TIMING_DRIVEN", name_of(datablock), track, arguments=(path,)))

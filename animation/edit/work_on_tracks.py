@@ -124,11 +124,8 @@ def remove_entries(action: bpy.types.Action, tracks: Iterable[int]) -> None:
 
 
 def _kept_function_note(datablock: bpy.types.ID) -> list[Finding]:
-    """Return a note if the datablock's last TCB track was removed but the datablock's frame function remains.
-
-    The frame function is kept, because it does not belong to a track, and an animator may have edited it. The next bake
-    will use it.
-    """
+    """Return a note if the datablock's frame function remains although its last TCB track was removed."""
+    # The function does not belong to a track, and an animator may have edited it. The next bake will use it.
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
     return [Finding("TIMING_STAYS", name_of(datablock))]

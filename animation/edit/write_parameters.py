@@ -114,17 +114,14 @@ def _edited_channel(change: Change, index: int, own: OwnKeys, interpolation: str
 
 
 def _interpolated(own: OwnKeys, to_change: BoolArray, interpolation: str) -> OwnKeys:
-    """Return the animator's keys, with this interpolation recorded as chosen by the animator on some keys.
-
-    Bezier keys are played by TCB. If Blender played a Bezier segment before the change, the spline now places the
-    segment's handles.
-    """
+    """Return the keys, with this interpolation recorded as chosen by the animator on some of them."""
     kinds = np.where(to_change, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
     is_bezier = interpolation == "BEZIER"
     cleared = own.chosen & ~np.uint8(CHOSEN_INTERPOLATION)
     flag = np.uint8(0 if is_bezier else CHOSEN_INTERPOLATION)
     chosen = np.where(to_change, cleared | flag, own.chosen)
     if is_bezier:
+        # The spline places the handles of the segments that Blender played before.
         was_bezier = to_change & own.begins_segment & (own.keys.interpolation == INTERPOLATION["BEZIER"])
         chosen[was_bezier] &= ~np.uint8(CHOSEN_RIGHT)
         chosen[1:][was_bezier[:-1]] &= ~np.uint8(CHOSEN_LEFT)
@@ -132,10 +129,7 @@ def _interpolated(own: OwnKeys, to_change: BoolArray, interpolation: str) -> Own
 
 
 def _state_after(track: Track, edited: Sequence[tuple[OwnChannel, OwnKeys]]) -> TrackState:
-    """Return the new table entry of a track, with the keys of its channels before and after the edit.
-
-    On a baked track, the saved keys are replaced. The records of placed handles get the new identities.
-    """
+    """Return the new table entry of a track, with the keys of its channels before and after the edit."""
     state = track.state
     assert state is not None
     if track.is_baked:
@@ -157,11 +151,7 @@ def _state_after(track: Track, edited: Sequence[tuple[OwnChannel, OwnKeys]]) -> 
 
 
 def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked_states: Sequence[TrackState]) -> None:
-    """Play the tracks with their new parameters and velocities.
-
-    Bake baked tracks again and, during a drag, update all other tracks. `baked_states` contains the previous table
-    entries of the baked tracks, which are restored if the bake fails.
-    """
+    """Play the tracks with their new parameters. If a bake fails, the entries `baked_states` are restored."""
     if is_drag_step:
         (users,) = users_of_channels([channels])
         rebake_step(users, channels, tracks)

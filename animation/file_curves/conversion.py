@@ -115,10 +115,7 @@ def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
 
 
 def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
-    """Return the displacements and rotation axes of the poses, each (n, 3).
-
-    Displacements and axes rotate with the space of the poses.
-    """
+    """Return displacements and rotation axes of the poses, each (n, 3), which rotate with the space of the poses."""
     displacements = poses.translation - poses.translation.mean(axis=0)
     if np.abs(displacements).max() < _STILL * np.abs(poses.translation).max(initial=_SMALLEST):
         displacements = np.zeros_like(displacements)

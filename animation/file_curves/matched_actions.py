@@ -44,10 +44,7 @@ def matched_actions(matcher: Matcher, report: Report) -> Iterator[MatchedAction]
 
 
 def _actions_of(owner: bpy.types.Object, report: Report) -> Iterator[Channels]:
-    """Yield the action of an object, and the actions that importers placed in its NLA tracks.
-
-    If the object's own action can't be edited, the report gets the reason. Linked actions in NLA tracks are skipped.
-    """
+    """Yield the action of an object, and the actions that importers placed in its NLA tracks."""
     data: Any = animation_data(owner)
     if data is None:
         return

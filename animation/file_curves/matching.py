@@ -192,10 +192,7 @@ class Matcher:
         return best
 
     def _still_place(self, item: Item, take: Take, place: _Place) -> _Place:
-        """Return the place of an item without a match.
-
-        If no node of that name exists below the parent's node, this is the parent's node.
-        """
+        """Return the place of an item without a match, which is the parent's node if no node has its name."""
         inner = rotations.multiply(place.turn, item.rotation)
         still_place = _Place(place.node, inner)
         for node in self.candidates(item):

@@ -173,10 +173,7 @@ def _keyed_at(curve: Curve, frames: Float64Array, interpolation: npt.NDArray[np.
 def _euler_curves(
     euler: EulerCurves, evaluate: Evaluate, frames: Float64Array, mode: str, first: Float64Array, clock: Clock
 ) -> list[Curve] | None:
-    """Return curves of the three angles as sums of the file's curves, or None if there are no such sums.
-
-    The sums exist if the conversion permutes axes, or if the rotation is about one axis.
-    """
+    """Return curves of the three angles as sums of the file's curves, or None if there are no such sums."""
     sampled = _followed(frames)
     angles = rotations.follow_euler(evaluate(sampled), cast(rotations.Order, mode), first)
     moving = [curve for curve in (clock.curve(curve) for curve in euler.curves) if curve.varies]

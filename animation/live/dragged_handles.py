@@ -82,10 +82,7 @@ def are_dragged(own: OwnKeys, joined: Joined, written: Written) -> BoolArray:
 
 
 def _unmoved_keys(track: Track, index: int, own: OwnKeys) -> BoolArray:
-    """Return a mask of a channel's keys that have not moved since they were written.
-
-    If keys were added or removed, all elements are false.
-    """
+    """Return a mask of a channel's unmoved keys. If keys were added or removed, all elements are false."""
     written = written_keys(track, index)
     if written is None or own.identities.tobytes() != written["identity"].tobytes():
         return np.zeros(own.count, dtype=np.bool_)
@@ -119,10 +116,7 @@ def _sides_dragged(
 
 
 def _is_moved(keys: Keyframes, written: Written, side: str, placed: int) -> BoolArray:
-    """Return a mask of the keys whose handle on this side was placed by the bake, and now has another slope.
-
-    `placed` is the flag of placed handles on this side.
-    """
+    """Return a mask of the keys whose handle was `placed` (a flag) on this side, and now has another slope."""
     was_placed = ((written["placed"] & placed) != 0) & (getattr(keys, f"{side}_type") == written[f"{side}_type"])
     now, before = getattr(keys, side), written[side]
     # Blender moves a handle off its key when aligning it, and rounds the frames of handles displayed in scene time.
@@ -135,10 +129,7 @@ def _is_moved(keys: Keyframes, written: Written, side: str, placed: int) -> Bool
 
 
 def _have_same_slopes(handles: Float32Array, others: Float32Array, keys: Float32Array) -> BoolArray:
-    """Return a mask of the handles with the same direction as `others`, except for rounding.
-
-    Handles and keys are pairs of frame and value, shape (n, 2).
-    """
+    """Return a mask of the handles, shape (n, 2), with the same direction as `others`, except for rounding."""
     offset, other = (positions.astype(np.float64) - keys for positions in (handles, others))
     rounding = _ROUNDED * np.maximum(1.0, np.abs(keys.astype(np.float64)))
     cross = np.abs(offset[:, 0] * other[:, 1] - offset[:, 1] * other[:, 0])

@@ -116,10 +116,7 @@ class KeyTangents:
         return BestParameters(parameters, error <= _REACHED * size)
 
     def _best_at_end(self, goals: Mapping[str, Float64Array]) -> BestParameters:
-        """Return the best parameters for the first or last key, changing only the tension.
-
-        The tangent is a linear function of the tension.
-        """
+        """Return the best parameters for the first or last key, whose tangent is a linear function of the tension."""
         ((side, goal),) = goals.items()
         _, continuity, bias = self.present.tolist()
         slack, tense = (self._tangents_with(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))

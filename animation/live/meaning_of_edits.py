@@ -146,10 +146,7 @@ def _goals(track: Track, own: OwnChannels, all_channels: OwnChannels, can_bend: 
 
 
 def _inserted(track: Track, own: OwnChannels) -> Iterator[tuple[int, dict[int, CurvePoint]]]:
-    """Yield the keys that Blender inserted on the curves since these were written, for channels with a common spline.
-
-    Such a key has the curve's value. It is given by its row, and by the point of the curve in each channel.
-    """
+    """Yield the keys that Blender inserted on the curves: the row, and the point of the curve in each channel."""
     is_new = np.all([keys.identities == key_identity.NONE for keys in own.values()], axis=0)
     if not is_new.any():
         return
@@ -203,10 +200,7 @@ def _goal(track: Track, points: Mapping[int, CurvePoint], is_dragged: bool) -> _
 def _bent(
     track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float]
 ) -> tuple[OwnChannels, list[Finding]]:
-    """Return the animator's keys with the parameters that best fit the goals, and notes on goals that are not reached.
-
-    `own` contains channels with a common spline.
-    """
+    """Return the keys, which have a common spline, with the parameters that best fit the goals, and notes on misses."""
     notes = []
     count = max(keys.count for keys in own.values())
     # The tangents of the first and last keys depend on the tangents of their neighbors.

@@ -43,10 +43,7 @@ def with_mirrored(track: Track, own: OwnChannels, defaults: Mapping[str, float])
 
 
 def _with_reversed_parameters(own: OwnKeys, rows: IndexArray, defaults: Mapping[str, float]) -> OwnKeys:
-    """Negate the bias and swap the eases of the keys in these rows.
-
-    Source: docs/formulas, "Reversed time".
-    """
+    """Negate the bias and swap the eases of the keys. Source: docs/formulas, "Reversed time"."""
     if not len(rows):
         return own
     numbers = own.numbers.copy()
@@ -106,10 +103,7 @@ def _matching_rows(identities: Identities, others: Identities) -> tuple[IndexArr
 
 
 def _groups(written_rows: IndexArray, now: Float64Array, is_single: BoolArray) -> list[BoolArray]:
-    """Return masks of keys that may have been mirrored together: one copy of each key, in the order of their frames.
-
-    The first group contains only the keys without copies.
-    """
+    """Return masks of keys that may have been mirrored together: keys without copies, then also one copy of each."""
     if is_single.all():
         return [is_single]
     rank = _ranks(written_rows, now)
@@ -117,10 +111,7 @@ def _groups(written_rows: IndexArray, now: Float64Array, is_single: BoolArray) -
 
 
 def _mirrored_frames(frames: Float64Array, before: Float64Array, now: Float64Array) -> Float64Array | None:
-    """Mirror the frames in the same way that keys were mirrored from `before` to `now`.
-
-    Return None if these keys were not mirrored.
-    """
+    """Mirror the frames as the keys moved from `before` to `now`. Return None if these keys were not mirrored."""
     is_moved = np.abs(now - before) > ONE_KEY
     order = np.argsort(before[is_moved], kind="stable")
     old, new = before[is_moved][order], now[is_moved][order]

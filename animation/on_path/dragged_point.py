@@ -186,10 +186,7 @@ class DraggedTip:
         return solved
 
     def _solved_by_components(self, target: Vector) -> Values:
-        """Return values that bring the tip as close to the target as possible by changing only free components.
-
-        The Levenberg-Marquardt method minimizes the miss, relative to the distance of the point from the origin.
-        """
+        """Return values that minimize the miss by changing only free components (Levenberg-Marquardt)."""
         values, damping = self._values.copy(), 1e-3
         free = self._free
         size = float(np.linalg.norm(self._initial_position - self._origin)) or 1.0
@@ -212,10 +209,7 @@ class DraggedTip:
         return values
 
     def _jacobian(self, values: Values, size: float) -> npt.NDArray[np.float64]:
-        """Return the derivative of the tip's position with respect to the free components, shape (3, components).
-
-        Positions are in units of `size`.
-        """
+        """Return the derivative of the tip's position, in units of `size`, by the free components, shape (3, free)."""
         jacobian = np.empty((3, len(self._free)))
         for column, index in enumerate(self._free):
             ahead, behind = values.copy(), values.copy()

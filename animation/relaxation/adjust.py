@@ -204,10 +204,7 @@ def _largest_error(motion: Motion, numbers_of_movers: Sequence[Values]) -> tuple
 def _relaxed_numbers(
     coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[int, int], None] | None
 ) -> list[Values]:
-    """Return the key values of each mover that satisfy the condition, or come closest to satisfying it.
-
-    If the condition holds at the coarse frames but not between them, the last round is repeated at the fine frames.
-    """
+    """Return the key values of each mover that satisfy the condition, or come closest to satisfying it."""
     motion, finished_rounds = coarse, 0
     x = np.zeros((sum(len(mover.start) for mover in fine.movers), 1))
     while finished_rounds < len(_PENALTIES):
@@ -217,6 +214,7 @@ def _relaxed_numbers(
         numbers = [values.astype(np.float32).astype(np.float64) for values in motion.numbers(x)]
         if motion.errors(numbers).max() > tolerance:
             finished_rounds += 1
+        # If the condition does not hold between the coarse frames, the last round is repeated at the fine frames.
         elif motion is coarse and fine.errors(numbers).max() > tolerance:
             motion = fine
         else:
