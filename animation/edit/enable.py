@@ -222,7 +222,7 @@ def _plain_in_set(
     taken: Collection[_Place],
     report: Report,
 ) -> list[TrackToEnable]:
-    """Return the plain tracks to enable, except `taken` ones. Raises AnimationError if no track of the set is TCB."""
+    """Return the plain tracks to enable, except `taken` ones. Raises AnimationError if no track is or can be TCB."""
     skipped, errors, wanted = [], [], []
     for track, own_keys, fault in tracks:
         if track.enabled:
