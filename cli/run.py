@@ -157,13 +157,13 @@ def _process(job: Job, file: File, outcome: Outcome) -> None:
     if job.given.dry_run:
         outcome.results["changes"] = changes_since(before)
     if target is not None:
-        has_result = _check_result(job, outcome)
-        if has_result and not job.given.dry_run:
+        may_write = _note_result(job, outcome)
+        if may_write and not job.given.dry_run:
             _write_result(job, file.source, target, source, content, outcome)
 
 
-def _check_result(job: Job, outcome: Outcome) -> bool:
-    """Return false if errors prevent a result. Otherwise, note in the outcome whether there was anything to do."""
+def _note_result(job: Job, outcome: Outcome) -> bool:
+    """Note in the outcome whether there is a result, or why there is none. Return false if errors prevent a result."""
     report = outcome.report
     has_result = bool(report.tracks) or job.makes_new_files
     if report.errors and (job.given.strict or not has_result):

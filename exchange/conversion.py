@@ -20,6 +20,9 @@ from ..animation.fcurves.keyframes import Float64Array
 from ..animation.translation import rpt_
 from ..interp import rotations
 
+WATTS = 1000.0
+"""The power of a light with multiplier 1. Blender's own importer sets this power, because 3D Studio lights do not fade
+with distance."""
 _FLOAT32 = 1e-6
 """Relative tolerance, because Blender's properties round values to float32."""
 
@@ -50,10 +53,6 @@ class Conversion:
         """Check whether another conversion is equal."""
         mine, others = ((conversion.scale, conversion.start, conversion.stretch) for conversion in (self, other))
         return bool((self.axes == other.axes).all()) and np.allclose(mine, others, rtol=_FLOAT32)
-
-    def positions_in_file(self, positions: npt.ArrayLike) -> Float64Array:
-        """Convert positions (…, 3) in the scene to positions in the file."""
-        return np.asarray(positions, dtype=np.float64) @ self.axes / self.scale
 
     @property
     def keeps_axes(self) -> bool:

@@ -18,6 +18,18 @@ from ..keys import Keys
 from ..report import AddNote
 
 
+def kind_of(obj: Any) -> str:
+    """Return the kind of an object's node in the file, unless it is a target."""
+    if obj.type == "LIGHT" and obj.data.type == "SPOT":
+        return "SPOTLIGHT"
+    return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(obj.type, "OBJECT")
+
+
+def is_aimed(obj: Any) -> bool:
+    """Return whether the object has a target in the file."""
+    return kind_of(obj) in three_ds.TARGET_KINDS
+
+
 @dataclass(eq=False)
 class ExportNode:
     """An object, or None for a target that is created, and the data of its node in the file."""
@@ -36,8 +48,6 @@ class ExportNode:
     """The object that this object looks at."""
     is_upright: bool = True
     """True if the object is aimed upright in the file, except for its roll."""
-    parent_is_aimed: bool = False
-    """True if the parent has a target in the file."""
     instance: bytes | None = None
     """The instance name."""
     pivot: npt.NDArray[np.float32] | None = None
@@ -65,7 +75,7 @@ class ExportNode:
 
     def space(self, conversion: Conversion) -> NodeSpace:
         """Return the space of the node, converted to Blender."""
-        return NodeSpace(conversion, self.parent_is_aimed, self.is_aimed)
+        return NodeSpace(conversion, self.parent is not None and is_aimed(self.parent), self.is_aimed)
 
     def source_track(self, kind: str) -> three_ds.Track | None:
         """Return the track of the imported node, or None."""

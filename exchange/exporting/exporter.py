@@ -18,8 +18,8 @@ from ...animation.translation import n_
 from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
-from ..cameras_and_lights import DEGREES_MM, WATTS, fov_of, hotspot_of, rolls_of, width_seen
-from ..conversion import Conversion, NodeSpace
+from ..camera_and_light_angles import DEGREES_MM, fov_of, hotspot_of, rolls_of, width_seen
+from ..conversion import WATTS, Conversion, NodeSpace
 from ..importing.file_nodes import DUMMY
 from ..meshes import GEOMETRY, left_out_of_objects, mesh_of
 from ..report import ExchangeReport, counts_of_file
@@ -127,13 +127,13 @@ def editor_objects(
     for node in _nodes_with_objects(nodes):
         space = NodeSpace(conversion, is_aimed=node.is_aimed)
         world = np.array(node.obj.matrix_world, dtype=np.float64)
-        world[:3, 3] = conversion.positions_in_file(world[:3, 3])
+        world[:3, 3] = space.positions_in_file(world[:3, 3])
         world[:3, :3] = conversion.axes.T @ world[:3, :3] @ space.inner
         content: three_ds.Mesh | three_ds.Camera | three_ds.Light | None = None
         if node.kind == "CAMERA":
-            content = _camera(node.obj, scene, world, _target_position(node, world, conversion))
+            content = _camera(node.obj, scene, world, _target_position(node, world, space))
         elif node.kind in ("LIGHT", "SPOTLIGHT"):
-            content = _light(node.obj, world, _target_position(node, world, conversion))
+            content = _light(node.obj, world, _target_position(node, world, space))
         elif node.obj.type in GEOMETRY:
             pivot = np.zeros(3) if node.pivot is None else node.pivot.astype(float)
             content = mesh_of(node.obj, world, space, pivot, left_out, node.add_note)
@@ -153,10 +153,10 @@ def _nodes_with_objects(nodes: Sequence[ExportNode]) -> Iterable[ExportNode]:
     return node_of_name.values()
 
 
-def _target_position(node: ExportNode, world: Float64Array, conversion: Conversion) -> Float64Array:
+def _target_position(node: ExportNode, world: Float64Array, space: NodeSpace) -> Float64Array:
     """Return the target's position in the file, or a point on the axis if there is no target."""
     if node.target is not None:
-        return conversion.positions_in_file(node.target.matrix_world.translation[:])
+        return space.positions_in_file(node.target.matrix_world.translation[:])
     return np.asarray(world[:3, 3] - world[:3, 2])
 
 

@@ -14,13 +14,13 @@ from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
 from ..conversion import Conversion
 from ..imported_state import recall
+from ..importing.apply_plan import AIM, ROLL_CONSTRAINT
 from ..importing.file_nodes import node_name
 from ..importing.plan_objects import PlannedObject, add_keys
-from ..importing.set_properties import AIM, ROLL_CONSTRAINT
 from ..meshes import GEOMETRY
 from ..report import AddNote, ExchangeReport, drop_note, note
-from .export_node import ExportNode
-from .node_names import Instances
+from .export_node import ExportNode, is_aimed, kind_of
+from .instances import Instances
 
 _ROUNDING = 1e-6
 """Radians. Smaller rotations are float32 rounding."""
@@ -33,7 +33,7 @@ def gather_nodes(
 ) -> list[ExportNode]:
     """Return the nodes of the objects and their targets, parents first, and the node of the ambient light."""
     selected = list(objects)
-    aims = {obj: _aim_of(obj, conversion) for obj in selected if _is_aimed(obj)}
+    aims = {obj: _aim_of(obj, conversion) for obj in selected if is_aimed(obj)}
     targets = {aim.target for aim in aims.values() if aim.target is not None and aim.target.type == "EMPTY"}
     selected = [obj for obj in selected if obj not in targets | _upright_spaces(aims)]
     exported, instances = {*selected, *targets}, Instances(conversion)
@@ -55,7 +55,6 @@ def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, r
     parent = obj.parent if obj is not None and obj.parent in exported else None
     add_note = partial(note, report.notes, node.obj.name if obj is None else obj.name)
     target = ExportNode(obj, three_ds.TARGET_KINDS[node.kind], node.name, parent, add_note, aimed_by=node.obj)
-    target.parent_is_aimed = parent is not None and _is_aimed(parent)
     if obj is not None:
         find_source(target, conversion)
     return target
@@ -67,9 +66,9 @@ def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
     Lights and targets inherit only positions. Cameras and spotlights do not inherit scale.
     """
     parent = node.parent
-    if parent is None or (_kind_of(parent) == "OBJECT" and parent not in targets):
+    if parent is None or (kind_of(parent) == "OBJECT" and parent not in targets):
         return
-    loses_rotation = not _is_aimed(parent)
+    loses_rotation = not is_aimed(parent)
     lost_paths = ("scale", "rotation") if loses_rotation else ("scale",)
     is_scaled = not np.allclose(parent.scale, 1.0)
     is_rotated = loses_rotation and parent.matrix_basis.to_quaternion().angle > _ROUNDING
@@ -108,17 +107,6 @@ def _upright_spaces(objects: Iterable[Any]) -> set[Any]:
     return {constraint.space_object for constraint in constraints if constraint.name == AIM} - {None}
 
 
-def _is_aimed(obj: Any) -> bool:
-    """Return whether the object has a target in the file."""
-    return _kind_of(obj) in three_ds.TARGET_KINDS
-
-
-def _kind_of(obj: Any) -> str:
-    if obj.type == "LIGHT" and obj.data.type == "SPOT":
-        return "SPOTLIGHT"
-    return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(obj.type, "OBJECT")
-
-
 def _object_node(obj: Any, exported: set[Any], aim: _Aim, report: ExchangeReport) -> ExportNode:
     """Return the node of an object, without its name, and note the parts that the file cannot store."""
     add_note = partial(note, report.notes, obj.name)
@@ -126,15 +114,13 @@ def _object_node(obj: Any, exported: set[Any], aim: _Aim, report: ExchangeReport
     parent = obj.parent
     while parent is not None and parent not in exported:
         parent = parent.parent
-    node = ExportNode(obj, _kind_of(obj), b"", parent, add_note, target=aim.target, is_upright=aim.is_upright)
-    node.parent_is_aimed = parent is not None and _is_aimed(parent)
-    return node
+    return ExportNode(obj, kind_of(obj), b"", parent, add_note, target=aim.target, is_upright=aim.is_upright)
 
 
 def _note_lost_parts(obj: Any, add_note: AddNote) -> None:
     if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
         add_note("LIGHT_TYPE", obj.data.type.lower())
-    if _kind_of(obj) == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
+    if kind_of(obj) == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
         add_note("TYPE_AS_DUMMY", obj.type.lower())
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
         add_note("COLLECTION_AS_DUMMY", obj.instance_collection.name)

@@ -15,9 +15,9 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
 from ...interp import rotations
-from ..cameras_and_lights import fov_of, hotspot_of, rolls_of, width_seen
+from ..camera_and_light_angles import fov_of, hotspot_of, rolls_of, width_seen
 from ..conversion import Conversion, NodeSpace
-from ..importing.set_properties import BLEND, LENS, ROLL_CONSTRAINT, SIZE
+from ..importing.apply_plan import BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..keys import Keys, still
 from .export_node import ExportNode
 from .file_tracks import NO_TURN, numbers_track, turns_track
@@ -201,8 +201,7 @@ class NodeWriter:
         """Add a target to a node without one."""
         world = self.matrices.world(node.aimed_by)
         targets = world[:, :3, 3] - _TARGET_DISTANCE * rotations.unit_vectors(world[:, :3, 2])[0]
-        location = sampled(self.matrices.frames, targets)
-        location = location.with_values(self.conversion.positions_in_file(location.values))
+        location = sampled(self.matrices.frames, node.space(self.conversion).positions_in_file(targets))
         node.tracks.append(numbers_track("POSITION", location, self.conversion, node.add_note))
 
     def _add_color(self, node: ExportNode, tracks: DatablockTracks, path: str = "color") -> None:

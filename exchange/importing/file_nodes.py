@@ -9,7 +9,7 @@ import numpy as np
 
 from ...animation.errors import Finding
 from ...formats.three_ds import COMPONENTS, TARGET_KINDS, Camera, Light, Mesh, Node, Object, Scene, Track
-from ..cameras_and_lights import DEGREES_MM
+from ..camera_and_light_angles import DEGREES_MM
 from ..report import note
 
 DUMMY = b"$$$DUMMY"

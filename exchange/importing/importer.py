@@ -24,17 +24,16 @@ from ...animation.steps import Steps
 from ...animation.store.table.track_records import Output
 from ...formats.three_ds import Light, Mesh, Scene
 from ...interp import rotations
-from ..cameras_and_lights import WATTS
-from ..conversion import Conversion
+from ..conversion import WATTS, Conversion
 from ..imported_state import conversion_text, remember
 from ..meshes import left_out_of_file, make_mesh
 from ..options import IMPORT
 from ..report import ExchangeReport, note
 from ..rotation_modes import RotationOptions
+from .apply_plan import apply_plan
 from .changes import Changes
 from .match_objects import matched_objects
 from .plan_objects import PlannedObject, plan_objects
-from .set_properties import apply_plan
 
 _Instance = tuple[bytes, bytes, bool]
 """The name, the pivot and the mirroring of a mesh in the file. Objects for which these are equal share the mesh."""

@@ -16,10 +16,10 @@ from ...animation.translation import rpt_
 from ...formats.three_ds import NAME_LENGTH
 from ..meshes import numbers_of
 from ..report import ExchangeReport, note
+from .apply_plan import AIM, ROLL_CONSTRAINT
 from .changes import Changes
 from .file_nodes import TARGET_SUFFIX
 from .plan_objects import PlannedObject
-from .set_properties import AIM, ROLL_CONSTRAINT
 
 _NUMBER = re.compile(r"\.\d{3,}$")
 """The number that Blender adds to a duplicate name."""

@@ -37,8 +37,6 @@ _UNIFIED = 1e-4
 _BIAS_UNIT = 100.0
 _LEAST_BIAS, _STRONG_BIAS, _STRONG_SLOPE = 1e-4, 5.0, 40.0
 """Biases of automatic keys, in units: smaller ones have no effect, and above 5, slopes grow with the square."""
-_LEVEL = 0.001
-"""The difference between values below which a clamped key is flat."""
 
 
 def read_curve(record: Record, ticks: float) -> Curve | None:
@@ -180,8 +178,8 @@ def automatic_slopes(
     """
     if len(times) == 1:
         return np.zeros(1), np.zeros(1)
-    duration, rise = np.diff(times), np.diff(values)
-    chord = rise / duration
+    duration = np.diff(times)
+    chord = np.diff(values) / duration
     left, right = np.zeros(len(times)), np.zeros(len(times))
     inner = slice(1, -1)
     chords = (chord[:-1], chord[1:], duration[:-1], duration[1:])
@@ -190,8 +188,8 @@ def automatic_slopes(
     right[inner] = _inner_slopes(*chords, *reaches, leaving[inner], flags[inner])
     own_left = _inner_slopes(*chords, *reaches, -arriving[inner], flags[inner])
     left[inner] = np.where(has_one_slope, right[inner], own_left)
-    left[0] = right[0] = _end_slope(float(chord[0]), float(leaving[0]), int(flags[0]), float(rise[0]))
-    left[-1] = right[-1] = _end_slope(float(chord[-1]), float(-arriving[-1]), int(flags[-1]), float(rise[-1]))
+    left[0] = right[0] = _end_slope(float(chord[0]), float(leaving[0]), int(flags[0]))
+    left[-1] = right[-1] = _end_slope(float(chord[-1]), float(-arriving[-1]), int(flags[-1]))
     return left, right
 
 
@@ -221,8 +219,8 @@ def _inner_slopes(
     ]
     limited = direction * np.minimum(np.abs(slope), np.maximum(np.minimum(*limits), 0.0))
     slope = np.where((flags & _CLAMP_PROGRESSIVE) != 0, limited, slope)
-    is_level = np.minimum(np.abs(before * duration_before), np.abs(after * duration_after)) <= _LEVEL
-    return np.where(((flags & _CLAMP) != 0) & is_level, 0.0, slope)
+    is_beside_level_chord = (before == 0.0) | (after == 0.0)
+    return np.where(((flags & _CLAMP) != 0) & is_beside_level_chord, 0.0, slope)
 
 
 def _biased(slope: Float64Array, before: Float64Array, after: Float64Array, bias: Float64Array) -> Float64Array:
@@ -236,9 +234,9 @@ def _biased(slope: Float64Array, before: Float64Array, after: Float64Array, bias
     return np.where(weight > _LEAST_BIAS, biased, slope)
 
 
-def _end_slope(chord: float, bias: float, flags: int, rise: float) -> float:
+def _end_slope(chord: float, bias: float, flags: int) -> float:
     """Return the slope of an automatic key at an end of the curve."""
-    if flags & _CLAMP_PROGRESSIVE or (flags & _CLAMP and abs(rise) <= _LEVEL):
+    if flags & _CLAMP_PROGRESSIVE or (flags & _CLAMP and not chord):
         return 0.0
     strength = abs(bias) / _BIAS_UNIT - _STRONG_BIAS
     if flags & _TIME_INDEPENDENT or strength <= 0.0:

@@ -59,3 +59,16 @@ def test_transforms_between_keys_are_those_of_ufbx(seed: int, layer_count: int) 
     np.testing.assert_allclose(node.translation, tuple(still.translation), atol=1e-12)
     np.testing.assert_allclose(node.scale, tuple(still.scale), atol=1e-12)
     np.testing.assert_allclose(np.abs(node.rotation @ (still.rotation.w, *tuple(still.rotation)[:3])), 1.0, atol=1e-12)
+
+
+def test_clamped_keys_are_flat_only_beside_an_equal_key() -> None:
+    """ufbx's `key_clamp_threshold` is 0 unless a program sets it."""
+    ufbx = pytest.importorskip("ufbx")
+    curves = [KeyCurve((0.0, 1.0, 2.0), (0.0, rise, 100.0), [CUBIC | AUTO | 0x1000] * 3) for rise in (0.0, 5e-4, 1.0)]
+    content = scene_bytes([Model("Box", 0, {}, {"Lcl Translation": curves})])
+    (take,) = fbx.read(content).takes
+    at = np.linspace(0.0, 2.0, 41)
+    expected = [
+        [ufbx.evaluate_curve(curve, time, 0.0) for time in at] for curve in ufbx.load_memory(content).anim_curves
+    ]
+    np.testing.assert_allclose(take.motions[0].translation.evaluate(at), np.transpose(expected), atol=1e-4)

@@ -23,7 +23,7 @@ from ...animation.store.find_tracks import find_tracks
 from ...animation.store.table.rows import PARAMETERS
 from ...animation.store.table.track_records import Settings
 from ...animation.translation import rpt_
-from ..cameras_and_lights import blend_of, lens_of
+from ..camera_and_light_angles import blend_of, lens_of
 from ..keys import Keys, still
 from ..report import ExchangeReport, note
 from .plan_objects import PlannedObject

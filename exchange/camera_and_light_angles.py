@@ -17,9 +17,6 @@ from ..interp import rotations
 
 DEGREES_MM = 2400.0
 """The product of a camera's field of view in degrees and its lens in mm in 3D Studio."""
-WATTS = 1000.0
-"""The power of a light with multiplier 1. Blender's own importer sets this power, because 3D Studio lights do not fade
-with distance."""
 _FOV_LIMITS = (0.01, 179.9)
 """Degrees. Lenses for other fields of view are beyond Blender's limits."""
 
