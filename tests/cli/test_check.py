@@ -40,13 +40,6 @@ def test_without_violations_all_conditions_hold(tcb, walk):
     assert "All conditions hold: 2 objects" in ran.out
 
 
-def test_a_check_writes_no_files(tcb, shot, tmp_path):
-    before = shot.read_bytes()
-    tcb("check", shot)
-    assert shot.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [shot]
-
-
 @pytest.mark.parametrize("limit", [("--objects", "Lid"), ("--range", "1", "20")])
 def test_objects_and_range_limit_the_check(tcb, shot, limit):
     """The file's only violation is at frame 30 of another object."""

@@ -72,15 +72,6 @@ def test_what_a_damaged_file_has_lost_is_an_error_and_the_rest_is_imported(tcb, 
     assert [item.animation_data is not None for item in map(bpy.data.objects.get, ("First", "Second"))] == [True, False]
 
 
-def test_what_is_only_strange_in_a_file_is_a_note(tcb, tmp_path):
-    (tmp_path / "two.3ds").write_bytes(two_boxes(tmp_path) + b"after")
-    ran = tcb("import", tmp_path / "two.3ds", "--output", tmp_path / "two.blend", "--json")
-    assert (ran.status, ran.errors, ran.lines[0]["tracks"]) == (0, [], 2)
-    assert any(
-        "5 bytes after the end of M3DMAGIC 4D4D were skipped" in note["message"] for note in ran.lines[0]["notes"]
-    )
-
-
 def test_cycles_of_more_samples_than_the_limit_are_told(tcb, tmp_path):
     places = track("POSITION", (0, 0, 0, 0), (10, 5, 0, 0), flags=2)
     save(tmp_path / "run.3ds", scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), segment=(0, 5000)))

@@ -42,16 +42,6 @@ def test_what_replaced_its_file_is_not_done_again(bake, walk):
     assert state(walk) == "baked"
 
 
-def test_what_is_left_out_is_told_and_counted(tcb, walk, tmp_path):
-    load(walk)
-    save(tmp_path / "run.blend")
-    command = ("bake", walk, tmp_path / "run.blend", "--output", f"{tmp_path}/baked/", "--skip-done")
-    tcb(*command)
-    ran = tcb(*command)
-    assert f"tcb: {walk}: already done" in ran.err
-    assert ran.err.splitlines()[-1] == "tcb: before: 2"
-
-
 def touched(walk, tmp_path):
     os.utime(walk, ns=(0, walk.stat().st_mtime_ns + 1))
 

@@ -122,19 +122,12 @@ def test_bake_leaves_what_is_not_tcb_alone_unless_it_is_to_enable_it(tcb, plain_
 
 
 def test_bake_enables_objects_that_are_named_and_keeps_their_look(tcb, plain_walk, tmp_path):
-    def played(*options: str) -> list[float]:
-        result = tmp_path / "baked.blend"
-        assert tcb("bake", plain_walk, "--output", result, "--max-change", "10,10", *options).status == 0
-        load(result)
-        return [curve(bpy.data.objects["Hips"], "location", 1).evaluate(frame) for frame in (5, 17, 30)]
-
-    load(plain_walk)
-    keyed = [curve(bpy.data.objects["Hips"], "location", 1).evaluate(frame) for frame in (5, 17, 30)]
-    kept = played("--objects", "Hips")
-    assert kept == played("--enable")
-    plain = played("--objects", "Hips", "--plain")
-    off, off_plain = (max(abs(a - b) for a, b in zip(found, keyed, strict=True)) for found in (kept, plain))
-    assert off < off_plain / 2, (off, off_plain)
+    options = ("--output", tmp_path / "baked.blend", "--max-change", "10,10", "--objects", "Hips", "--json")
+    kept, plain = (tcb("bake", plain_walk, *options, *more).lines[0] for more in ((), ("--plain",)))
+    assert [(line["status"], line["tracks"], line["looks_kept"]) for line in (kept, plain)] == [
+        ("done", 1, 1),
+        ("done", 1, 0),
+    ]
 
 
 def test_bake_enables_the_other_tracks_of_what_is_partly_tcb_only_when_told(tcb, cli, tmp_path, tcb_animation):
@@ -147,12 +140,6 @@ def test_bake_enables_the_other_tracks_of_what_is_partly_tcb_only_when_told(tcb,
         load(file)
         counts.append([key_count("Both", path) for path in ("location", "rotation_quaternion")])
     assert counts == [[40, 4], [40, 40]]
-
-
-def test_info_writes_nothing(tcb, walk, tmp_path):
-    before = walk.read_bytes()
-    assert tcb("info", walk).status == 0
-    assert [walk.read_bytes(), list(tmp_path.iterdir())] == [before, [walk]]
 
 
 def test_info_shows_tracks_keys_parameters_and_state(tcb, walk):
@@ -264,8 +251,6 @@ def test_a_bake_of_a_cycle_extends_to_the_frames_that_are_given(tcb, walk, tcb_a
     played = curve(bpy.data.objects["Hips"], "location")
     assert [played.evaluate(frame) for frame in (10 - 39, 10 + 39)] == pytest.approx([3.0, 3.0], abs=1e-5)
     assert list(keys_of(bpy.data.objects["Hips"], "location"))[-1] == 100
-    refused = tcb("bake", walk, *options, "--extend", "100", "-10")
-    assert (refused.status, "the frame range 100 to -10 is empty" in refused.err) == (2, True)
 
 
 def test_free_gives_the_own_keys_back_unlocked(tcb, walk, tmp_path):
@@ -477,8 +462,6 @@ def test_reduce_leaves_what_is_outside_a_range_and_prints_the_error_reached(tcb,
     assert len(frames) < 70
     again = tcb("reduce", dense, "--range", "200", "300", "--in-place")
     assert "nothing to reduce: no track has three keys in the range, apart from TCB tracks" in again.err
-    wrong = tcb("reduce", dense, "--range", "60", "20", "--in-place")
-    assert (wrong.status, "the frame range 60 to 20 is empty" in wrong.err) == (2, True)
 
 
 def test_what_can_not_be_done_as_it_is_linked_is_said_to_be_so(tcb, dense, tmp_path):

@@ -968,18 +968,6 @@ def test_the_color_of_the_background_is_the_ambient_light_with_its_keys(give: Ex
     assert colors.parameters[0].tolist() == [0, 0.5, 0]
 
 
-def test_the_keys_of_a_backgrounds_color_that_are_not_tcb_are_sampled(give: Export, background) -> None:
-    path = background.inputs["Color"].path_from_id() + ".default_value"
-    key(background.id_data, path, [(0, (0, 0, 0, 1)), (30, (1, 0.5, 0.25, 1))])
-    colors = give().nodes[0].track("COLOR")
-    played = []
-    for frame in colors.frames.tolist():
-        bpy.context.scene.frame_set(frame)
-        played.append(background.inputs["Color"].default_value[:3])
-    assert len(played) == 31
-    assert colors.values == pytest.approx(np.array(played), abs=1e-6)
-
-
 def test_an_animation_of_the_background_that_is_no_color_is_told(give: Export, background, said) -> None:
     strength = background.inputs["Strength"]
     strength.keyframe_insert("default_value", frame=1)

@@ -103,21 +103,6 @@ def test_what_was_played_on_a_line_comes_back_with_its_keys(
     assert (note in said()) == bool(added)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_keys_beside_keep_their_parameters(scene, animation, taken_back, kind: str) -> None:
-    item = moved(animation, ROW, SPREAD)
-    choose(item, {3: kind})
-    animation.bake(item)
-    _, _, node = taken_back("Box")
-    track = node.track("POSITION")
-    rows = [track.frames.tolist().index(frame) for frame in FRAMES[:3]]
-    wanted = np.zeros((5, 3), dtype=np.float32)
-    for column, given in enumerate(SPREAD[:3]):
-        for name, number in given.items():
-            wanted[("tension", "continuity", "bias", "ease_to", "ease_from").index(name), column] = number
-    assert np.array_equal(track.parameters[:, rows], wanted)
-
-
 @pytest.mark.parametrize("kinds", [{0: "CONSTANT"}, {1: "SINE"}, {2: "LINEAR"}, {1: "CONSTANT", 2: "BOUNCE"}])
 def test_a_spline_that_keys_can_not_end_is_sampled_and_told(
     scene,

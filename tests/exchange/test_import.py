@@ -653,17 +653,12 @@ def test_the_viewport_frames_new_objects_of_an_import_by_hand(
     assert len(framed) == times
 
 
-def test_what_is_damaged_is_told_with_its_place(bring: Import, tmp_path: Path, said) -> None:
-    data = three_ds.write(scene_of(b"One"))
-    (tmp_path / "cut.3ds").write_bytes(data[:-20])
-    bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "cut.3ds"))
-    assert "Warning: byte 0: " in said()
-
-
-def test_what_is_strange_and_not_lost_is_a_note(bring: Import, tmp_path: Path, said) -> None:
-    (tmp_path / "long.3ds").write_bytes(three_ds.write(scene_of(b"One")) + b"after")
-    bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "long.3ds"))
-    assert re.search(r"Info: byte \d+: 5 bytes after the end", said())
+def test_what_is_lost_is_a_warning_and_what_is_only_strange_a_note(scene, tmp_path: Path, said) -> None:
+    data, path = three_ds.write(scene_of(b"One")), tmp_path / "made.3ds"
+    for content, message in ((data[:-20], "Warning: byte 0: "), (data + b"after", r"Info: byte \d+: 5 bytes after")):
+        path.write_bytes(content)
+        bpy.ops.import_anim.tcb_3ds(filepath=str(path))
+        assert re.search(message, said())
 
 
 def test_files_are_in_the_menu_and_can_be_dropped(tcb_animation) -> None:

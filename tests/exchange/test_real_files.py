@@ -68,10 +68,3 @@ def test_every_parameter_arrives(scene, shared_data: Path, animation) -> None:
         assert keys.frames.tolist() == expected.frames.tolist()
         for values, row in zip(keys.parameters({}).values(), expected.parameters, strict=True):
             assert values.astype(np.float32).tolist() == row.tolist(), kind
-
-
-def test_cycles_arrive(scene, shared_data: Path, animation) -> None:
-    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / "tcb_fixture_lib3ds.3ds"))
-    item = bpy.data.objects["Tri"]
-    cycles = {path: animation.find_track(item, path).settings.cycle for path in ("location", "scale")}
-    assert cycles == {"location": "SINGLE", "scale": "LOOP"}

@@ -24,38 +24,15 @@ class Tcb(Structure):
     _fields_ = [("frame", c_int32), ("flags", c_uint16), ("parameters", c_float * 5)]
 
 
-class Lin1Key(Structure):
-    pass
+def _track(*value: tuple[str, type]) -> type[Structure]:
+    """Return the structure of a track whose keys have these fields after the parameters and the next key."""
+    key = type("TrackKey", (Structure,), {})
+    key._fields_ = [("tcb", Tcb), ("next", POINTER(key)), *value]
+    return type("Track", (Structure,), {"_fields_": [("flags", c_uint32), ("keys", POINTER(key))]})
 
 
-class Lin3Key(Structure):
-    pass
-
-
-class QuatKey(Structure):
-    pass
-
-
-class BoolKey(Structure):
-    pass
-
-
-class MorphKey(Structure):
-    pass
-
-
-Lin1Key._fields_ = [("tcb", Tcb), ("next", POINTER(Lin1Key)), ("value", c_float * 1)]
-Lin3Key._fields_ = [("tcb", Tcb), ("next", POINTER(Lin3Key)), ("value", c_float * 3)]
-QuatKey._fields_ = [("tcb", Tcb), ("next", POINTER(QuatKey)), ("axis", c_float * 3), ("angle", c_float)]
-BoolKey._fields_ = [("tcb", Tcb), ("next", POINTER(BoolKey))]
-MorphKey._fields_ = [("tcb", Tcb), ("next", POINTER(MorphKey)), ("name", c_char * 64)]
-
-
-def _track(key: type[Structure]) -> type[Structure]:
-    return type(f"{key.__name__}Track", (Structure,), {"_fields_": [("flags", c_uint32), ("keys", POINTER(key))]})
-
-
-_LIN1, _LIN3, _QUAT, _BOOL, _MORPH = map(_track, (Lin1Key, Lin3Key, QuatKey, BoolKey, MorphKey))
+_LIN1, _LIN3 = (_track(("value", c_float * size)) for size in (1, 3))
+_QUAT, _BOOL, _MORPH = _track(("axis", c_float * 3), ("angle", c_float)), _track(), _track(("name", c_char * 64))
 _VECTOR = c_float * 3
 
 
@@ -214,9 +191,9 @@ def _node(raw: RawNode) -> Node:
 def _keys(pointer: ctypes._Pointer[Structure]) -> Iterator[Key]:
     while pointer:
         key = pointer.contents
-        if isinstance(key, QuatKey):
+        if hasattr(key, "angle"):
             value = [key.angle, *key.axis]
-        elif isinstance(key, MorphKey):
+        elif hasattr(key, "name"):
             value = key.name
         else:
             value = list(key.value) if hasattr(key, "value") else []

@@ -84,7 +84,6 @@ def test_an_empty_cell_is_no_key():
     [
         ("", 1, None, "there is no time column"),
         ("frame,x\n", 1, None, "no rows"),
-        ("1,2,3\n", 1, None, "there is no time column"),
         ("time,x\n1,2", 1, None, 'Name a column "frame" or "seconds"'),
         ("frame,x,frame\n1,2,3", 1, 3, "column 1 has the same heading"),
         ("frame,x\n1,2\n2,1.5.2", 3, 2, '"1.5.2" is not a finite number'),
@@ -93,7 +92,6 @@ def test_an_empty_cell_is_no_key():
         # The csv module refuses fields of more than 131,072 characters.
         (f'frame,x\n1,"{"1" * 200_000}"', 2, 2, "is not a finite number"),
         ("frame,x\n1,nan", 2, 2, "not a finite number"),
-        ("frame,x\n1,1e999", 2, 2, "not a finite number"),
         ("frame,x\n1,2\n2,3\0", 3, 2, "not a finite number"),
         ("frame,x,y\n1,2,3\n2,3", 3, None, "2 cells, but the header names 3"),
         ("frame,x\n1,2,3", 2, None, "3 cells"),
