@@ -10,7 +10,7 @@ import functools
 import inspect
 import math
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from numbers import Integral, Real
@@ -71,10 +71,8 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
         annotations = _annotations(function)
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
-            kind, annotation = signature.parameters[name].kind, annotations[name]
-            if kind is inspect.Parameter.VAR_POSITIONAL:
-                bound.arguments[name] = _converted_items(name, annotation, value)
-            elif kind is inspect.Parameter.VAR_KEYWORD:
+            annotation = annotations[name]
+            if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
                 bound.arguments[name] = {key: _converted(key, annotation, item) for key, item in value.items()}
             else:
                 bound.arguments[name] = _converted(name, annotation, value)
@@ -146,14 +144,6 @@ def _converted_union(name: str, annotation: object, value: object) -> object:
 def _converted_container(name: str, annotation: Any, value: object) -> object:
     """Return a tuple or mapping with converted items."""
     origin, type_args = get_origin(annotation), get_args(annotation)
-    if origin is tuple:
-        items = _items(name, annotation, value)
-        if len(items) != len(type_args):
-            raise ValueError(rpt_("{:s} must have {:d} numbers, not {:d}", name, len(type_args), len(items)))
-        return tuple(
-            _converted(f"{name}[{number}]", type_, item)
-            for number, (type_, item) in enumerate(zip(type_args, items, strict=True))
-        )
     if issubclass(origin, Mapping):
         key_type, value_type = type_args
         return {
@@ -162,11 +152,14 @@ def _converted_container(name: str, annotation: Any, value: object) -> object:
             )
             for key, item in _instance(name, annotation, value).items()
         }
-    return tuple(_converted_items(name, type_args[0], _items(name, annotation, value)))
-
-
-def _converted_items(name: str, annotation: object, items: Iterable[object]) -> list[object]:
-    return [_converted(f"{name}[{number}]", annotation, item) for number, item in enumerate(items)]
+    items = _items(name, annotation, value)
+    types = type_args if origin is tuple else type_args[:1] * len(items)
+    if len(items) != len(types):
+        raise ValueError(rpt_("{:s} must have {:d} numbers, not {:d}", name, len(types), len(items)))
+    return tuple(
+        _converted(f"{name}[{number}]", type_, item)
+        for number, (type_, item) in enumerate(zip(types, items, strict=True))
+    )
 
 
 def _items(name: str, annotation: object, value: Any) -> list[object]:

@@ -76,14 +76,10 @@ def _used_by(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
 def node_trees(datablocks: Iterable[bpy.types.ID]) -> Iterator[bpy.types.NodeTree]:
     """Yield the node trees that the datablocks own."""
     for datablock in datablocks:
-        node_tree = _node_tree(datablock)
+        # Since Blender 5.0 a scene's compositing nodes are a separate node group, and scene.node_tree no longer exists.
+        node_tree: bpy.types.NodeTree | None = getattr(datablock, "node_tree", None)
         if node_tree is not None:
             yield node_tree
-
-
-def _node_tree(owner: bpy.types.ID) -> bpy.types.NodeTree | None:
-    # Since Blender 5.0 a scene's compositing nodes are a separate node group, and scene.node_tree no longer exists.
-    return getattr(owner, "node_tree", None)
 
 
 def animated(datablocks: Iterable[bpy.types.ID]) -> Iterator[bpy.types.ID]:
@@ -115,7 +111,7 @@ def name_of(datablock: bpy.types.ID) -> str:
         return f"{datablock.name} ({rna_type.name.lower()})"
     for collection in _NODE_OWNERS:
         for owner in getattr(bpy.data, collection):
-            if _node_tree(owner) == datablock:
+            if getattr(owner, "node_tree", None) == datablock:
                 return f"{owner.name} (nodes)"
     return datablock.name
 

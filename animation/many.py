@@ -53,8 +53,7 @@ def on_each(
                 report.add(process(datablock, *own_args, **kwargs))
             except AnimationError as refusal:
                 report.errors += refusal.findings
-        if report.tracks:
-            report.errors = [error for error in report.errors if not error.has_nothing_to_do]
+        report.errors = report.refused
         return report
 
     process_each.__doc__ = f"""Call `{verb.__name__}` for several datablocks.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import bpy
@@ -108,7 +109,11 @@ def view_violations(sampler: PropertySampler) -> Iterator[Violation | Finding]:
             except UnknownMotionError as unknown:
                 yield unknown.finding.on(item.name, path)
                 continue
-            yield from _flips(sampler, path, view)
+            angle = _angles_beside_frames(view)
+            influence_path = f"{path}.influence"
+            influence = sampler.values(item, [influence_path])[influence_path][:, 0]
+            is_violated = (angle <= _LEAST_ANGLE) & (influence > 0.0)
+            yield from violations(sampler, path, "VIEW", is_violated, -angle, partial(_flip_text, view, angle))
 
 
 class _View(NamedTuple):
@@ -123,23 +128,9 @@ class _View(NamedTuple):
     """True if the object also flips at the opposite of the axis."""
 
 
-def _flips(sampler: PropertySampler, path: str, view: _View) -> Iterator[Violation]:
-    """Yield a violation for each frame range in which the view direction is too close to the axis."""
-    angle = _angles_beside_frames(view)
-    influence_path = f"{path}.influence"
-    influence = sampler.values(sampler.item, [influence_path])[influence_path][:, 0]
-    yield from violations(
-        sampler,
-        path,
-        "VIEW",
-        (angle <= _LEAST_ANGLE) & (influence > 0.0),
-        -angle,
-        lambda row: rpt_(
-            "the view comes within {:s} of {:s}, where it flips",
-            size_text(float(angle[row]), is_angle=True),
-            view.axis_name,
-        ),
-    )
+def _flip_text(view: _View, angle: Values, row: int) -> str:
+    size = size_text(float(angle[row]), is_angle=True)
+    return rpt_("the view comes within {:s} of {:s}, where it flips", size, view.axis_name)
 
 
 def _angles_beside_frames(view: _View) -> Values:

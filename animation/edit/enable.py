@@ -236,7 +236,7 @@ def _plain_in_set(
         else:
             wanted.append(TrackToEnable(channels, track, own_keys, _settings(track, path)))
     if len(skipped) + len(errors) == len(tracks):
-        raise AnimationError(*(skipped + errors or [Finding("NO_FLOAT_PROPERTY", name_of(datablock))]))
+        raise AnimationError(*(skipped + errors or [Finding("NO_FLOAT_KEYS", name_of(datablock))]))
     report.notes += skipped
     report.errors += errors
     if not wanted:

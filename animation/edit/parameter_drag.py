@@ -132,28 +132,26 @@ class ParameterDrag:
         """Decide which tracks are previewed and which are written at each step, and create the previews."""
         tracks, kinds = current_tracks(self.chosen), list(map(_kind, self._given))
         groups: dict[tuple[int, int], list[int]] = {}
-        for number, keys in enumerate(self.chosen):
-            if kinds[number] == "PARAMETERS" and _is_editable(keys):
-                groups.setdefault((_action_of(keys).session_uid, tracks[number].slot), []).append(number)
+        for index, keys in enumerate(self.chosen):
+            if kinds[index] == "PARAMETERS" and _is_editable(keys):
+                groups.setdefault((_action_of(keys).session_uid, tracks[index].slot), []).append(index)
         previewed: set[int] = set()
-        for numbers in groups.values():
-            channels = channels_of(self.chosen[numbers[0]].datablock)
+        for indices in groups.values():
+            channels = channels_of(self.chosen[indices[0]].datablock)
             (users,) = users_of_channels([channels])
-            preview = HandlePreview(
-                users, channels, [(tracks[number], self.chosen[number].frames) for number in numbers]
-            )
+            preview = HandlePreview(users, channels, [(tracks[index], self.chosen[index].frames) for index in indices])
             if preview.paths:
-                self._previews.append((preview, numbers))
-                previewed.update(number for number in numbers if tracks[number].path in preview.paths)
-        self._to_write = [number for number, kind in enumerate(kinds) if kind and number not in previewed]
+                self._previews.append((preview, indices))
+                previewed.update(index for index in indices if tracks[index].path in preview.paths)
+        self._to_write = [index for index, kind in enumerate(kinds) if kind and index not in previewed]
         self.is_shown = True
 
     def _show(self) -> list[AnimationError]:
         start = time.perf_counter()
-        for preview, numbers in self._previews:
+        for preview, indices in self._previews:
             given = {
-                name: np.concatenate([self._given[number][name] for number in numbers])
-                for name in self._given[numbers[0]]
+                name: np.concatenate([self._given[index][name] for index in indices])
+                for name in self._given[indices[0]]
             }
             # Parameters that define no motion are reported when the drag ends.
             with suppress(KeysError):
@@ -173,14 +171,14 @@ class ParameterDrag:
             self._show()
         return None
 
-    def _write(self, numbers: Sequence[int], is_drag_step: bool) -> list[AnimationError]:
+    def _write(self, indices: Sequence[int], is_drag_step: bool) -> list[AnimationError]:
         """Set the parameters of the tracks with these indices. Each track is recorded before it is written first."""
-        numbers = [number for number in numbers if self._given[number]]
-        chosen = read_again([self.chosen[number] for number in numbers])
-        fresh = {n: keys for n, keys in zip(numbers, chosen, strict=True) if n not in self._recorded}
+        indices = [index for index in indices if self._given[index]]
+        chosen = read_again([self.chosen[index] for index in indices])
+        fresh = {n: keys for n, keys in zip(indices, chosen, strict=True) if n not in self._recorded}
         recorded = record_tracks((keys.datablock, keys.track) for keys in fresh.values())
         self._recorded |= zip(fresh, recorded, strict=True)
-        given = [self._given[number] for number in numbers]
+        given = [self._given[index] for index in indices]
         return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, is_drag_step=is_drag_step)
 
     def _end(self) -> None:

@@ -108,7 +108,7 @@ def channels_and_owners(
         return
     reason = layered_reason(datablock)
     if not reason and not datablock.is_editable and channels_for is not channels_of:
-        reason = Finding("IS_LINKED_ACTION")
+        reason = Finding("LINKED")
     if reason:
         raise AnimationError(reason.on(name_of(datablock)))
     owners = users_of_each([datablock], in_strips=True)[datablock]

@@ -14,7 +14,7 @@ import numpy as np
 from ...formats.table import Table
 from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
-from ..datablocks import name_of, of_object
+from ..datablocks import name_of
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, evaluate_anew
 from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
@@ -86,12 +86,7 @@ def export_table(item: bpy.types.Object, bone: str = "") -> tuple[Table, Report]
 
 def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, Track, str]]:
     """Yield the tracks in use that have keys, each with its datablock and its name in the table."""
-    data: object = item.data
-    keys = getattr(data, "shape_keys", None)
-    for datablock in [item] if bone else of_object(item):
-        prefix = {item: "", data: "data.", keys: "data.shape_keys."}.get(datablock)
-        if prefix is None:
-            continue
+    for datablock, prefix in [(item, "")] if bone else _prefixes(item):
         try:
             channels = channels_of(datablock)
         except AnimationError as refusal:
@@ -101,6 +96,13 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
         for track in tracks_shown(datablock, channels, bone) if bone else find_tracks(datablock, channels):
             if track.in_use and any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
                 yield datablock, track, prefix + track.path.removeprefix(bone).lstrip("." if bone else "")
+
+
+def _prefixes(item: bpy.types.Object) -> list[tuple[bpy.types.ID, str]]:
+    """Return the object, its data and its shape keys, with the prefixes of their columns."""
+    shape_keys = getattr(item.data, "shape_keys", None)
+    owners = (item, ""), (item.data, "data."), (shape_keys, "data.shape_keys.")
+    return [(datablock, prefix) for datablock, prefix in owners if datablock is not None]
 
 
 def _values_at(frames: Float32Array, track: Track, own: OwnKeys) -> Float32Array:
@@ -232,15 +234,11 @@ def _keys_of_columns(item: bpy.types.Object, bone: str, table: Table, frames: Fl
 
 def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
     """Return the datablock that has the property, and the path from the datablock."""
-    data = item.data
-    keys = getattr(data, "shape_keys", None)
-    if path.startswith("data.shape_keys.") and keys is not None:
-        return keys, path.removeprefix("data.shape_keys.")
-    if path.startswith("data.") and data is not None:
-        return data, path.removeprefix("data.")
-    if bone and not path.startswith("pose."):
-        return item, f"{bone}{path}" if path.startswith("[") else f"{bone}.{path}"
-    return item, path
+    datablock, prefix = next(owner for owner in reversed(_prefixes(item)) if path.startswith(owner[1]))
+    path = path.removeprefix(prefix)
+    if bone and datablock == item and not path.startswith("pose."):
+        path = f"{bone}{path}" if path.startswith("[") else f"{bone}.{path}"
+    return datablock, path
 
 
 def _channel(properties: Properties, path: str) -> tuple[Track, int]:

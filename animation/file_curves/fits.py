@@ -34,18 +34,18 @@ def fit(
     evaluate: Evaluate,
     interpolation: npt.NDArray[np.uint8],
     representation: str | None,
-    numbers: Float64Array | None,
+    channel_values: Float64Array | None,
     tolerance: float | None,
 ) -> list[Curve]:
     """Return, for each channel, a curve over frames that reproduces the motion between keys at n frames.
 
-    Segments with CONSTANT `interpolation` (n,) become steps. For rotations, `numbers` contains the keys of the channels
-    in the representation, (n, channels). For values, both are None. Keys are added until the error is less than
-    `tolerance`, if there is one.
+    Segments with CONSTANT `interpolation` (n,) become steps. For rotations, `channel_values` contains the keys of the
+    channels in the representation, (n, channels). For values, both are None. Keys are added until the error is less
+    than `tolerance`, if there is one.
     """
     spline = SampledSpline(frames, evaluate, representation is not None)
-    request = Request(spline, representation, numbers, interpolation != CONSTANT, tolerance)
-    values = spline.keys.values if numbers is None else numbers
+    request = Request(spline, representation, channel_values, interpolation != CONSTANT, tolerance)
+    values = spline.keys.values if channel_values is None else channel_values
     curves = _with_handles(request, values) if tolerance is None else _with_added_keys(request, values)
     return [_with_steps(curve, frames[interpolation == CONSTANT]) for curve in curves]
 

@@ -59,22 +59,10 @@ class Match:
     """The number of the file's keys at frames without an F-curve key."""
 
 
-def match_with_node(
+def _match(
     item: Item, node: int, motion: NodeMotion, clock: Clock, fcurves: FCurves, prior: Float64Array
 ) -> Match | None:
-    """Return the match of an item and a node, or None if they have no animated property in common."""
-    match = _match_origin(item, node, motion, clock, fcurves, prior)
-    if match is not None and match.misfit and motion.pivot is not None:
-        # An importer may have moved the origin to the pivot.
-        about_pivot = _match_origin(item, node, motion.about_pivot(), clock, fcurves, prior)
-        match = about_pivot if about_pivot is not None and not about_pivot.misfit else match
-    return match
-
-
-def _match_origin(
-    item: Item, node: int, motion: NodeMotion, clock: Clock, fcurves: FCurves, prior: Float64Array
-) -> Match | None:
-    """Return the match of an item that shares the node's origin."""
+    """Return the match of an item that shares the motion's origin, or None without a common animated property."""
     tracks = {
         name: track
         for name, track in motion.tracks.items()
@@ -184,11 +172,14 @@ class Matcher:
                 continue
             chain = _turn_between(self.file.nodes, place.node, node)
             prior = rotations.multiply(rotations.conjugate(place.turn), _IDENTITY if chain is None else chain)
-            match = match_with_node(item, node, motion, clock, fcurves, prior)
-            if match is not None:
-                best = match
-                if not match.misfit:
-                    break
+            match = _match(item, node, motion, clock, fcurves, prior)
+            if match is not None and match.misfit and motion.pivot is not None:
+                # An importer may have moved the origin to the pivot.
+                about_pivot = _match(item, node, motion.about_pivot(), clock, fcurves, prior)
+                match = about_pivot if about_pivot is not None and not about_pivot.misfit else match
+            best = match or best
+            if best is not None and not best.misfit:
+                break
         return best
 
     def _still_place(self, item: Item, take: Take, place: _Place) -> _Place:

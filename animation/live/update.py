@@ -39,26 +39,13 @@ def refresh(
     options_for: OptionsFor | None = None,
     complete: bool = True,
 ) -> Report:
-    """Update the action's played tracks that were edited since the last check.
+    """Update the played tracks of an editable action that were edited since the last check, and `watches`.
 
     This fast check does not find all edits. `check_remaining` finds the remaining edits.
 
-    Parameters
-    ----------
-    watches
-        States at the last check, which the function updates.
-    action
-        An editable action. Slots without users are skipped.
-    options_for
-        Function that returns the options for TCB tracks that nothing plays yet, given the datablocks that use the
-        tracks. If None, the action is not live, and only the locks of baked tracks are updated.
-    complete
-        If true, add the missing keys that partly keyed rotations need for playback by handles.
-
-    Returns
-    -------
-    Report
-        Tracks that can't be baked are listed in `refused` and are not changed.
+    `options_for` returns the options for TCB tracks that nothing plays yet, given the datablocks that use the tracks.
+    If it is None, the action is not live, and only the locks of baked tracks are updated. If `complete` is true, the
+    missing keys that partly keyed rotations need for playback by handles are added.
     """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):

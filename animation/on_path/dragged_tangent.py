@@ -12,7 +12,7 @@ from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction
 from ..bake.plans.own_motion import OwnChannels, is_keyed_whole
 from ..bake.plans.track_methods import bends_by_parameters
 from ..edit.set_parameters import set_parameters_of_each
-from ..edit.track_keys import TrackKeys
+from ..edit.track_keys import key_at
 from ..live.key_tangents import KeyTangents
 from ..store.own_keys import read_own_keys
 from ..store.tracks import Track
@@ -92,10 +92,7 @@ class DraggedTangent:
     def _set_parameters(self) -> None:
         """Write the parameters to the key. Raise AnimationError if the key can't be changed."""
         self._keyed.refresh()
-        frames = np.array([self._keyed.frame], dtype=np.float32)
-        none_selected = np.zeros(1, dtype=np.bool_)
-        track = self._keyed.track
-        keys = TrackKeys(self._keyed.datablock, track, frames, none_selected, read_own_keys(track))
+        keys = key_at(self._keyed.datablock, self._keyed.track, self._keyed.frame)
         for error in set_parameters_of_each([(keys, self.parameters)], self._defaults, is_drag_step=True):
             raise error
 

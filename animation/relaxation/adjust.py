@@ -174,26 +174,30 @@ def _relax(coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[i
     before, before_frame = _largest_error(fine, [mover.start for mover in fine.movers])
     if before <= tolerance:
         return Relaxation(name, 0, before, before_frame, before, before_frame)
-    numbers_of_movers = _relaxed_numbers(coarse, fine, tolerance, progress)
-    after, after_frame = _largest_error(fine, numbers_of_movers)
+    key_values_of_movers = _relaxed_key_values(coarse, fine, tolerance, progress)
+    after, after_frame = _largest_error(fine, key_values_of_movers)
     if after > tolerance:
         sizes = size_of(tolerance), size_of(after), after_frame, size_of(before)
         raise AnimationError(Finding("RELAX_NOT_REACHED", name, arguments=sizes))
-    changes = list(zip(fine.movers, numbers_of_movers, strict=True))
+    changes = list(zip(fine.movers, key_values_of_movers, strict=True))
     moved, turned = (
         max(
-            [mover.largest_change(numbers) for mover, numbers in changes if mover.track.is_rotation == is_rotation]
+            [
+                mover.largest_change(key_values)
+                for mover, key_values in changes
+                if mover.track.is_rotation == is_rotation
+            ]
             or [0.0]
         )
         for is_rotation in (False, True)
     )
-    key_count = sum(mover.changed_key_count(numbers) for mover, numbers in changes)
+    key_count = sum(mover.changed_key_count(key_values) for mover, key_values in changes)
     return Relaxation(name, key_count, before, before_frame, after, after_frame, moved, turned, _write(changes))
 
 
-def _largest_error(motion: Motion, numbers_of_movers: Sequence[Values]) -> tuple[float, float]:
+def _largest_error(motion: Motion, key_values_of_movers: Sequence[Values]) -> tuple[float, float]:
     """Return the maximum error and its frame. Raise AnimationError if an error is not finite."""
-    errors = motion.errors(numbers_of_movers)
+    errors = motion.errors(key_values_of_movers)
     is_finite = np.isfinite(errors)
     if not is_finite.all():
         frame = float(motion.frames[np.argmin(is_finite)])
@@ -201,7 +205,7 @@ def _largest_error(motion: Motion, numbers_of_movers: Sequence[Values]) -> tuple
     return float(errors.max()), float(motion.frames[np.argmax(errors)])
 
 
-def _relaxed_numbers(
+def _relaxed_key_values(
     coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[int, int], None] | None
 ) -> list[Values]:
     """Return the key values of each mover that satisfy the condition, or come closest to satisfying it."""
@@ -211,15 +215,15 @@ def _relaxed_numbers(
         motion.aim, motion.penalty = _AIM * tolerance, _PENALTIES[finished_rounds]
         motion.on_step = partial(progress, finished_rounds, len(_PENALTIES)) if progress else None
         x = descend(motion, x, -np.inf, np.inf, _METHOD).x
-        numbers = [values.astype(np.float32).astype(np.float64) for values in motion.numbers(x)]
-        if motion.errors(numbers).max() > tolerance:
+        key_values = [values.astype(np.float32).astype(np.float64) for values in motion.key_values(x)]
+        if motion.errors(key_values).max() > tolerance:
             finished_rounds += 1
         # If the condition does not hold between the coarse frames, the last round is repeated at the fine frames.
-        elif motion is coarse and fine.errors(numbers).max() > tolerance:
+        elif motion is coarse and fine.errors(key_values).max() > tolerance:
             motion = fine
         else:
             break
-    return numbers
+    return key_values
 
 
 def _write(changes: Sequence[tuple[Mover, Values]]) -> list[Finding]:
@@ -230,10 +234,10 @@ def _write(changes: Sequence[tuple[Mover, Values]]) -> list[Finding]:
     for datablock, channels in [(datablock, editable_channels(datablock, notes)) for datablock in datablocks]:
         tracks = {track.path: track for track in find_tracks(datablock, channels)}
         changed_tracks = []
-        for mover, numbers in changes:
+        for mover, key_values in changes:
             if mover.datablock == datablock:
                 track = tracks[mover.track.path]
-                points, values = own_points(track), mover.values(numbers)
+                points, values = own_points(track), mover.by_component(key_values)
                 changed_keys = {
                     index: with_values(track, *points[index], rows, values[index]) for index, rows in mover.rows.items()
                 }

@@ -73,15 +73,15 @@ class Mover:
         """The values of these keys before the relaxation, one component after the other."""
         self._start_frames = np.concatenate([self._own[index].frames[rows] for index, rows in self.rows.items()])
 
-    def values(self, numbers: Values) -> dict[int, Values]:
+    def by_component(self, key_values: Values) -> dict[int, Values]:
         """Return the values of the keys that may change, by component."""
         ends = np.cumsum([len(rows) for rows in self.rows.values()])
-        return dict(zip(self.rows, np.split(numbers, ends[:-1]), strict=True))
+        return dict(zip(self.rows, np.split(key_values, ends[:-1]), strict=True))
 
-    def splines(self, numbers: Values) -> list[TrackSpline]:
+    def splines(self, key_values: Values) -> list[TrackSpline]:
         """Return the track's splines with these values in the keys that may change."""
         changed_keys = {}
-        for index, values in self.values(numbers).items():
+        for index, values in self.by_component(key_values).items():
             keys = self._own[index].keys
             # In float64, so that the difference quotients keep their digits. The handles move with their keys.
             offset = np.zeros(keys.co.shape)
@@ -90,9 +90,9 @@ class Mover:
             changed_keys[index] = self._own[index].with_(keys=keys.with_(**points))
         return track_splines(self.track, self._settings, changed_keys, self._defaults)
 
-    def motion(self, numbers: Values, frames: Frames) -> Values:
+    def motion(self, key_values: Values, frames: Frames) -> Values:
         """Return the locations or quaternions at the frames."""
-        splines = self.splines(numbers)
+        splines = self.splines(key_values)
         spline_frames = frames if self._function is None else self._function(frames)
         sampled = evaluate_many([spline.spline for spline in splines], spline_frames)
         if self.track.is_rotation:
@@ -103,20 +103,20 @@ class Mover:
             locations[:, spline.components] = values
         return locations
 
-    def changed_key_count(self, numbers: Values) -> int:
+    def changed_key_count(self, key_values: Values) -> int:
         """Return the number of keys with changed values."""
-        return len(np.unique(self._start_frames[numbers != self.start]))
+        return len(np.unique(self._start_frames[key_values != self.start]))
 
-    def largest_change(self, numbers: Values) -> float:
+    def largest_change(self, key_values: Values) -> float:
         """Return the maximum distance, or the maximum angle for a rotation, by which a key changed."""
         if self.track.is_rotation:
             before, after = (
                 rotations.normalise(quaternions_of(self.track, self.splines(values)[0].values))
-                for values in (self.start, numbers)
+                for values in (self.start, key_values)
             )
             return float(rotations.angle_between(before, after).max())
         _, keys = np.unique(self._start_frames, return_inverse=True)
-        return math.sqrt(float(np.bincount(keys, (numbers - self.start) ** 2).max()))
+        return math.sqrt(float(np.bincount(keys, (key_values - self.start) ** 2).max()))
 
 
 class _Cost(NamedTuple):
@@ -163,15 +163,15 @@ class Motion:
             part._target = self._target[is_chosen]
         return part
 
-    def numbers(self, x: Values) -> list[Values]:
+    def key_values(self, x: Values) -> list[Values]:
         """Return the key values of each mover."""
         start = [mover.start for mover in self.movers]
         ends = np.cumsum(list(map(len, start)))
         return np.split(np.concatenate(start) + x[:, 0] / self._weights, ends[:-1])
 
-    def errors(self, numbers: Sequence[Values]) -> Values:
+    def errors(self, key_values: Sequence[Values]) -> Values:
         """Return the error at each frame, at least 0."""
-        excess = self._excess(self._motions(numbers))
+        excess = self._excess(self._motions(key_values))
         if isinstance(self.condition, StaysAt):
             distances: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
             return distances
@@ -180,17 +180,17 @@ class Motion:
 
     def evaluate(self, x: Values, _near: _Cost | None = None) -> _Cost:
         """Return the cost of changes of the keys and of the remaining errors."""
-        over = np.maximum(self._excess(self._motions(self.numbers(x))) - self.aim, 0.0)
+        over = np.maximum(self._excess(self._motions(self.key_values(x))) - self.aim, 0.0)
         return _Cost(np.array([(x**2).sum() + self.penalty * (over**2).sum()]))
 
     def equations(self, x: Values, _state: _Cost) -> DenseEquations:
         """Return the normal equations, with numeric derivatives at the frames that have errors above the aim."""
-        part = self.at(self._excess(self._motions(self.numbers(x))).max(axis=0) > self.aim)
-        motions = part._motions(self.numbers(x))
+        part = self.at(self._excess(self._motions(self.key_values(x))).max(axis=0) > self.aim)
+        motions = part._motions(self.key_values(x))
         excess = part._excess(motions)
         is_over = excess > self.aim
         columns = []
-        for mover, values in zip(self.movers, self.numbers(x), strict=True):
+        for mover, values in zip(self.movers, self.key_values(x), strict=True):
             for row, step in enumerate(_DIFFERENCE * np.maximum(1.0, np.abs(values))):
                 changed = values.copy()
                 changed[row] += step
@@ -219,9 +219,9 @@ class Motion:
         """Return the only problem."""
         return self, state
 
-    def _motions(self, numbers: Sequence[Values]) -> dict[tuple[int, str], Values]:
+    def _motions(self, key_values: Sequence[Values]) -> dict[tuple[int, str], Values]:
         """Return the motion of each mover for these key values."""
-        pairs = zip(self.movers, numbers, strict=True)
+        pairs = zip(self.movers, key_values, strict=True)
         return {mover.sampler_key: mover.motion(values, self.frames) for mover, values in pairs}
 
     def _checked_target(self, scene: bpy.types.Scene) -> Matrices | tuple[bpy.types.Object, str]:
