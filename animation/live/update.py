@@ -48,7 +48,7 @@ def refresh(
     missing keys that partly keyed rotations need for playback by handles are added.
     """
     report = Report()
-    for channels, watch in _watched(watches, action, anew=False):
+    for channels, watch in _watched(watches, action):
         if watch.is_live != (options_for is not None):
             watch.key_places, watch.bake_inputs, watch.other_state = {}, {}, {}
             watch.is_live = options_for is not None
@@ -71,7 +71,7 @@ def check_remaining(
     """
     report = Report()
     checked = []
-    for channels, watch in _watched(watches, action, anew=False) if options_for is not None else ():
+    for channels, watch in _watched(watches, action) if options_for is not None else ():
         report.add(_update_tracks(watch, channels, watch.edited_by_full_check(seconds), options_for, complete))
         checked.append(watch)
     for watch in _watches_of(watches, action):
@@ -92,9 +92,8 @@ def refresh_all(
     All notes on rotation modes are repeated.
     """
     for watch in _watches_of(watches, action):
-        watch.mode_notes, watch.new_notes = [], []
-    for _, watch in _watched(watches, action, anew=True):
-        watch.key_places, watch.bake_inputs, watch.refused = {}, {}, {}
+        watch.forget()
+        watch.mode_notes, watch.new_notes, watch.refused = [], [], {}
     report = refresh(watches, action, options_for, complete)
     report.add(check_remaining(watches, action, options_for, complete))
     return report
@@ -132,11 +131,11 @@ def _update_tracks(
     return report
 
 
-def _watched(watches: Watches, action: bpy.types.Action, anew: bool) -> Iterator[tuple[Channels, Watch]]:
-    """Yield the channels and the watch of each slot that has users. If `anew` is true, its tracks are found again."""
+def _watched(watches: Watches, action: bpy.types.Action) -> Iterator[tuple[Channels, Watch]]:
+    """Yield the channels and the watch of each slot that has users."""
     for channels in channels_in(action):
         watch = watches.setdefault((action.session_uid, channels.slot_handle), Watch())
-        if watch.find(channels, anew):
+        if watch.find(channels):
             yield channels, watch
 
 

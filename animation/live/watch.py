@@ -181,19 +181,16 @@ class Watch:
         self._pointers, self._reader = [], None
         self.key_places, self.bake_inputs, self.outside = {}, {}, set()
 
-    def find(self, channels: Channels, anew: bool) -> bool:
-        """Find the tracks again if `anew` is true, or if F-curves have been added or removed.
-
-        Return whether the F-curves have users.
-        """
-        if anew or not self._uses(channels):
+    def find(self, channels: Channels) -> bool:
+        """Find the tracks again if F-curves, their users or the table have changed. Return whether there are users."""
+        if not self._uses(channels):
             (self.users,) = users_of_channels([channels])
             # Tracks refer to their datablock, so they must be found again.
-            anew = True
+            self._pointers = []
         if not self.users:
             return False
         table, pointers = table_stamp(channels.action), list(map(bpy.types.FCurve.as_pointer, channels))
-        if anew or table != self.table or pointers != self._pointers:
+        if not self._pointers or table != self.table or pointers != self._pointers:
             remove_strays(channels)
             self.table, self._pointers = table, list(map(bpy.types.FCurve.as_pointer, channels))
             tracks = find_tracks(self.users[0], channels)
