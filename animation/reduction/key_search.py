@@ -99,9 +99,9 @@ class KeySearch:
         tracks = [*self._motion.tracks, *self._motion.kept_tracks]
         armature = ArmatureJoints(self._datablock, tracks, self._frames, self._request.together)
         points = armature.of_points(fractions)
-        skeleton = Skeleton(armature.joints, error, self._still, armature.groups, points)
+        skeleton = Skeleton(armature.joints, error, self._still, armature.groups, points, self._request.method)
         key_counts = {number: existing_key_count(animated) for number, animated in armature.animated.items()}
-        fits = yield from reduce_skeleton(skeleton, self._request.method, key_counts)
+        fits = yield from reduce_skeleton(skeleton, key_counts)
         keys: list[NewKeys] = []
         for number, animated in armature.animated.items():
             if number in fits:

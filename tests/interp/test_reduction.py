@@ -208,7 +208,7 @@ def test_no_point_of_a_chain_of_bones_is_farther_off_than_allowed(method: Method
         Joint(0, shift, still, turns[1], 1.5 * ones, ["rotation"], points),
         Joint(1, shift, still, turns[2], ones, ["rotation"], points),
     ]
-    steps = reduce_skeleton(Skeleton(joints, error), method)
+    steps = reduce_skeleton(Skeleton(joints, error, method=method))
     try:
         while True:
             next(steps)
@@ -392,7 +392,7 @@ def test_bones_that_need_as_many_keys_as_they_have_keep_what_they_play() -> None
         Joint(0, np.eye(4), still, turns[1], ones, ["rotation"], points),
     ]
     skeleton = Skeleton(joints, 0.005)
-    steps = reduce_skeleton(skeleton, "HERMITE", {0: 200, 1: 5})
+    steps = reduce_skeleton(skeleton, {0: 200, 1: 5})
     try:
         while True:
             next(steps)

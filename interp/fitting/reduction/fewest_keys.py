@@ -15,7 +15,6 @@ import numpy as np
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .key_sets import KeySet, Samples
-from .tension_and_bias import end_velocities
 from .window_equations import played_values
 from .windows import refit
 
@@ -144,7 +143,7 @@ def at_rows(samples: Samples, rows: list[IndexArray], tracks: IndexArray) -> Key
 
 def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
     """Return keys with initial values and velocities."""
-    values = samples.values_at(track, rows)
+    values = samples.values[track, rows]
     keys = KeySet(track, rows, values, values)
     first, last = keys.bounds()
     before = np.maximum(np.arange(len(rows)) - 1, first)
@@ -152,7 +151,7 @@ def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
     length = np.maximum(rows[after] - rows[before], 1)
     keys.velocities = (values[after] - values[before]) / length[:, np.newaxis]
     keys.velocities[samples.holds[track, rows]] = 0.0
-    for row, given in samples.given_ends if samples.smooth is None else ():
+    for row, given in samples.given_ends:
         # A hold at a free end, whose given velocity is NaN, keeps the velocity 0.
         is_given = (rows == row) & ~np.isnan(given[track]).any(axis=1)
         keys.velocities[is_given] = given[track[is_given]]
@@ -194,7 +193,7 @@ def within(samples: Samples, keys: KeySet, is_fitted: bool = False) -> KeySet:
         if not len(divided) and not len(ends):
             return keys
         pinned[keys.track[ends], keys.rows[ends]] = True
-        keys.values[ends] = samples.values_at(keys.track[ends], keys.rows[ends])
+        keys.values[ends] = samples.values[keys.track[ends], keys.rows[ends]]
         is_new = np.zeros(len(keys.rows), dtype=np.bool_)
         is_new[ends] = True
         keys, order = joined(keys, _middle_keys(samples, keys, divided))
@@ -206,7 +205,7 @@ def _middle_keys(samples: Samples, keys: KeySet, left: IndexArray) -> KeySet:
     right = left + 1
     track, row = keys.track[left], (keys.rows[left] + keys.rows[right]) // 2
     slope = (keys.values[right] - keys.values[left]) / (keys.rows[right] - keys.rows[left])[:, np.newaxis]
-    return KeySet(track, row, samples.values_at(track, row), slope)
+    return KeySet(track, row, samples.values[track, row], slope)
 
 
 def joined(keys: KeySet, others: KeySet) -> tuple[KeySet, IndexArray]:
@@ -221,9 +220,7 @@ def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArr
     """Fit new keys and the keys around them, window by window."""
     around = np.arange(-_WIDE - 1, _WIDE + 2)
     count = np.concatenate(([0], np.cumsum(is_new)))
-    # Keys with tension and bias begin at the fitted keys of the search with velocities.
-    is_first_fit = is_new.all() and samples.smooth is None
-    for start in (0, _WIDE, 0) if is_first_fit else (0, _WIDE):
+    for start in (0, _WIDE, 0) if is_new.all() else (0, _WIDE):
         center = np.arange(start, len(keys.rows), 2 * _WIDE)
         first, last = np.maximum(center - _WIDE - 1, 0), np.minimum(center + _WIDE + 2, len(keys.rows))
         center = center[count[last] > count[first]]
@@ -232,21 +229,6 @@ def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArr
             free &= ~pinned[keys.track[indices], keys.rows[indices]]
             fitted, _ = refit(samples, keys.windows(indices), free)
             keys.put(indices, fitted, free)
-
-
-def with_end_tangents(samples: Samples, keys: KeySet) -> KeySet:
-    """Update the velocities of the first and last keys with tension, and add keys where errors are then too large.
-
-    The tangent at an end depends on the velocity of the next key, which may have been fitted later.
-    """
-    while True:
-        ends = np.unique(keys.bounds())
-        indices, _ = _window_indices(samples, keys, ends, _AROUND)
-        keys.velocities[ends] = end_velocities(keys.windows(indices), samples.parts)
-        count = len(keys.rows)
-        keys = within(samples, keys, is_fitted=True)
-        if len(keys.rows) == count:
-            return keys
 
 
 def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
@@ -280,73 +262,51 @@ _MERGE = _Change((-2, -1, 0, 2, 3), 1)
 """The key moves halfway to the next key, which is dropped."""
 
 
-def thinned(samples: Samples, keys: KeySet) -> KeySet:
-    """Remove keys, and replace pairs of keys with one key halfway between, while the errors stay within the limits."""
-    if samples.smooth is None:
-        return _changed(samples, keys, (_REMOVAL, _MERGE))
-    # Among keys with tension and bias, a merged pair often prevents the removal of other keys.
-    return _changed(samples, without_needless(samples, keys), (_MERGE,))
-
-
 def thinned_and_moved(samples: Samples, keys: KeySet) -> KeySet:
-    """Remove and merge keys, and move the others."""
-    keys = thinned(samples, keys)
+    """Remove keys, replace pairs of keys with one key halfway between them, and move the other keys."""
+    keys = _changed(samples, without_needless(samples, keys), _MERGE)
     _move(samples, keys)
     return keys
 
 
 def without_needless(samples: Samples, keys: KeySet) -> KeySet:
     """Remove the keys that are not needed, starting with the least important."""
-    return _changed(samples, keys, (_REMOVAL,))
+    return _changed(samples, keys, _REMOVAL)
 
 
-def _changed(samples: Samples, keys: KeySet, changes: tuple[_Change, ...]) -> KeySet:
-    """Make the changes with the smallest errors first, while the errors stay within the limits."""
-    dropped = np.array([change.dropped for change in changes])
-    apart = _APART + int(dropped.max())
-    # The error and the window after each change around each key, shape (n, changes). NaN marks errors to compute again.
-    errors = np.full((len(keys.rows), len(changes)), np.nan)
-    shape = *errors.shape, max(len(change.around) for change in changes)
-    of_values = *shape, keys.values.shape[1]
-    fits = KeySet(np.zeros(errors.shape, np.intp), np.zeros(shape, np.intp), np.zeros(of_values), np.zeros(of_values))
+def _changed(samples: Samples, keys: KeySet, change: _Change) -> KeySet:
+    """Make a change at all keys where the errors stay within the limits, starting with the smallest errors."""
+    around, apart = np.array(change.around), _APART + change.dropped
+    # The error and the window after the change at each key. NaN marks errors to compute again.
+    errors = np.full(len(keys.rows), np.nan)
+    fits = keys.windows(np.zeros((len(keys.rows), len(around)), dtype=np.intp))
     while True:
         first, last = keys.bounds()
         index = np.arange(len(keys.rows))
         is_fixed = (index == first) | (index == last) | samples.held[keys.track, keys.rows]
-        errors[is_fixed[:, np.newaxis] | is_fixed[np.minimum(index[:, np.newaxis] + dropped, len(index) - 1)]] = np.inf
-        center, change = np.nonzero(np.isnan(errors))
+        errors[is_fixed | is_fixed[np.minimum(index + change.dropped, len(index) - 1)]] = np.inf
+        center = np.flatnonzero(np.isnan(errors))
         if len(center):
-            _, windows, free = _windows_after(samples, keys, center, change, changes)
-            fitted, errors[center, change] = refit(samples, windows, free)
-            fits.rows[center, change] = fitted.rows
-            fits.values[center, change], fits.velocities[center, change] = fitted.values, fitted.velocities
-        center = _independent(errors.min(axis=1), apart)
+            indices, free = _window_indices(samples, keys, center, around)
+            windows = keys.windows(indices)
+            if change is _MERGE:
+                windows.rows[:, 2] = (keys.rows[center] + keys.rows[center + 1]) // 2
+                windows.values[:, 2] = samples.values[windows.track, windows.rows[:, 2]]
+            fitted, errors[center] = refit(samples, windows, free)
+            fits.rows[center] = fitted.rows
+            fits.values[center], fits.velocities[center] = fitted.values, fitted.velocities
+        center = _independent(errors, apart)
         if not len(center):
             return keys
-        change = errors[center].argmin(axis=1)
-        indices, _, free = _windows_after(samples, keys, center, change, changes)
-        keys.put(indices, fits.take((center, change)), free)
+        indices, free = _window_indices(samples, keys, center, around)
+        keys.put(indices, fits.take(center), free)
         near = center[:, np.newaxis] + np.arange(1 - apart, apart)
         is_near = np.zeros(len(keys.rows), dtype=np.bool_)
         is_near[near[(near >= first[center, np.newaxis]) & (near <= last[center, np.newaxis])]] = True
-        errors[is_near[:, np.newaxis] & (errors <= _HOPELESS)] = np.nan
+        errors[is_near & (errors <= _HOPELESS)] = np.nan
         stays = np.ones(len(keys.rows), dtype=np.bool_)
-        stays[center + dropped[change]] = False
+        stays[center + change.dropped] = False
         keys, errors, fits = keys.take(stays), errors[stays], fits.take(stays)
-
-
-def _windows_after(
-    samples: Samples, keys: KeySet, center: IndexArray, change: IndexArray, changes: tuple[_Change, ...]
-) -> tuple[IndexArray, KeySet, BoolArray]:
-    """Return the windows after changes around keys, with the indices of their keys, and a mask of the keys to fit."""
-    width = max(len(each.around) for each in changes)
-    around = np.array([np.pad(each.around, (0, width - len(each.around)), mode="edge") for each in changes])
-    indices, free = _window_indices(samples, keys, center, around[change])
-    windows = keys.windows(indices)
-    merged = np.flatnonzero(np.array([each is _MERGE for each in changes])[change])
-    windows.rows[merged, 2] = (keys.rows[center[merged]] + keys.rows[center[merged] + 1]) // 2
-    windows.values[merged, 2] = samples.values_at(windows.track[merged], windows.rows[merged, 2])
-    return indices, windows, free
 
 
 def _independent(errors: Float64Array, apart: int) -> IndexArray:
@@ -384,7 +344,7 @@ def _move_apart(samples: Samples, keys: KeySet, center: IndexArray) -> None:
     windows.rows[:, middle] += np.repeat(offsets, count)
     moved = np.flatnonzero(np.repeat(offsets, count))
     moved_rows = np.clip(windows.rows[moved, middle], 0, samples.count - 1)
-    windows.values[moved, middle] = samples.values_at(windows.track[moved], moved_rows)
+    windows.values[moved, middle] = samples.values[windows.track[moved], moved_rows]
     row, before, after = (windows.rows[:, middle + step] for step in (0, -1, 1))
     is_possible = (row > before) & (row < after)
     fitted, possible_errors = refit(samples, windows.take(is_possible), free[owner[is_possible]])

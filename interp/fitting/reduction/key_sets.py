@@ -38,15 +38,15 @@ class Samples:
     ends : ndarray, shape (tracks, 2, d), or None
         The velocities of the first and last keys, which then have the values of the samples. NaN marks an end that is
         free in all tracks.
-    smooth : ndarray, shape (tracks, frames, d), or None
-        The values of keys with tension and bias, or None for keys with velocities.
+    method : "HERMITE" or "TCB"
+        The type of the keys.
     """
 
     values: Float64Array
     measure: Measure
     parts: list[tuple[slice, bool]]
     ends: Float64Array | None = None
-    smooth: Float64Array | None = None
+    method: Method = "HERMITE"
 
     @property
     def count(self) -> int:
@@ -56,20 +56,17 @@ class Samples:
     @cached_property
     def held(self) -> BoolArray:
         """Return a mask (tracks, frames) of keys that keep their value and velocity, at holds and at given ends."""
-        return self.holds if self.smooth is not None else self.holds | self._joined
-
-    @cached_property
-    def _joined(self) -> BoolArray:
-        """Return a mask (tracks, frames) of keys with given velocities."""
-        is_joined = np.zeros(self.values.shape[:2], dtype=np.bool_)
+        is_held = self.holds.copy()
         for row, velocities in self.given_ends:
-            is_joined[:, row] = ~np.isnan(velocities).any(axis=1)
-        return is_joined
+            is_held[:, row] |= ~np.isnan(velocities).any(axis=1)
+        return is_held
 
     @property
     def given_ends(self) -> list[tuple[int, Float64Array]]:
-        """Return the rows of both ends, with the velocities (tracks, d) there."""
-        return [] if self.ends is None else [(0, self.ends[:, 0]), (self.count - 1, self.ends[:, 1])]
+        """Return the rows of both ends, with the velocities (tracks, d) there. Keys with tension have none."""
+        if self.ends is None or self.method == "TCB":
+            return []
+        return [(0, self.ends[:, 0]), (self.count - 1, self.ends[:, 1])]
 
     @cached_property
     def holds(self) -> BoolArray:
@@ -84,13 +81,6 @@ class Samples:
         is_hold = last - first >= _HOLD
         is_edge[tracks[is_hold], first[is_hold]] = is_edge[tracks[is_hold], last[is_hold]] = True
         return is_edge
-
-    def values_at(self, track: IndexArray, rows: IndexArray) -> Float64Array:
-        """Return the keys' initial values, which are final for keys with tension and bias."""
-        if self.smooth is None:
-            return self.values[track, rows]
-        is_given = (self.holds | self._joined)[track, rows][..., np.newaxis]
-        return np.where(is_given, self.values[track, rows], self.smooth[track, rows])
 
 
 @dataclass

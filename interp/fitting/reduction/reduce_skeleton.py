@@ -18,9 +18,8 @@ from .fewest_keys import (
     part_of_steps,
     thinned_and_moved,
     within,
-    without_needless,
 )
-from .key_sets import KeySet, Method, Samples
+from .key_sets import KeySet, Samples
 from .reduce_tracks import Reduced, split_keys
 from .skeleton import Skeleton
 
@@ -36,7 +35,7 @@ _ROUNDS = 12
 
 
 def reduce_skeleton(
-    skeleton: Skeleton, method: Method = "HERMITE", key_counts: Mapping[int, int] | None = None
+    skeleton: Skeleton, key_counts: Mapping[int, int] | None = None
 ) -> Generator[float, None, dict[int, Reduced]]:
     """Search for the fewest keys of all joints, and return the keys by joint number.
 
@@ -46,25 +45,24 @@ def reduce_skeleton(
     ----------
     skeleton : Skeleton
         The skeleton, which plays the result afterward.
-    method : "HERMITE" or "TCB"
     key_counts : mapping of int to int, optional
         The number of keys of each joint. Groups that would need at least this many keys keep their original motion.
 
     Returns
     -------
     dict of int to Reduced
-        The parts of a joint are its animated channels, in order. With splines of the method, no point deviates by more
-        than the skeleton's limits at any frame.
+        The parts of a joint are its animated channels, in order. With the splines of these keys, no point deviates by
+        more than the skeleton's limits at any frame.
     """
     if not skeleton.groups:
         return {}
     reach = skeleton.distances_of_points()
     errors = yield from part_of_steps(_find_first_keys(skeleton), 0.0, 0.3)
     _remove_useless_keys(skeleton, key_counts or {}, _FIRST_LIMIT)
-    yield from part_of_steps(_sweeps(skeleton, method), 0.3, 0.7)
+    yield from part_of_steps(_sweeps(skeleton), 0.3, 0.7)
     _remove_useless_keys(skeleton, key_counts or {}, 1.0)
     _add_keys(skeleton, errors)
-    return _played_by_splines(skeleton, method, reach)
+    return _played_by_splines(skeleton, reach)
 
 
 def _find_first_keys(skeleton: Skeleton) -> Generator[float, None, dict[int, Float64Array]]:
@@ -117,28 +115,17 @@ def _remove_useless_keys(skeleton: Skeleton, key_counts: Mapping[int, int], fact
             skeleton.remove_keys(group)
 
 
-def _sweeps(skeleton: Skeleton, method: Method) -> Generator[float, None, None]:
-    """Remove and move keys of all groups, from the tips to the root and back.
-
-    Keys with tension and bias are added first where needed, and removed once more at the end. Yield the fraction of the
-    work that is done.
-    """
+def _sweeps(skeleton: Skeleton) -> Generator[float, None, None]:
+    """Remove and move keys of all groups, from the tips to the root and back. Yield the finished fraction."""
     from_root = skeleton.batches()
-    sweeps = [(thinned_and_moved, from_root[::-1]), (thinned_and_moved, from_root)]
-    if method == "TCB":
-        skeleton.smooth = {
-            group: np.concatenate([skeleton.joints[number].played for number in numbers], axis=1)
-            for group, numbers in enumerate(skeleton.groups)
-        }
-        sweeps = [(within, from_root), *sweeps, (without_needless, from_root[::-1])]
-    for sweep, (changed, batches) in enumerate(sweeps):
-        for done, batch in enumerate(batches):
-            samples = skeleton.samples(batch)
-            skeleton.set_keys(batch, changed(samples, skeleton.keys_of(batch)), samples)
-            yield (sweep + (done + 1) / len(batches)) / len(sweeps)
+    batches = [*from_root[::-1], *from_root]
+    for number, batch in enumerate(batches):
+        samples = skeleton.samples(batch)
+        skeleton.set_keys(batch, thinned_and_moved(samples, skeleton.keys_of(batch)), samples)
+        yield (number + 1) / len(batches)
 
 
-def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) -> dict[int, Reduced]:
+def _played_by_splines(skeleton: Skeleton, reach: Float64Array) -> dict[int, Reduced]:
     """Return the keys, with more in segments where splines of the method deviate too much from the cubics.
 
     The new keys are on the cubics. Splines deviate less in shorter segments.
@@ -150,7 +137,9 @@ def _played_by_splines(skeleton: Skeleton, method: Method, reach: Float64Array) 
     for _ in range(_ROUNDS):
         for group in changed_groups:
             for number, columns in skeleton.columns(group):
-                reduced[number] = split_keys(skeleton.keys[group], joints[number].parts(columns.start), 1.0, method)
+                reduced[number] = split_keys(
+                    skeleton.keys[group], joints[number].parts(columns.start), 1.0, skeleton.method
+                )
                 joints[number].play(reduced[number].played(len(joints[number].rotation)))
         skeleton.update_poses(number for group in changed_groups for number in skeleton.groups[group])
         new_rows = _rows_to_add(skeleton, cubics, reach)

@@ -16,13 +16,16 @@ from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
-from .fewest_keys import errors_of, fewest_keys, improved, refit_around, respaced, with_end_tangents, within
+from .fewest_keys import errors_of, fewest_keys, refit_around, respaced
 from .key_sets import KeySet, Method, Samples
 from .tension_and_bias import chord_products, chord_rates, weights_in_triangle
 from .window_equations import played_values
 
-_SPLINE_LIMIT = 1.1
-"""Limit relative to the tolerance. Cubics of quaternions and of rotation vectors play the same keys differently."""
+_ROTATION_LIMIT = 1.1
+"""The limit of splines of rotations, relative to the tolerance. Cubics of quaternions and of rotation vectors play the
+same keys differently."""
+_VALUE_LIMIT = 1.0 + 1e-6
+"""The limit of splines of values, relative to the tolerance, with room for the rounding of parameters to float32."""
 _RIDGE = 1e-12
 """The weight of a change in tension and bias, relative to the chords. This weight matters where the chords have no
 effect."""
@@ -232,20 +235,13 @@ def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Gener
     """Run `reduce_tracks` in steps. Yield the approximate fraction of the work that is done."""
     _check(parts, method)
     scaled_parts, sizes = zip(*(part.scaled() for part in parts), strict=True)
-    samples = samples_of(scaled_parts)
+    samples = samples_of(scaled_parts, method)
     keys = yield from fewest_keys(samples)
     keys = yield from respaced(samples, keys)
-    if method == "TCB":
-        samples = replace(samples, smooth=played_values(samples, keys))
-        keys = within(samples, keys)
-        yield 0.8
-        keys = with_end_tangents(samples, improved(samples, keys))
-    reduced_tracks = _split(scaled_parts, samples, keys, method)
-    if method == "HERMITE":
-        reduced_tracks = [
-            _with_accurate_splines(track_keys, [part._of_track(track) for part in scaled_parts])
-            for track, track_keys in enumerate(reduced_tracks)
-        ]
+    reduced_tracks = [
+        _with_accurate_splines(track_keys, [part._of_track(track) for part in scaled_parts])
+        for track, track_keys in enumerate(_split(scaled_parts, samples, keys))
+    ]
     return [
         track_keys._with_sizes([size[track, 0] for size in sizes]) for track, track_keys in enumerate(reduced_tracks)
     ]
@@ -272,17 +268,16 @@ def _check(parts: Sequence[SampledTracks], method: str) -> None:
 
 
 def _with_accurate_splines(keys: Reduced, parts: Sequence[SampledTracks]) -> Reduced:
-    """Return one track's keys, with more where Hermite splines of rotations are not roughly within the tolerance."""
+    """Return one track's keys, with more where the splines that play the keys are not within their limits."""
     rows = np.arange(parts[0].samples.shape[1])
-    rotations = [number for number, part in enumerate(parts) if part.is_rotation]
-    while rotations and len(keys.rows) > 1:
-        errors = np.maximum.reduce(
-            [
-                parts[number].errors(np.zeros_like(rows), rows, keys.spline(number)(rows.astype(np.float64)))
-                for number in rotations
-            ]
-        )
-        after = np.searchsorted(keys.rows[1:-1], np.flatnonzero(errors > _SPLINE_LIMIT), side="right")
+    # Hermite splines of values are the fitted cubics.
+    checked_parts = [(number, part) for number, part in enumerate(parts) if part.is_rotation or keys.method == "TCB"]
+    while checked_parts and len(keys.rows) > 1:
+        is_accurate = np.ones(len(rows), dtype=np.bool_)
+        for number, part in checked_parts:
+            errors = part.errors(np.zeros_like(rows), rows, keys.spline(number)(rows.astype(np.float64)))
+            is_accurate &= errors <= (_ROTATION_LIMIT if part.is_rotation else _VALUE_LIMIT)
+        after = np.searchsorted(keys.rows[1:-1], np.flatnonzero(~is_accurate), side="right")
         middles = np.setdiff1d((keys.rows[after] + keys.rows[after + 1]) // 2, keys.rows)
         if not len(middles):
             break
@@ -290,7 +285,7 @@ def _with_accurate_splines(keys: Reduced, parts: Sequence[SampledTracks]) -> Red
     return keys
 
 
-def samples_of(parts: Sequence[SampledTracks]) -> Samples:
+def samples_of(parts: Sequence[SampledTracks], method: Method) -> Samples:
     """Return the samples of all parts side by side."""
     columns = _columns(parts)
 
@@ -302,7 +297,7 @@ def samples_of(parts: Sequence[SampledTracks]) -> Samples:
 
     ends = [part.ends for part in parts if part.ends is not None]
     all_ends = np.concatenate(ends, axis=2) if len(ends) == len(parts) else None
-    return Samples(np.concatenate([part.samples for part in parts], axis=2), measure, columns, all_ends)
+    return Samples(np.concatenate([part.samples for part in parts], axis=2), measure, columns, all_ends, method)
 
 
 def _columns(parts: Sequence[SampledTracks]) -> list[tuple[slice, bool]]:
@@ -311,11 +306,11 @@ def _columns(parts: Sequence[SampledTracks]) -> list[tuple[slice, bool]]:
     return [(slice(end - part.samples.shape[2], end), part.is_rotation) for part, end in zip(parts, ends, strict=True)]
 
 
-def _split(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet, method: Method) -> list[Reduced]:
+def _split(parts: Sequence[SampledTracks], samples: Samples, keys: KeySet) -> list[Reduced]:
     """Return the keys of each track, by parts."""
     errors = errors_of(samples, keys).max(axis=1)
     return [
-        split_keys(keys.take(keys.track == track), _columns(parts), error, method)
+        split_keys(keys.take(keys.track == track), _columns(parts), error, samples.method)
         for track, error in enumerate(errors.tolist())
     ]
 
@@ -342,7 +337,7 @@ def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[SampledTracks]) 
     The keys around them are fitted again to the parts.
     """
     all_rows = np.union1d(keys.rows, list(rows))
-    samples = samples_of(parts)
+    samples = samples_of(parts, keys.method)
     old_keys = KeySet(
         np.zeros_like(keys.rows), keys.rows, np.concatenate(keys.values, axis=1), np.concatenate(keys.slopes, axis=1)
     )
@@ -350,8 +345,6 @@ def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[SampledTracks]) 
     old = np.searchsorted(all_rows, keys.rows)
     values, slopes = curve[0, all_rows], np.gradient(curve[0], axis=0)[all_rows]
     values[old], slopes[old] = old_keys.values, old_keys.velocities
-    if keys.method == "TCB":
-        samples = replace(samples, smooth=curve)
     all_keys = KeySet(np.zeros_like(all_rows), all_rows, values, slopes)
     refit_around(samples, all_keys, np.setdiff1d(np.arange(len(all_rows)), old))
-    return _split(parts, samples, all_keys, keys.method)[0]
+    return _split(parts, samples, all_keys)[0]

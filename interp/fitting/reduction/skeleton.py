@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations.quaternions import normalise, unroll_signs
-from .key_sets import KeySet, Samples
+from .key_sets import KeySet, Method, Samples
 from .standing_still import limits_while_still
 from .window_equations import played_values
 
@@ -239,6 +239,8 @@ class Skeleton:
         Groups of joints that share their keys. All other joints have separate keys.
     shares : ndarray, shape (points, frames), or None
         The fraction of these limits that is allowed for each point at each frame. If None, the full limits apply.
+    method : "HERMITE" or "TCB"
+        The type of the keys.
     """
 
     def __init__(
@@ -248,8 +250,10 @@ class Skeleton:
         still: tuple[float, float] | None = None,
         together: Iterable[Sequence[int]] = (),
         shares: Float64Array | None = None,
+        method: Method = "HERMITE",
     ) -> None:
         self.joints = joints
+        self.method: Method = method
         self.error = error
         self._owner = np.repeat(np.arange(len(joints)), [len(joint.points) for joint in joints])
         self.under = self._points_under()
@@ -268,8 +272,6 @@ class Skeleton:
         """The keys of each group."""
         self.groups = self._groups(together)
         """The moving joints of each group, which share their keys."""
-        self.smooth: dict[int, Float64Array] = {}
-        """The values (frames, d) of keys with tension and bias, by group. Empty for keys with velocities."""
         self._is_measured = self._measured_points()
 
     def _groups(self, together: Iterable[Sequence[int]]) -> list[list[int]]:
@@ -394,8 +396,7 @@ class Skeleton:
         joints_of_groups = [[self.joints[number] for number in self.groups[group]] for group in groups]
         values = [np.concatenate([joint.samples for joint in joints], axis=1) for joints in joints_of_groups]
         ends = [np.concatenate([joint.given_ends for joint in joints], axis=1) for joints in joints_of_groups]
-        smooth = np.stack([self.smooth[group] for group in groups]) if self.smooth else None
-        return Samples(np.stack(values), measure, self.parts(groups[0]), np.stack(ends), smooth)
+        return Samples(np.stack(values), measure, self.parts(groups[0]), np.stack(ends), self.method)
 
     def _links(self, group: int, limits: Float64Array) -> list[Link]:
         """Return the joints of a group as links, with the current positions of points and their limits."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from ...key_batch import IndexArray
 from ...keys import Float64Array
-from .key_sets import KeySet
 from .window_equations import WindowSums
 
 _ROUNDS = 2
@@ -162,21 +161,6 @@ def _on_edges(
     costs = x * (0.5 * aa * x + ab * y - a) + y * (0.5 * bb * y - b)
     best = costs.argmin(axis=0), np.arange(len(aa))
     return x[best], y[best]
-
-
-def end_velocities(windows: KeySet, parts: Parts) -> Float64Array:
-    """Return the closest possible velocities (n, d) of the middle keys of windows, which are ends of tracks."""
-    middle = windows.rows.shape[1] // 2
-    values, velocities = (np.moveaxis(array, 0, -1) for array in (windows.values, windows.velocities))
-    # Only one of both chords is not 0.
-    chords = chord_rates(windows.rows.T, values, velocities, parts)[:, middle].sum(axis=0)
-    fitted: Float64Array = velocities[middle].T.copy()
-    for part, _ in parts:
-        chord = chords[part]
-        square, along = (chord * chord).sum(axis=0), (chord * fitted.T[part]).sum(axis=0)
-        weight = np.divide(along, square, out=np.zeros_like(square), where=square > 0.0)
-        fitted.T[part] = np.clip(weight, 0.0, _LARGEST_SUM) * chord
-    return fitted
 
 
 def chord_rates(rows: IndexArray, values: Float64Array, velocities: Float64Array, parts: Parts) -> Float64Array:

@@ -36,7 +36,7 @@ def refit(samples: Samples, windows: KeySet, free: BoolArray) -> tuple[KeySet, F
             np.ascontiguousarray(squares.reshape(width - 1, count, 4, 4).transpose(2, 3, 0, 1)),
             np.ascontiguousarray(products.reshape(width - 1, count, 4, dimension).transpose(2, 0, 3, 1)),
         )
-        if samples.smooth is None:
+        if samples.method == "HERMITE":
             values, velocities = with_free_velocities(sums, values, velocities)
             _make_rotations_unit(values, velocities, samples.parts)
         else:
