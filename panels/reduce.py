@@ -25,6 +25,10 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
     bl_label = "Reduce"
     bl_order = 15
 
+    @classmethod
+    def is_in_use(cls, context: bpy.types.Context) -> bool:
+        return bool(_shown_reductions(context) or _shown_counts(context))
+
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = layout_of(self), sidebar_settings(context).reduction
         text = iface_("Replace dense curves with few keys in a copy of the action")
@@ -44,20 +48,29 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
             layout.operator("tcb.reduce_compare", icon="GRAPH"),
         ):
             settings.copy_to(operator)
-        manager: Any = context.window_manager
-        # After undo, or if another object is active, the results are not shown, because the action is another one.
-        active_names = [action.name for action in sidebar_tracks.active_actions(context)]
-        for reduced in manager.tcb_reductions:
-            if reduced.name in active_names:
-                draw_text(layout, context, reduced.text)
+        for reduction in _shown_reductions(context):
+            draw_text(layout, context, reduction.text)
         _draw_counts(layout, context, settings)
+
+
+def _shown_reductions(context: Any) -> list[Any]:
+    """Return the results of the last reduction, without results for actions that the active object does not play.
+
+    After undo, the object plays its original action again.
+    """
+    active_names = [action.name for action in sidebar_tracks.active_actions(context)]
+    return [reduction for reduction in context.window_manager.tcb_reductions if reduction.name in active_names]
+
+
+def _shown_counts(context: Any) -> list[Any]:
+    """Return the last key counts if they are for the actions of the active object."""
+    actions = sidebar_tracks.active_action_names(context)
+    return [count for count in context.window_manager.tcb_key_counts if count.name == actions]
 
 
 def _draw_counts(layout: bpy.types.UILayout, context: bpy.types.Context, settings: Any) -> None:
     """Draw one row per error: a bar for the number of keys, and a button that reduces with this error."""
-    manager: Any = context.window_manager
-    actions = sidebar_tracks.active_action_names(context)
-    counts = [count for count in manager.tcb_key_counts if count.name == actions]
+    counts = _shown_counts(context)
     most = max((count.key_count for count in counts), default=1)
     column = layout.column(align=True)
     for count in counts:

@@ -39,7 +39,7 @@ from ..animation.fcurves.linked_data import check_editable
 from ..animation.scene_time import action_time, scene_frame
 from ..animation.store.parameters import Numbers, means_of_keys
 from ..animation.store.paths import bone_path, split
-from ..animation.store.table.rows import PARAMETERS, velocity_of
+from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track, rotation_property
 from ..animation.translation import rpt_
@@ -276,23 +276,12 @@ def _parameters_before_drag(context: bpy.types.Context) -> tuple[IndexArray, dic
     return component_parameters_or_nan(chosen_keys(context), defaults_of(context.scene))
 
 
-@redraw.once
-def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
-    """Return the chosen keys whose method uses velocities, with one row of velocity components per key."""
-    before_drag, drag = _velocities_before_drag(context), shown_in(context)
-    if drag is None:
-        return before_drag
-    velocities_by_track = [(keys, velocities.copy()) for keys, velocities in before_drag]
-    for keys, velocities in velocities_by_track:
-        for component in range(velocities.shape[1]):
-            dragged_values = drag.numbers_of(keys, velocity_of(component))
-            if dragged_values is not None:
-                velocities[:, component] = dragged_values
-    return velocities_by_track
-
-
 @once_a_drag
-def _velocities_before_drag(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
+def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
+    """Return the chosen keys whose method uses velocities, with one row of velocity components per key.
+
+    A drag does not change these velocities until it ends.
+    """
     return [(keys, keys.velocities()) for keys in chosen_keys(context) if uses_velocities(keys.track)]
 
 

@@ -133,7 +133,6 @@ def draw_viewport() -> None:
 
 
 def _draw_paths(context: bpy.types.Context) -> None:
-    path_cache.state.drawn_count = 0
     if not draws_paths(context):
         return
     scene: Any = context.scene

@@ -39,8 +39,8 @@ _SECONDS_PER_REDRAW = 0.05
 """Seconds of work during a redraw, for paths that have changed."""
 _RETRY = 0.2
 """Seconds until the next check whether Blender can step through frames."""
-_MIN_PATHS = 64
-"""Minimum number of cached paths, including paths that are not drawn."""
+_MAX_OTHERS = 64
+"""Maximum number of cached paths that the last drawn viewport does not draw."""
 
 Request = tuple[Owner, Trace]
 """An object or bone, and the point and frames to trace."""
@@ -74,8 +74,6 @@ class _Cache:
     """Computed paths, in order of their last drawing."""
     requested: dict[Request, None] = field(default_factory=dict)
     """Paths to compute from F-curves, in order."""
-    waiting_for_cameras: dict[Request, None] = field(default_factory=dict)
-    """Paths that wait for cameras whose frames Blender must step through."""
     cameras: Cameras = field(default_factory=Cameras)
     stepped: dict[Request, tuple[Plan, str]] = field(default_factory=dict)
     """Paths for which Blender must step through frames, with the reason."""
@@ -83,19 +81,17 @@ class _Cache:
     """Sampler of the stepped paths, while Blender steps through frames."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     """Fingerprints of the current source data."""
-    drawn_count: int = 0
-    """Number of paths in the last drawn viewport."""
     has_failed: bool = False
     """True if an error was reported. Drawing is then off until the setting changes."""
 
     @property
     def has_requests(self) -> bool:
         """Return whether paths are missing."""
-        return bool(self.requested or self.waiting_for_cameras or self.stepped)
+        return bool(self.requested or self.stepped)
 
     def advance(self, seconds: float) -> bool:
         """Work for the given time. Return False if Blender is busy and cannot step through frames."""
-        if self.requested:
+        if self._ready_requests():
             self.compute_from_curves(seconds)
             return True
         if updates.is_busy():
@@ -103,12 +99,13 @@ class _Cache:
         if self.cameras.is_stepping:
             scene: Any = bpy.context.scene
             self.cameras.step(_objects_by_uid(), scene, seconds)
-        elif self.waiting_for_cameras:
-            self.requested.update(self.waiting_for_cameras)
-            self.waiting_for_cameras.clear()
         else:
             self._compute_by_stepping(seconds)
         return True
+
+    def _ready_requests(self) -> list[Request]:
+        """Return the requested paths, without paths in the space of a camera through whose frames Blender steps."""
+        return [request for request in self.requested if not (self.cameras.is_stepping and request[1].cameras)]
 
     def compute_from_curves(self, seconds: float) -> None:
         """Compute requested paths from F-curves until the given time has passed. The last path is completed.
@@ -118,9 +115,9 @@ class _Cache:
         end = time.perf_counter() + seconds
         objects = _objects_by_uid()
         samplers: _Samplers = {}
-        postponed = []
-        while self.requested and time.perf_counter() < end:
-            request = next(iter(self.requested))
+        for request in self._ready_requests():
+            if time.perf_counter() >= end:
+                break
             del self.requested[request]
             if not _exists(request, objects):
                 continue
@@ -132,10 +129,9 @@ class _Cache:
             planned = plan_path(objects[uid], bone, trace)
             if cached is not None and len(planned.key_frames) > len(cached.path.frames) and updates.is_due():
                 # Live will place handles next to the inserted key.
-                postponed.append(request)
+                self.requested[request] = None
                 continue
             self._compute(request, planned, objects, samplers)
-        self.requested |= dict.fromkeys(postponed)
         self.fingerprints.release()
 
     def _compute(self, request: Request, planned: Plan, objects: _Objects, samplers: _Samplers) -> None:
@@ -145,7 +141,7 @@ class _Cache:
         try:
             views = self._views(trace, planned, objects)
         except IsSteppedError:
-            self.waiting_for_cameras[request] = None
+            self.requested[request] = None
             return
         key = planned.frames.tobytes(), trace.defaults
         if key not in samplers:
@@ -185,7 +181,7 @@ class _Cache:
                 views = self._views(trace, planned, objects)
             except IsSteppedError:
                 # The camera was moved while Blender stepped through frames.
-                self.waiting_for_cameras[request] = None
+                self.requested[request] = None
                 continue
             matrices = sampler.matrices((uid, bone))
             path = sampled_path(planned, sampler.frames, matrices, trace, _tail(objects[uid], bone), views)
@@ -211,7 +207,7 @@ class _Cache:
 
     def stepping_text(self, owners: Collection[Owner]) -> str:
         """Return why Blender steps through frames for any path, or has stepped for paths of the owners, or ""."""
-        if self.waiting_for_cameras and self.cameras.is_stepping:
+        if self.cameras.is_stepping:
             return iface_("{:s}: stepping through frames, {:.0%}", self.cameras.reason, self.cameras.part)
         if self.stepped:
             _, reason = next(iter(self.stepped.values()))
@@ -253,9 +249,10 @@ def update(requests: Collection[Request]) -> dict[Request, CachedPath]:
         state.compute_from_curves(_SECONDS_PER_REDRAW)
     paths_to_draw = {request: state.paths[request] for request in requests if request in state.paths}
     for request in paths_to_draw:
-        # Paths drawn long ago leave the cache first.
         state.paths.move_to_end(request)
-    state.drawn_count = len(paths_to_draw)
+    # Paths drawn long ago leave the cache first.
+    while len(state.paths) > len(paths_to_draw) + _MAX_OTHERS:
+        state.paths.popitem(last=False)
     return paths_to_draw
 
 
@@ -277,8 +274,8 @@ def redraw_viewports() -> None:
 
 
 def _request(request: Request) -> None:
-    """Add a path to compute, unless it waits for stepping."""
-    if request not in state.stepped and request not in state.waiting_for_cameras:
+    """Add a path to compute, unless Blender steps through its frames."""
+    if request not in state.stepped:
         state.requested[request] = None
     if not bpy.app.timers.is_registered(_work):
         bpy.app.timers.register(_work, first_interval=0.0)
@@ -294,8 +291,6 @@ def _work() -> float | None:
     except Exception:
         fail()
         return None
-    while len(state.paths) > max(_MIN_PATHS, 2 * state.drawn_count):
-        state.paths.popitem(last=False)
     redraw_viewports()
     return 0.0 if state.has_requests else None
 
@@ -303,7 +298,7 @@ def _work() -> float | None:
 @persistent
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     state.fingerprints = Fingerprints()
-    if not state.paths and state.sampler is None and not state.waiting_for_cameras:
+    if not state.paths and not state.has_requests:
         return
     changed = {
         change.id.original.session_uid
@@ -317,15 +312,14 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     without_fingerprint = {
         change.id.original.session_uid for change in depsgraph.updates if not isinstance(change.id, covered)
     }
-    # Paths are in order of their last drawing.
-    for count_after, (request, cached) in enumerate(reversed(state.paths.items())):
-        if changed.isdisjoint(cached.dependencies):
-            continue
+    changed_paths = [cached for cached in state.paths.values() if not changed.isdisjoint(cached.dependencies)]
+    for cached in changed_paths:
         cached.is_stale = True
         if not without_fingerprint.isdisjoint(cached.dependencies):
             cached.fingerprint = None
-        if count_after < state.drawn_count:
-            _request(request)
+    if changed_paths:
+        # The redraw requests the paths that the viewports draw.
+        redraw_viewports()
     if state.sampler is not None and not changed.isdisjoint(state.sampler.dependencies):
         state.sampler = None
 

@@ -311,12 +311,12 @@ def test_escape_leaves_other_keys_what_was_set_since_an_earlier_drag(cube, scene
 
 
 def test_a_drag_of_a_frame_ends_when_another_file_is_loaded(cube, scene, event, tcb_animation):
-    field = tcb_animation.ui.sliders.key_fields
+    slider_drag = tcb_animation.ui.sliders.slider_drag
     event(presses=True)
     scene.tcb.key_frame = 20.0
-    assert field._frame_drag is not None
+    assert slider_drag._current is not None
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    assert field._frame_drag is None
+    assert slider_drag._current is None
 
 
 def test_a_key_in_the_way_is_told_among_the_messages_until_it_is_not(cube, scene, event):
@@ -324,9 +324,9 @@ def test_a_key_in_the_way_is_told_among_the_messages_until_it_is_not(cube, scene
     event()
     scene.tcb.key_frame = 31.0
     assert snapshot(cube) == before
-    assert "Another key is already at this frame" in " ".join(drawn("TCB_PT_tracks"))
+    assert "There is already a key at this frame" in " ".join(drawn("TCB_PT_tracks"))
     scene.tcb.key_frame = 30.0
-    assert "Another key is already at this frame" not in " ".join(drawn("TCB_PT_tracks"))
+    assert "There is already a key at this frame" not in " ".join(drawn("TCB_PT_tracks"))
 
 
 def test_a_locked_key_keeps_its_place(cube, scene, event):

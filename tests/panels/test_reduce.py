@@ -94,3 +94,13 @@ def test_results_are_shown_only_for_the_actions_that_they_are_about(scene):
     dense.animation_data.action = reduced
     bpy.context.view_layer.objects.active = new_object("Other")
     assert is_shown("line", "bars") == [False, False]
+
+
+def test_the_panel_stays_while_it_has_results_to_show(preferences, scene):
+    preferences.advanced = False
+    panel = bpy.types.TCB_PT_reduce
+    assert not panel.poll(bpy.context)
+    bpy.ops.tcb.reduce(error=0.01)
+    assert panel.poll(bpy.context)
+    bpy.context.view_layer.objects.active = new_object("Other")
+    assert not panel.poll(bpy.context)

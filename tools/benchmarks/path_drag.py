@@ -119,8 +119,6 @@ def paths(rig: Any) -> tuple[float, float]:
     every = [((rig.session_uid, bone.name), overlay.trace_of(scene)) for bone in rig.pose.bones]
 
     def compute() -> None:
-        # The cache holds twice as many paths as are drawn, and no window draws paths here.
-        overlay.path_cache.state.drawn_count = BONES
         overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
         overlay.path_cache.state.requested.update(dict.fromkeys(every))
         while overlay.path_cache._work() is not None:

@@ -13,7 +13,7 @@ from ...animation.store.table.custom_property import read_table
 from ...animation.store.table.session import session
 from ...animation.store.table_upkeep import adopt_tracks, clear_orphans
 from ..operator_results import keep_result_notes
-from ..sliders import key_fields, slider_drag
+from ..sliders import slider_drag
 from . import attempts_to_edit_baked, switch, updates
 from .updates import actions_with_changed_playback, forget_settings, is_watched, watches
 
@@ -115,7 +115,6 @@ def _forget_all() -> None:
     watches.clear()
     forget_preview()
     slider_drag.forget()
-    key_fields.forget_frame_drag()
     attempts_to_edit_baked.clear()
     keep_result_notes(())
     forget_settings()

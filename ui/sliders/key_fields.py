@@ -11,8 +11,8 @@ frames from their initial frames. Keys can move past other keys but cannot repla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,21 +23,21 @@ from bpy.props import FloatProperty, FloatVectorProperty
 from ...animation import AnimationError
 from ...animation.arguments import LARGEST
 from ...animation.edit.keys import check_can_move, move_keys, values_of
-from ...animation.edit.parameter_drag import ParameterDrag
-from ...animation.edit.recorded_tracks import RecordedTrack, record_tracks, revert_tracks
-from ...animation.edit.track_keys import TrackKeys
+from ...animation.edit.parameter_drag import Given, ParameterDrag
+from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
+from ...animation.edit.track_keys import TrackKeys, read_again
 from ...animation.fcurves.frames import LAST_FRAME
+from ...animation.fcurves.keyframes import Float32Array
 from ...animation.scene_time import action_time, scene_frame
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
-from .. import redraw
 from ..chosen_keys import chosen_keys, chosen_velocities, column_of, in_animation_editor, parameters_of_keys
 from ..operator_results import keep_result_notes
 from ..option_properties import DECIMALS, parameter
 from ..scene import go_to, playhead
 from .last_event import last_event
 from .shared_slider import SharedSlider
-from .slider_drag import ValueDrag, drag_of, end_if_released, once_a_drag, split_by_track
+from .slider_drag import Drag, ValueDrag, drag_of, end_if_released, once_a_drag, shown_in, split_by_track
 
 MAX_COMPONENTS = 4
 """Number of fields for the components of a value or a velocity."""
@@ -47,15 +47,12 @@ _ANY_NUMBER = (-LARGEST, LARGEST)
 def key_parameter(name: str) -> Any:
     """Return the slider for one parameter of the chosen keys."""
     field = _Field(name, SharedSlider(LIMITS[name], DECIMALS), ParameterDrag, partial(_parameter, name=name))
-
-    def get(_self: object) -> float:
-        end_if_released(bpy.context)
-        return field.displayed()
-
-    def set_(self: Any, value: float) -> None:
-        field.set(value, self.relative)
-
-    return parameter(name, get=get, set=set_, options=set())
+    return parameter(
+        name,
+        get=lambda _group: field.displayed_to_blender(),
+        set=lambda group, value: field.set(value, group.relative),
+        options=set(),
+    )
 
 
 def key_velocity() -> Any:
@@ -90,7 +87,9 @@ def velocity_component(context: bpy.types.Context, component: int) -> tuple[list
         for keys, velocities in chosen_velocities(context)
         if component < velocities.shape[1]
     ]
-    numbers = np.concatenate([np.empty(0), *(numbers for _, numbers in numbers_by_track)])
+    before_drag = np.concatenate([np.empty(0), *(numbers for _, numbers in numbers_by_track)])
+    drag = shown_in(context)
+    numbers = before_drag if drag is None else drag.numbers.get(velocity_of(component), before_drag)
     return [keys for keys, _ in numbers_by_track], numbers
 
 
@@ -119,14 +118,19 @@ def _parameter(context: bpy.types.Context, name: str) -> tuple[list[TrackKeys], 
 
 
 class _Field(NamedTuple):
-    """One number of the chosen keys: a parameter, or a component of their velocities or values."""
+    """One number of the chosen keys: a parameter, a component of their velocities or values, or their frames."""
 
     name: str
     """Name in the drag."""
     slider: SharedSlider
-    drag_type: type[ParameterDrag] | type[ValueDrag]
+    drag_type: type[Drag]
     find: Callable[[bpy.types.Context], tuple[list[TrackKeys], Numbers]]
     """Function that returns the chosen keys with this number, and their current numbers."""
+
+    def displayed_to_blender(self) -> float:
+        """Return the value of the field. End its drag if Blender reads the value after the release."""
+        end_if_released(bpy.context)
+        return self.displayed()
 
     def displayed(self) -> float:
         """Return the value of the field, or 0 if no chosen key has the number."""
@@ -139,6 +143,8 @@ class _Field(NamedTuple):
         keys, numbers = self.find(context)
         if len(numbers):
             event = last_event(context)
+            if (event.presses or event.takes_back) and np.float32(value) == np.float32(self.slider.shown(numbers)):
+                return
             drag = drag_of(context, self.drag_type, chosen_keys(context))
             drag.begin(self.name, self.slider, keys, numbers)
             drag.set(self.name, value, event, relative or event.alt)
@@ -160,6 +166,7 @@ def _vector_property(fields: Sequence[_Field], **declared: Any) -> Any:
 
 def key_frame() -> Any:
     """Return the frame field of the chosen keys."""
+    field = _Field("frame", _FrameSlider(), FrameDrag, _frames_of_chosen)
     return FloatProperty(
         name="Frame",
         description="Frame of the first key. The other keys move with it",
@@ -167,109 +174,86 @@ def key_frame() -> Any:
         max=LAST_FRAME,
         step=100,
         precision=2,
-        get=_get_frame,
-        set=_set_frame,
+        get=lambda _group: field.displayed_to_blender(),
+        set=lambda _group, value: field.set(value, relative=True),
         options=set(),
     )
 
 
-def forget_frame_drag() -> None:
-    """Discard the drag of the frame field, because another file was loaded."""
-    global _frame_drag
-    _frame_drag = None
+def _frames_of_chosen(context: bpy.types.Context) -> tuple[list[TrackKeys], Numbers]:
+    chosen = chosen_keys(context)
+    return chosen, _frames(chosen)
 
 
-@dataclass(frozen=True)
-class _FrameDrag:
-    """Frames of the chosen keys before a drag of the field, and their current frames."""
+class _FrameSlider(SharedSlider):
+    """Slider for the frames of keys, which shows the first frame."""
 
-    tracks: tuple[Hashable, ...]
-    before: Numbers
-    after: Numbers
-    recorded: list[RecordedTrack]
-    playhead: float
-    """Current frame of the scene before the drag."""
-    is_released: bool = False
+    def shown(self, numbers: Numbers) -> float:
+        return float(numbers.min())
 
 
-_frame_drag: _FrameDrag | None = None
-"""The current drag, which continues until the keys or their frames change otherwise."""
+class FrameDrag:
+    """Keys that are moved at each step of a drag, and the playhead, with the methods of `ParameterDrag`."""
+
+    def __init__(self, chosen: Sequence[TrackKeys]) -> None:
+        context: Any = bpy.context
+        moves_column = context.scene.tcb.whole_column and not in_animation_editor(context)
+        self._keys = column_of(context, list(chosen)) if moves_column else list(chosen)
+        """The moved keys, at their current frames. The chosen keys come first."""
+        self.chosen = self._keys[: len(chosen)]
+        self.is_shown = False
+        """True from the first step to the end of the drag."""
+        self._frames_before = _frames(self._keys)
+        self._playhead_before = playhead(context)
+        self._recorded = record_tracks((keys.datablock, keys.track) for keys in self._keys)
+
+    def to(self, given: Given) -> None:
+        """Move all keys by the change of the first frame. A reason why they cannot be moved is shown as a message."""
+        self.is_shown = True
+        context, event = bpy.context, last_event(bpy.context)
+        shift = float(given[0]["frame"][0] - self._frames_before[0])
+        # A mouse drag moves by whole frames.
+        frames = self._frames_before + (round(shift) if event.presses and not event.is_modifier else shift)
+        keep_result_notes(())
+        if np.array_equal(frames, _frames(self._keys)):
+            return
+        try:
+            moves = _checked_moves(self._keys, frames)
+        except AnimationError as refusal:
+            keep_result_notes(refusal.findings)
+            return
+        for keys, action_frames in moves:
+            move_keys(keys, action_frames)
+        self._keys = read_again([replace(keys, frames=action_frames) for keys, action_frames in moves])
+        self.chosen = self._keys[: len(self.chosen)]
+        if not in_animation_editor(context):
+            go_to(context.scene, float(frames.min()))
+
+    def finish(self, given: Given) -> None:
+        """Move the keys, and end the drag."""
+        self.to(given)
+        self.is_shown = False
+
+    def finish_at_last_step(self) -> None:
+        """End the drag."""
+        self.is_shown = False
+
+    def take_back(self) -> None:
+        """End the drag, and restore the keys and the playhead."""
+        self.is_shown = False
+        revert_tracks(self._recorded)
+        go_to(bpy.context.scene, self._playhead_before)
 
 
-def _get_frame(_group: object) -> float:
-    """Return the first frame of the chosen keys. Blender also reads the frame after it has released a dragged field."""
-    global _frame_drag
-    if _frame_drag is not None and not redraw.is_drawing() and last_event(bpy.context).releases:
-        _frame_drag = replace(_frame_drag, is_released=True)
-    frames = _frames(chosen_keys(bpy.context))
-    return float(frames.min()) if len(frames) else 0.0
-
-
-def _set_frame(group: Any, value: float) -> None:
-    """Move all keys by the change of the first frame. The panel shows the reason if they cannot be moved."""
-    global _frame_drag
-    context, event = bpy.context, last_event(bpy.context)
-    shown = chosen_keys(context)
-    if not shown or np.float32(value) == np.float32(_frames(shown).min()):
-        return
-    keys_to_move = _keys_to_move(context, shown, group.whole_column)
-    drag = _frame_drag_of(context, keys_to_move)
-    displayed_before = float(drag.before.min())
-    if event.takes_back and np.float32(value) == np.float32(displayed_before):
-        revert_tracks(drag.recorded)
-        _frame_drag = None
-        go_to(context.scene, drag.playhead)
-        return
-    _frame_drag = drag
-    shift = value - displayed_before
-    # A mouse drag moves by whole frames.
-    frames = drag.before + (round(shift) if event.presses and not event.is_modifier else shift)
-    try:
-        moves = _checked_moves(keys_to_move, frames)
-    except AnimationError as refusal:
-        keep_result_notes(refusal.findings)
-        return
-    keep_result_notes(())
-    for keys, action_frames in moves:
-        move_keys(keys, action_frames)
-    if not in_animation_editor(context):
-        go_to(context.scene, float(frames.min()))
-    frames_now = _frames(_keys_to_move(context, chosen_keys(context), group.whole_column))
-    _frame_drag = replace(drag, after=frames_now) if event.presses or event.is_modifier else None
-
-
-def _keys_to_move(context: bpy.types.Context, shown: list[TrackKeys], whole_column: bool) -> list[TrackKeys]:
-    """Return the keys to move: the displayed keys, or in the viewport their column.
-
-    A drag keeps to its initial tracks.
-    """
-    if not whole_column or in_animation_editor(context) or not shown:
-        return shown
-    column = column_of(context, shown)
-    if _frame_drag is None:
-        return column
-    # Keys that the drag passes do not join it.
-    dragged = [keys for keys in column if _track(keys) in _frame_drag.tracks]
-    return dragged if _tracks(dragged) == _frame_drag.tracks else column
-
-
-def _frame_drag_of(context: bpy.types.Context, keys_to_move: list[TrackKeys]) -> _FrameDrag:
-    """Return the current drag if it moves these keys and nothing else has moved them since, or else a new drag."""
-    frames, tracks, drag = _frames(keys_to_move), _tracks(keys_to_move), _frame_drag
-    if drag is not None and not drag.is_released and drag.tracks == tracks and np.array_equal(drag.after, frames):
-        return drag
-    recorded = record_tracks((keys.datablock, keys.track) for keys in keys_to_move)
-    return _FrameDrag(tracks, frames, frames, recorded, playhead(context))
-
-
-def _checked_moves(keys_to_move: list[TrackKeys], frames: Numbers) -> list[tuple[TrackKeys, Numbers]]:
+def _checked_moves(keys_to_move: list[TrackKeys], frames: Numbers) -> list[tuple[TrackKeys, Float32Array]]:
     """Return the keys of each track with their new frames in action time. Raises AnimationError if any cannot move.
 
     `frames`: new frames of all keys, in scene time.
     """
     moves = []
     for keys, frames_of_track in split_by_track(keys_to_move, frames):
-        action_frames = np.array([action_time(keys.datablock, frame) for frame in frames_of_track.tolist()])
+        times = [action_time(keys.datablock, frame) for frame in frames_of_track.tolist()]
+        action_frames = np.array(times, dtype=np.float32)
         check_can_move(keys, action_frames)
         moves.append((keys, action_frames))
     return moves
@@ -279,12 +263,3 @@ def _frames(chosen: list[TrackKeys]) -> Numbers:
     """Return the frames of the keys in scene time."""
     frames = [scene_frame(keys.datablock, frame) for keys in chosen for frame in keys.frames.tolist()]
     return np.array(frames, dtype=np.float64)
-
-
-def _tracks(chosen: list[TrackKeys]) -> tuple[Hashable, ...]:
-    return tuple(map(_track, chosen))
-
-
-def _track(keys: TrackKeys) -> Hashable:
-    """Return a value that identifies the track and the number of its moved keys."""
-    return keys.datablock.as_pointer(), keys.track.path, len(keys)

@@ -13,11 +13,10 @@ Each step starts from the values before the drag, so that clamping loses no diff
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import bpy
 import numpy as np
@@ -48,17 +47,35 @@ _current: SliderDrag | None = None
 """The last drag, until another begins. It may have ended."""
 
 
-def drag_of(
-    context: bpy.types.Context, drag_type: type[ParameterDrag] | type[ValueDrag], chosen: Sequence[TrackKeys]
-) -> SliderDrag:
+class Drag(Protocol):
+    """Change of keys that each step of a drag shows."""
+
+    chosen: list[TrackKeys]
+    """The chosen keys at their current frames."""
+    is_shown: bool
+    """True if the drag has shown a step and has not ended."""
+
+    def to(self, given: Given) -> object:
+        """Show the values, by name for the keys of each track."""
+
+    def finish(self, given: Given) -> object:
+        """End the drag with these values."""
+
+    def finish_at_last_step(self) -> object:
+        """End the drag with the values of its last step."""
+
+    def take_back(self) -> object:
+        """Cancel the drag, and restore the keys."""
+
+
+def drag_of(context: bpy.types.Context, drag_type: type[Drag], chosen: Sequence[TrackKeys]) -> SliderDrag:
     """Return the current drag if it is of this type and on these keys. Otherwise, end it and begin another."""
     global _current
     if _current is not None:
         if _current.includes(context, drag_type, chosen):
             return _current
         _current.finish()
-    drag = ParameterDrag(chosen, defaults_of(context.scene)) if drag_type is ParameterDrag else ValueDrag(chosen)
-    _current = SliderDrag(context, chosen, drag)
+    _current = SliderDrag(context, drag_type, chosen)
     return _current
 
 
@@ -94,7 +111,7 @@ def once_a_drag(function: Callable[[bpy.types.Context], Result]) -> Callable[[bp
 
 
 def forget() -> None:
-    """Discard the drag, because another file was loaded."""
+    """Discard the drag."""
     global _current
     _current = None
 
@@ -110,11 +127,20 @@ class _Start(NamedTuple):
 class SliderDrag:
     """Drag of one slider, or of several sliders of the same keys."""
 
-    def __init__(
-        self, context: bpy.types.Context, chosen: Sequence[TrackKeys], drag: ParameterDrag | ValueDrag
-    ) -> None:
-        self.chosen, self.drag = list(chosen), drag
-        self._identity = identity_of(chosen)
+    def __init__(self, context: bpy.types.Context, drag_type: Any, chosen: Sequence[TrackKeys]) -> None:
+        """Begin a drag. A drag of parameters makes plain tracks TCB."""
+        self.drag: Drag
+        self._displayed_parameters: dict[str, Numbers] = {}
+        """Parameters of plain tracks before the drag, which the sliders display when their drag begins."""
+        self._fitted_parameters: dict[str, Numbers] = {}
+        """Parameters that preserve the motion of plain tracks, from which their sliders start."""
+        if drag_type is ParameterDrag:
+            defaults = defaults_of(context.scene)
+            self._begin(ParameterDrag(chosen, defaults), defaults)
+        else:
+            self.drag = drag_type(chosen)
+        self.chosen = self.drag.chosen
+        """The chosen keys at their frames before the drag."""
         self.cached_results: dict[object, Any] = {}
         """Results that the drag does not change, by function."""
         self.numbers: dict[str, Numbers] = {}
@@ -122,15 +148,21 @@ class SliderDrag:
         self._area = _area_of(context)
         self._window = context.window.as_pointer() if context.window is not None else 0
         self._starts: dict[str, _Start] = {}
-        self._defaults = defaults_of(context.scene)
-        has_plain = isinstance(drag, ParameterDrag) and not all(keys.track.enabled for keys in chosen)
-        self._numbers_of_plain = parameters_or_nan(chosen, self._defaults) if has_plain else {}
-        """Parameters that the sliders displayed when the drag began, if it makes plain tracks TCB."""
         self.has_just_ended = False
         """True from the end of the drag until Blender has handled the current events."""
         self._was_released = False
         """True if the button was released at the last check."""
-        self._stepped_at = 0.0
+
+    def _begin(self, drag: ParameterDrag, defaults: Mapping[str, float]) -> None:
+        """Make plain tracks TCB, and keep the notes for the message line."""
+        self.drag = drag
+        if all(keys.track.enabled for keys in drag.chosen):
+            return
+        self._displayed_parameters = parameters_or_nan(drag.chosen, defaults)
+        notes = drag.begin()
+        if notes:
+            keep_result_notes(notes)
+        self._fitted_parameters = parameters_or_nan(drag.chosen, defaults)
 
     def includes(self, context: bpy.types.Context, drag_type: type, chosen: Sequence[TrackKeys]) -> bool:
         """Return whether a change to a slider of these keys belongs to the drag."""
@@ -138,24 +170,18 @@ class SliderDrag:
             return False
         if self._area != _area_of(context) or not isinstance(self.drag, drag_type):
             return False
-        return chosen is self.chosen or identity_of(chosen) == self._identity
+        # Keys that the dragged keys pass can also be chosen.
+        return chosen is self.chosen or _identities(self.drag.chosen) <= _identities(chosen)
 
     def is_shown_in(self, context: bpy.types.Context) -> bool:
         """Return whether the area shows these keys, which can then be reused. A drag of values changes the keys."""
         return isinstance(self.drag, ParameterDrag) and self.drag.is_shown and self._area == _area_of(context)
 
-    def numbers_of(self, keys: TrackKeys, name: str) -> Numbers | None:
-        """Return the dragged values with this name for the keys of a track."""
-        if name not in self.numbers:
-            return None
-        numbers_by_track = split_by_track(self._starts[name].keys, self.numbers[name])
-        return next((numbers for dragged, numbers in numbers_by_track if _track_of(dragged) == _track_of(keys)), None)
-
     def begin(self, name: str, slider: SharedSlider, keys: Sequence[TrackKeys], numbers: Numbers) -> None:
         """Record a slider and the current values of its keys, unless it is already dragged."""
         if name not in self._starts:
-            displayed = slider.shown(self._numbers_of_plain.get(name, numbers))
-            self._starts[name] = _Start(slider, displayed, keys, numbers)
+            displayed = slider.shown(self._displayed_parameters.get(name, numbers))
+            self._starts[name] = _Start(slider, displayed, keys, self._fitted_parameters.get(name, numbers))
 
     def set(self, name: str, value: float, event: LastEvent, relative: bool) -> None:
         """Set the values of a recorded slider's keys, after the slider was set to `value` during the event."""
@@ -164,38 +190,15 @@ class SliderDrag:
         is_reset = is_drag and abs(value - start.displayed) <= _SAME
         after = start.numbers if is_reset else start.slider.changed(start.numbers, start.displayed, value, relative)
         self.numbers[name] = after
-        if isinstance(self.drag, ParameterDrag) and not (is_drag and self._is_at_start()):
-            if self._begin(self.drag) and relative:
-                start = self._starts[name]
-                after = start.slider.changed(start.numbers, start.displayed, value, relative)
-            self.numbers[name] = after
         is_held = self.drag.is_shown and not event.releases and (event.is_modifier or event.takes_back)
         if is_drag and self._is_at_start():
-            self._take_back()
+            self.drag.take_back()
+            forget()
         elif event.presses or is_held:
             self._step()
         else:
             self.drag.finish(self._given())
             self._end()
-
-    def _begin(self, drag: ParameterDrag) -> bool:
-        """Enable plain tracks at the first change, and keep the notes for the message line.
-
-        Return whether the sliders now start from the parameters that preserve the motion, not from those displayed.
-        """
-        chosen_before = drag.chosen
-        notes = drag.begin()
-        self.chosen = drag.chosen
-        if notes:
-            keep_result_notes(notes)
-        if not self._numbers_of_plain or self.chosen is chosen_before:
-            return False
-        fitted = parameters_or_nan(self.chosen, self._defaults)
-        for name, start in self._starts.items():
-            if name in fitted:
-                self._starts[name] = start._replace(numbers=fitted[name])
-                self.numbers[name] = fitted[name]
-        return True
 
     def _is_at_start(self) -> bool:
         """Return whether all sliders have been reset, and the values are therefore the arrays of the start."""
@@ -209,15 +212,11 @@ class SliderDrag:
 
     def _step(self) -> None:
         self.has_just_ended = self._was_released = False
-        self._stepped_at = time.monotonic()
         self.drag.to(self._given())
-        if not bpy.app.background and not bpy.app.timers.is_registered(_watch):
+        if not bpy.app.background:
+            if bpy.app.timers.is_registered(_watch):
+                bpy.app.timers.unregister(_watch)
             bpy.app.timers.register(_watch, first_interval=_QUIET)
-
-    def _take_back(self) -> None:
-        if self.drag.is_shown or self.has_just_ended:
-            self.drag.take_back()
-            self._end()
 
     def _end(self) -> None:
         """Keep the drag until the current events are handled, because one of the events may be `Esc`."""
@@ -241,8 +240,6 @@ class SliderDrag:
         """End the drag if its slider no longer exists and the button is released. Return whether the drag continues."""
         if not self.drag.is_shown:
             return False
-        if time.monotonic() - self._stepped_at < _QUIET:
-            return True
         is_released = not self._is_button_held()
         # At the first check after the release, Blender may not have handled the event yet.
         if is_released and self._was_released:
@@ -298,9 +295,9 @@ def split_by_track(chosen: Sequence[TrackKeys], numbers: Numbers) -> list[tuple[
     return list(zip(chosen, np.split(numbers, ends[:-1]), strict=True))
 
 
-def identity_of(chosen: Sequence[TrackKeys]) -> Hashable:
-    """Return a value that identifies these keys at their frames."""
-    return tuple((*_track_of(keys), keys.frames.tobytes()) for keys in chosen)
+def _identities(chosen: Sequence[TrackKeys]) -> set[Hashable]:
+    """Return a value for each track that identifies its chosen keys at their frames."""
+    return {(*_track_of(keys), keys.frames.tobytes()) for keys in chosen}
 
 
 def _track_of(keys: TrackKeys) -> tuple[int, str]:
@@ -315,15 +312,15 @@ class ValueDrag:
     """Key values that are written at each step of a drag, with the methods of `ParameterDrag`."""
 
     def __init__(self, chosen: Sequence[TrackKeys]) -> None:
+        self.chosen = list(chosen)
         self.is_shown = False
         """True from the first step to the end of the drag."""
-        self._chosen = chosen
         self._recorded = record_tracks((keys.datablock, keys.track) for keys in chosen)
 
     def to(self, given: Given) -> None:
         """Set values by component names. NaN means that a key lacks the component."""
         self.is_shown = True
-        for keys, values_by_component in zip(self._chosen, given, strict=True):
+        for keys, values_by_component in zip(self.chosen, given, strict=True):
             for component, values in values_by_component.items():
                 has_component = ~np.isnan(values)
                 # The panel shows the reason if the keys cannot be changed.
