@@ -32,8 +32,6 @@ from .plans.composed_keys import ChannelKeys, HandleKeys
 _TYPES = ("handle_left_type", "handle_right_type")
 _BITS = (LEFT_PLACED, RIGHT_PLACED)
 _FREE, _BEZIER = np.uint8(HANDLE["FREE"]), np.uint8(INTERPOLATION["BEZIER"])
-_BYTES = ("easing", "type", *FLAGS)
-"""One-byte key attributes that do not affect playback."""
 _FLOATS = ("back", "amplitude", "period")
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -68,7 +66,7 @@ def played_keys(
     co = _by_channel(own, "co").copy()
     if keys.values_on_curves is not None:
         co[..., 1] = keys.values_on_curves
-    arrays: Arrays = {name: _by_channel(own, name) for name in (*_BYTES, *_FLOATS)}
+    arrays: Arrays = {name: _by_channel(own, name) for name in ("easing", "type", *FLAGS, *_FLOATS)}
     arrays |= {"co": co, "interpolation": _interpolation(own, keys.plays, keeps_last_interpolation)}
     arrays |= _played_handles(own, keys)
     types, placed = _handle_types(own, keys)
@@ -155,25 +153,26 @@ def _align_outer_handles(
 
 
 def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
-    """Return the keys of all baked curves, one channel after another.
+    """Return the keys of all baked curves, one channel after another, unselected.
 
-    Generated keys have the type GENERATED. The animator's keys keep their type, selection and identity. If Blender
-    plays the segment after an animator's key, the key also keeps all attributes that affect the segment.
+    Generated keys have the type GENERATED. The animator's keys keep their type and identity. If Blender plays the
+    segment after an animator's key, the key also keeps all attributes that affect the segment.
     """
     shape, rows = keys.values.shape, keys.rows
     co = np.empty((*shape, 2), dtype=np.float32)
     co[..., 0], co[..., 1] = keys.frames, keys.values
-    arrays: Arrays = {name: np.zeros(shape, dtype=np.uint8) for name in _BYTES}
-    arrays["type"][:] = KEY_TYPE["GENERATED"]
-    arrays |= {name: np.zeros(shape, dtype=np.float32) for name in _FLOATS}
+    arrays: Arrays = {name: np.zeros(shape, dtype=np.float32) for name in _FLOATS}
+    arrays["easing"] = np.zeros(shape, dtype=np.uint8)
+    arrays["type"] = np.full(shape, KEY_TYPE["GENERATED"], dtype=np.uint8)
     kind = INTERPOLATION["LINEAR" if keys.incoming is None else "BEZIER"]
     arrays["interpolation"] = np.full(shape, kind, dtype=np.uint8)
     if len(rows):
-        for name in (*_BYTES, *_FLOATS):
+        for name in ("easing", "type", *_FLOATS):
             arrays[name][:, rows] = _by_channel(own, name)
-    for name in FLAGS:
-        arrays[name] = arrays[name].view(np.bool_)
-    arrays |= {"co": co} | dict.fromkeys(_TYPES, np.full(shape, _FREE, dtype=np.uint8))
+    # Linear keys keep the handle types of new keys.
+    handle_type = HANDLE["AUTO_CLAMPED" if keys.are_linear else "FREE"]
+    arrays |= {"co": co} | dict.fromkeys(_TYPES, np.full(shape, handle_type, dtype=np.uint8))
+    arrays |= dict.fromkeys(FLAGS, np.zeros(shape, dtype=np.bool_))
     sides = _thirds(keys, co)
     if np.count_nonzero(keys.begins_segment):
         sides = [handles_of_side.copy() for handles_of_side in sides]

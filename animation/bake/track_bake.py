@@ -62,7 +62,7 @@ class TrackBake(EvaluatedTrack):
     @property
     def may_keep_records(self) -> bool:
         """Return whether the records of handles match the saved keys."""
-        return self.keeps_identities and bool(self.state.channels)
+        return bool(self.state.channels) and self.keeps_identities
 
     def baked_before(self, index: int) -> BakedChannel | None:
         """Return the channel's record from an earlier bake, or None."""

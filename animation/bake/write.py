@@ -49,11 +49,12 @@ def write_tracks(jobs: Sequence[BakeJob[TrackBake]]) -> list[BakeJob[TrackBake]]
     """
     bakes = [bake for job in jobs for bake in job.tracks]
     by_handles = [bake for bake in bakes if bake.baked.is_by_handles]
-    in_own_space = [bake for bake in bakes if not bake.baked.is_by_handles and not bake.options.in_world]
-    in_world = [bake for bake in bakes if not bake.baked.is_by_handles and bake.options.in_world]
+    on_baked_curves = [bake for bake in bakes if not bake.baked.is_by_handles]
+    in_own_space = [bake for bake in on_baked_curves if not bake.options.in_world]
+    in_world = [bake for bake in on_baked_curves if bake.options.in_world]
     assert len(jobs) == 1 or not in_world
     # Handles play the animator's channels, so free the tracks first: unlock channels, and remove those made by a bake.
-    for job in jobs:
+    for job in jobs if by_handles else ():
         baked_before = [bake.track for bake in job.tracks if bake.baked.is_by_handles and bake.track.is_baked]
         free_tracks(job.channels, baked_before)
     states = dict(zip(by_handles, write_handles(by_handles), strict=True))

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
+from ..fcurves.channels import channels_in
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.frames import matching_rows
 from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import FLAGS, SIDES, IndexArray
+from ..fcurves.keyframes import FLAGS, NAMES, SIDES, BoolArray, Float32Array, IndexArray, Keyframes
 from ..fcurves.read_keys import read_joined
 from ..fcurves.write_keys import extrapolate, write_joined, write_some
 from ..store.edited_outside import fingerprints
@@ -27,6 +29,14 @@ from .track_bake import TrackBake
 
 _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
 """Attributes to write if curves already have as many samples as the bake."""
+_WRITTEN = tuple(name for name in NAMES if name not in FLAGS)
+"""Attributes to write to new keys, before they are selected."""
+_LINEAR = tuple(name for name in _WRITTEN if not name.endswith("_type"))
+"""Attributes to write to new keys if all are linear."""
+_REPLACE = {"REPLACE", "FAST"}
+"""Options of `keyframe_points.insert` with which Blender changes only an existing key, and moves no handles."""
+_KEYS_IN_BULK = 15
+"""Number of keys that can be selected in bulk in the time that Blender needs to select a single key."""
 
 
 def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
@@ -35,16 +45,13 @@ def write_bakes(bakes: Sequence[TrackBake]) -> list[TrackState]:
         _make_curves(bake)
     records: dict[TrackBake, dict[int, BakedChannel]] = {bake: {} for bake in bakes}
     keys_of_bakes = [(bake, keys) for bake in bakes for keys in bake.baked.channel_keys]
+    selections: list[_Selection] = []
     for group in by_layout(keys_of_bakes, lambda _, keys: keys.layout):
         channels = [_Channel(bake, index) for bake, channel_keys in group for index in channel_keys.components]
-        written = _write_channels(channels, stacked([channel_keys for _, channel_keys in group]))
+        written = _write_channels(channels, stacked([channel_keys for _, channel_keys in group]), selections)
         for (bake, index), record in zip(channels, written, strict=True):
             records[bake][index] = record
-    for bake in bakes:
-        for keys in bake.baked.channel_keys:
-            for index in keys.components:
-                # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
-                bake.track.channels[index].keyframe_points.handles_recalc()
+    _select(selections)
     return [_table_entry(bake, records[bake]) for bake in bakes]
 
 
@@ -89,8 +96,33 @@ class _Channel(NamedTuple):
         return BakedChannel(saved, extrapolation, rest, repeats, written, is_edited)
 
 
-def _write_channels(channels: Sequence[_Channel], keys: ChannelKeys) -> list[BakedChannel]:
-    """Write the keys of channels, and lock the channels. Return their records."""
+class _Selection(NamedTuple):
+    """The selection of the animator's keys on channels that were written together."""
+
+    channels: Sequence[_Channel]
+    key_count: int
+    """Number of keys per channel."""
+    rows: IndexArray
+    """Rows of the animator's keys, shape (k,)."""
+    co: Float32Array
+    """Frames and values of these keys, shape (channels, k, 2)."""
+    flags: BoolArray
+    """Selection flags of these keys, in the order of FLAGS, shape (channels, k, 3)."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Return whether selecting the keys one by one is faster than writing the flags of all keys."""
+        selected_count = np.count_nonzero(self.flags.any(axis=2))
+        return bool(_KEYS_IN_BULK * selected_count < self.key_count * len(self.channels))
+
+
+def _write_channels(
+    channels: Sequence[_Channel], keys: ChannelKeys, selections: list[_Selection]
+) -> list[BakedChannel]:
+    """Write the keys of channels, and lock the channels. Return their records.
+
+    The selection of new keys is not written, but added to `selections`.
+    """
     curves = [channel.fcurve for channel in channels]
     own_keys = own_end_to_end([bake.own.get(index, NO_OWN_KEYS) for bake, index in channels])
     composed = _composed(own_keys, keys, len(channels))
@@ -103,8 +135,13 @@ def _write_channels(channels: Sequence[_Channel], keys: ChannelKeys) -> list[Bak
         every_curve = np.ones(len(curves), dtype=np.bool_)
         write_some(curves, composed.keys, dict.fromkeys(_PLAYED, every_curve))
     else:
-        _keep_selection(channels, composed, keys.rows)
-        write_joined(curves, composed)
+        own_co = composed.keys.co.reshape(len(channels), -1, 2)[:, keys.rows]
+        own_flags = _own_flags(channels, own_keys, keys)
+        selections.append(_Selection(channels, len(keys.frames), keys.rows, own_co, own_flags))
+        write_joined(curves, composed, _LINEAR if keys.are_linear else _WRITTEN)
+        for fcurve in curves if not keys.are_linear else ():
+            # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
+            fcurve.keyframe_points.handles_recalc()
     lock(curves)
     saved, written = _saved(channels, own_keys), fingerprints(composed, extrapolations)
     contents = zip(saved, own_extrapolations, were_repeated, written, strict=True)
@@ -120,9 +157,7 @@ def _composed(own_keys: OwnKeys, keys: ChannelKeys, channel_count: int) -> Joine
 
 def _can_overwrite_samples(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:
     """Return whether the bake consists of samples only, and the curves already have as many keys."""
-    if keys.incoming is not None or keys.begins_segment.any():
-        return False
-    return all(len(curve.keyframe_points) == len(keys.frames) for curve in curves)
+    return keys.are_linear and all(len(curve.keyframe_points) == len(keys.frames) for curve in curves)
 
 
 def _saved(channels: Sequence[_Channel], own: OwnKeys) -> Iterator[SavedKeys]:
@@ -144,14 +179,68 @@ def _saved(channels: Sequence[_Channel], own: OwnKeys) -> Iterator[SavedKeys]:
             yield saved[number * count : (number + 1) * count]
 
 
-def _keep_selection(channels: Sequence[_Channel], composed: Joined, rows: IndexArray) -> None:
-    """Copy the curves' current selection to the animator's keys, because the saved selection is from the first bake."""
+def _own_flags(channels: Sequence[_Channel], own_keys: OwnKeys, keys: ChannelKeys) -> BoolArray:
+    """Return the selection flags of the animator's keys, shape (channels, k, 3).
+
+    On baked curves, the current selection counts, because the saved selection is from the first bake.
+    """
+    flags = _flags_of(own_keys.keys).reshape(len(channels), -1, len(FLAGS))
     baked = [number for number, channel in enumerate(channels) if channel.bake.state.bake is not None]
-    if not baked or not len(rows):
-        return
-    shown = read_joined([channels[number].fcurve for number in baked], ("co", *FLAGS))
-    for number, keys_before in zip(baked, shown.channels, strict=True):
-        own_rows = composed.spans[number].start + rows
-        rows_kept, rows_before = matching_rows(composed.keys.frames[own_rows], keys_before.frames)
-        for name in FLAGS:
-            getattr(composed.keys, name)[own_rows[rows_kept]] = getattr(keys_before, name)[rows_before]
+    if baked and len(keys.rows):
+        shown = read_joined([channels[number].fcurve for number in baked], ("co", *FLAGS))
+        for number, keys_before in zip(baked, shown.channels, strict=True):
+            rows, rows_before = matching_rows(keys.frames[keys.rows], keys_before.frames)
+            flags[number, rows] = _flags_of(keys_before)[rows_before]
+    return flags
+
+
+def _flags_of(keys: Keyframes) -> BoolArray:
+    """Return the selection flags of keys, shape (n, 3)."""
+    return np.stack([getattr(keys, name) for name in FLAGS], axis=1)
+
+
+def _select(selections: Sequence[_Selection]) -> None:
+    """Select the animator's keys as before, and deselect the generated keys. Blender selects added keys."""
+    deselected = _deselected(Counter(bake for selection in selections for bake, _ in selection.channels))
+    for selection in selections:
+        collections: list[Any] = [channel.fcurve.keyframe_points for channel in selection.channels]
+        is_one_by_one = np.array([bake in deselected for bake, _ in selection.channels]) & selection.is_sparse
+        _select_one_by_one(collections, selection, is_one_by_one)
+        flags = np.zeros((len(FLAGS), selection.key_count), dtype=np.bool_)
+        for number in np.flatnonzero(~is_one_by_one).tolist():
+            flags[:, selection.rows] = selection.flags[number].T
+            for name, flags_of_keys in zip(FLAGS, flags, strict=True):
+                collections[number].foreach_set(name, flags_of_keys.data)
+
+
+def _deselected(channel_counts: Mapping[TrackBake, int]) -> set[TrackBake]:
+    """Deselect all keys of actions whose F-curves have all been written. Return the bakes in these actions.
+
+    `channel_counts` contains the number of written channels.
+    """
+    bakes_by_action: dict[Any, list[TrackBake]] = {}
+    for bake in channel_counts:
+        bakes_by_action.setdefault(bake.channels.action, []).append(bake)
+    deselected: set[TrackBake] = set()
+    for action, bakes in bakes_by_action.items():
+        fcurve_count = sum(len(channels.bag.fcurves) for channels in channels_in(action))
+        # Blender 4.2 can't deselect the keys of an action.
+        if hasattr(action, "deselect_keys") and sum(channel_counts[bake] for bake in bakes) == fcurve_count:
+            action.deselect_keys()
+            deselected.update(bakes)
+    return deselected
+
+
+def _select_one_by_one(collections: Sequence[Any], selection: _Selection, channels: BoolArray) -> None:
+    """Set the selection flags of the keys in the channels of the mask. These keys are all unselected."""
+    flags, co = selection.flags, selection.co
+    # Blender selects a key that is inserted again, which takes half the time. It also moves the key by the difference
+    # in value, which would change -0.0 to 0.0.
+    is_inserted = flags.all(axis=2) & (co[..., 1] != 0.0) & channels[:, np.newaxis]
+    inserts = [points.insert for points in collections]
+    for number, (frame, value) in zip(np.nonzero(is_inserted)[0].tolist(), co[is_inserted].tolist(), strict=True):
+        inserts[number](frame, value, options=_REPLACE)
+    is_set = flags.any(axis=2) & ~is_inserted & channels[:, np.newaxis]
+    for number, key_number in np.argwhere(is_set).tolist():
+        key = collections[number][selection.rows.item(key_number)]
+        key.select_control_point, key.select_left_handle, key.select_right_handle = flags[number, key_number].tolist()

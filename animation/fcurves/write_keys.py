@@ -35,8 +35,10 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
     write_joined([fcurve], Joined(keys, [len(keys)]))
 
 
-def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
+def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined, names: Sequence[str] = NAMES) -> None:
     """Replace all keys of the F-curves. Writing is fastest if all handles are on their keys.
+
+    Attributes not in `names`, which contains the `PAIRS`, are not written.
 
     `FCurve.update` is not called, because it would move handles and merge keys.
     """
@@ -47,7 +49,7 @@ def write_joined(fcurves: Sequence[bpy.types.FCurve], joined: Joined) -> None:
     arrays = {name: getattr(keys, name) for name in PAIRS} if has_handles else {"co_ui": keys.co}
     buffers = {name: sliced(array, [2 * end for end in ends]) for name, array in arrays.items()}
     # New keys have easing 0.
-    others = [name for name in NAMES if name not in PAIRS and (has_handles or name != "easing" or keys.easing.any())]
+    others = [name for name in names if name not in PAIRS and (has_handles or name != "easing" or keys.easing.any())]
     buffers |= {name: sliced(getattr(keys, name), ends) for name in others}
     for fcurve, count, *buffers_of_curve in zip(fcurves, joined.counts, *buffers.values(), strict=True):
         points: Any = fcurve.keyframe_points

@@ -155,8 +155,9 @@ class Track:
     def created_by_bake(self) -> dict[int, float]:
         """Return the components whose F-curves the bake created, with the previous values of the property."""
         bake = self.bake
-        channels = bake.channels if bake is not None else {}
-        return {index: channel.rest for index, channel in channels.items() if channel.rest is not None}
+        if bake is None:
+            return {}
+        return {index: channel.rest for index, channel in bake.channels.items() if channel.rest is not None}
 
     def component(self, index: int) -> float:
         """Return the value of a component that the animator has not animated."""
@@ -165,9 +166,9 @@ class Track:
 
     def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:
         """Return the animator's extrapolation of a channel, which is saved for a baked track."""
-        baked_channel = self.bake.channels.get(index) if self.bake is not None else None
-        if baked_channel is not None:
-            return baked_channel.extrapolation
+        bake = self.bake
+        if bake is not None and index in bake.channels:
+            return bake.channels[index].extrapolation
         return self.channels[index].extrapolation if index in self.channels else "CONSTANT"
 
     def finding(self, code: str, *arguments: Any, frame: float | None = None) -> Finding:

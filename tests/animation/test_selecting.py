@@ -55,6 +55,20 @@ def test_a_bake_selects_and_deselects_nothing(animation, item, output: str) -> N
         assert after == before
 
 
+@pytest.mark.parametrize("rows", [(), (1, 2), (0, 1, 2, 3)])
+def test_a_bake_of_all_tracks_of_an_action_keeps_the_selection(animation, rows: tuple[int, ...]) -> None:
+    item = new_object()
+    key(item, "location", [(frame, (-0.0, *values[1:])) for frame, values in PLACES])
+    for fcurve in fcurves(item):
+        select(fcurve, *rows)
+    curve(item, "location", 2).keyframe_points[1].select_left_handle = True
+    before = [selected(each) for each in fcurves(item)]
+    animation.bake(item, keep_look=False)
+    assert [selected(each) for each in fcurves(item)] == before
+    # Selecting a key must not change its value, not even the sign of zero.
+    assert np.count_nonzero(np.signbit(co(curve(item, "location", 0))[:, 1])) == len(PLACES)
+
+
 def test_other_tracks_of_the_action_stay_selected(animation, item) -> None:
     select(curve(item, "scale", 1), 1)
     animation.bake(item)

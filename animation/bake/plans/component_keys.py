@@ -18,18 +18,18 @@ from .own_motion import STILL
 from .protocol import Scope
 from .sample_frames import APART, has_merged, nearest_rows, united
 
+_MOVING = 1e-6
+"""Relative change of a value that is more than float32 rounding."""
+
 
 def by_own_frames(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], Float32Array]]:
     """Yield the rows and the frames of each group of components whose animator's keys are at the same frames."""
-    if not scope.track.is_rotation:
-        # The components are one group, because they share a spline of values only if their keys are at the same frames.
-        yield list(range(len(components))), scope.own[components[0]].frames
-        return
-    groups: dict[bytes, tuple[list[int], Float32Array]] = {}
+    groups: dict[bytes, list[int]] = {}
     for row, component in enumerate(components):
-        frames = scope.own[component].frames if component in scope.own else np.empty(0, dtype=np.float32)
-        groups.setdefault(frames.tobytes(), ([], frames))[0].append(row)
-    yield from groups.values()
+        frame_bytes = scope.own[component].frame_bytes if component in scope.own else b""
+        groups.setdefault(frame_bytes, []).append(row)
+    for frame_bytes, rows in groups.items():
+        yield rows, np.frombuffer(frame_bytes, dtype=np.float32)
 
 
 def united_channel_keys(scope: Scope, keys_of_components: Sequence[ChannelKeys]) -> list[ChannelKeys]:
@@ -64,9 +64,13 @@ def _without_still(scope: Scope, keys: ChannelKeys) -> ChannelKeys | None:
 
 def _is_still(keys: ChannelKeys) -> bool:
     """Return whether the values are constant to within float32 rounding and all derivatives are 0."""
-    ranges = np.ptp(keys.values, axis=1)
-    rounding = np.spacing(np.maximum(np.abs(keys.values[:, :1]), 1e-30).astype(np.float32))[:, 0]
-    if (ranges > rounding).any() or keys.is_interrupted:
+    first, other = keys.values.item(0, 0), keys.values.item(0, keys.values.shape[1] // 2)
+    # For most components, one value shows that they move.
+    if keys.is_interrupted or abs(other - first) > _MOVING * max(1.0, abs(first)):
+        return False
+    ranges = keys.values.max(axis=1) - keys.values.min(axis=1)
+    rounding = np.spacing(np.maximum(np.abs(keys.values[:, 0]), 1e-30).astype(np.float32))
+    if (ranges > rounding).any():
         return False
     if keys.incoming is None or keys.outgoing is None:
         return True

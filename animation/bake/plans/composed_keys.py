@@ -105,6 +105,11 @@ class ChannelKeys:
         return not np.count_nonzero(self.begins_segment)
 
     @property
+    def are_linear(self) -> bool:
+        """Return whether all segments between the keys are linear."""
+        return self.incoming is None and self.holds_outside
+
+    @property
     def layout(self) -> tuple[Hashable, ...]:
         """Return a value that is equal for keys that `stacked` can concatenate."""
         arrays = (self.frames, self.rows, self.begins_segment)

@@ -99,7 +99,7 @@ class SamplePlan(Plan):
             if _is_still(sampled):
                 # Samples are unit quaternions or unit axes, but keys may have any length.
                 evaluated_values[:] = spline.values[0]
-        values = evaluated_values.take(sampled.rows, axis=0).T
+        values = evaluated_values.T.take(sampled.rows, axis=1)
         if self.is_extrapolated and len(spline.frames) > 1:
             slopes = slopes_at_ends(spline.frames, sampled.evaluated, evaluated_values.T)
             values = extrapolated(scope, spline, self.frames, values, slopes)
@@ -133,8 +133,10 @@ def _parts(spline: TrackSpline, step: float) -> IndexArray | None:
     if spline.turns is None:
         return None
     mean_step = spline.turns / np.diff(spline.frames.astype(np.float64)) * step
-    parts = np.clip(np.ceil(_PEAK_SPEED * mean_step / LARGEST_STEP), 1, _MOST_PARTS)
-    return np.append(parts, 1).astype(np.intp) if (parts > 1).any() else None
+    steps = _PEAK_SPEED * mean_step / LARGEST_STEP
+    if steps.max(initial=0.0) <= 1.0:
+        return None
+    return np.append(np.clip(np.ceil(steps), 1, _MOST_PARTS), 1).astype(np.intp)
 
 
 @memoized

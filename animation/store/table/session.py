@@ -91,7 +91,9 @@ class KnownRows:
             identities[to_identify] = [zlib.crc32(contents[row], serials[row]) for row in to_identify.tolist()]
             # Rows may share an identity only if they are equal.
             distinct, first, number = np.unique(identities, return_index=True, return_inverse=True)
-            is_valid = are_assignable(identities) & (words == words[first[number]]).all(axis=1)
+            is_valid = are_assignable(identities)
+            if len(distinct) < len(identities):
+                is_valid &= (words == words[first[number]]).all(axis=1)
             at = self.find(distinct)
             # The first word is the identity itself.
             is_known = (at >= 0)[number]
