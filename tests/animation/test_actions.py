@@ -11,7 +11,6 @@ from tests.animation.curves import (
     HAS_SLOTS,
     KEYS,
     action_bits,
-    bag_of,
     co,
     curve,
     differences,
@@ -40,20 +39,6 @@ def test_a_shared_action_is_baked_once(animation) -> None:
     assert report.errors == []
 
 
-def test_swapping_actions_takes_the_bake_along(animation) -> None:
-    item, other = grouped(), grouped("Other")
-    before = snapshot(item)
-    animation.bake(item, keep_look=False)
-    baked = item.animation_data.action
-    share(other.animation_data.action, item)
-    assert baked_frames(item) == 4
-    with pytest.raises(animation.AnimationError, match="no track is baked or played by handles"):
-        animation.restore(item)
-    share(baked, item)
-    animation.restore(item)
-    assert differences(before, snapshot(item), identities=False) == []
-
-
 @pytest.mark.parametrize("linked", [False, True])
 def test_duplicating_an_object_in_the_viewport_keeps_the_bake(animation, linked: bool) -> None:
     item = grouped()
@@ -77,22 +62,6 @@ def test_duplicating_an_object_in_the_viewport_keeps_the_bake(animation, linked:
 
 
 @with_slots
-def test_the_objects_own_slot_is_used_not_the_first(animation) -> None:
-    one, two = grouped("One"), new_object("Two")
-    action = one.animation_data.action
-    slot = action.slots.new("OBJECT", "Two")
-    share(action, two, slot)
-    key(two, "location", [(frame, (9, frame, -frame)) for frame, _ in KEYS])
-    before = snapshot(one)
-    animation.bake(two, keep_look=False)
-    assert snapshot(one) == before
-    assert len(co(curve(two, "location", 1))) == 41
-    animation.restore(two)
-    assert snapshot(one) == before
-    assert len(co(curve(two, "location", 1))) == 4
-
-
-@with_slots
 def test_no_slot_and_an_empty_slot_are_refused(animation) -> None:
     item, other = grouped(), new_object("Other")
     share(item.animation_data.action, other, item.animation_data.action.slots.new("OBJECT", "Other"))
@@ -103,21 +72,6 @@ def test_no_slot_and_an_empty_slot_are_refused(animation) -> None:
     with pytest.raises(animation.AnimationError, match=r'"Ball": action "BallAction" has no slot for this datablock'):
         animation.bake(item)
     assert action_bits(item.animation_data.action) == before
-
-
-@with_slots
-def test_merging_actions_keeps_each_bake(animation) -> None:
-    one, two = grouped("One"), grouped("Two")
-    before = snapshot(one), snapshot(two)
-    animation.bake_many([one, two], animation.Options(), keep_look=False)
-    for item in (two, one):
-        item.select_set(True)
-    bpy.context.view_layer.objects.active = one
-    assert bpy.ops.anim.merge_animation() == {"FINISHED"}
-    assert one.animation_data.action == two.animation_data.action
-    for item, state in zip((one, two), before, strict=True):
-        animation.restore(item)
-        assert differences(state, snapshot(item), identities=False) == []
 
 
 def two_slots() -> tuple[bpy.types.Object, bpy.types.Object]:
@@ -156,21 +110,6 @@ def test_the_table_goes_where_every_slot_was_removed(animation) -> None:
     assert not has_table(one)
     with pytest.raises(animation.AnimationError, match="has no F-curves"):
         animation.remove(one)
-
-
-@with_slots
-def test_what_moved_with_its_slot_is_restored_after_the_others_are_removed(animation) -> None:
-    items = one, two = two_slots()
-    before = [snapshot(item) for item in items]
-    for item in items:
-        animation.bake(item, keep_look=False)
-        item.select_set(True)
-    bpy.context.view_layer.objects.active = one
-    assert bpy.ops.anim.separate_slots() == {"FINISHED"}
-    assert one.animation_data.action != two.animation_data.action
-    for item, state in zip(items, before, strict=True):
-        animation.remove(item)
-        assert differences(state, snapshot(item)) == []
 
 
 # NLA
@@ -346,13 +285,3 @@ def test_a_refused_bake_of_an_override_leaves_the_linked_action_in_use(animation
             refused()
     assert item.animation_data.action == original
     assert len(bpy.data.actions) == 1
-
-
-def test_a_bake_adds_no_f_curves_and_no_groups(animation) -> None:
-    item = grouped()
-    key(item, "scale", KEYS)
-    before = [(fcurve.data_path, fcurve.array_index) for fcurve in fcurves(item)]
-    animation.key_set(item, "location", 10, tension=0.5)
-    animation.bake(item)
-    assert [(fcurve.data_path, fcurve.array_index) for fcurve in fcurves(item)] == before
-    assert [group.name for group in bag_of(item).groups] == ["Places"]

@@ -19,7 +19,7 @@ from tests.all_pairs import each_once
 from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
 from tests.animation.interpolation_choice import FRAMES, OUTPUTS, choose
 from tests.animation.locations import VALUES
-from tests.animation.rotations import channels_at, quaternion_at, rotations_near_each_other, values_of
+from tests.animation.rotations import quaternion_at, rotations_near_each_other, values_of
 
 KINDS = ["CONSTANT", "LINEAR", "SINE", "CIRC", "BACK", "BOUNCE", "ELASTIC"]
 SMOOTH = ["CONSTANT", "LINEAR", "SINE", "BACK"]
@@ -136,41 +136,6 @@ def test_what_jumps_at_a_key_is_measured_with_what_is_played_there(animation) ->
     assert not value.is_seen
     assert velocity.is_seen
     assert (velocity.frame, velocity.size) == (20.0, pytest.approx(0.2))
-
-
-@pytest.mark.parametrize(("kind", "mode"), each_once(KINDS, ["QUATERNION", "XYZ"]))
-def test_a_frame_function_plays_what_blender_does_there(animation, mode: str, kind: str) -> None:
-    thing, plain = turned_twins(animation, mode, [kind] * 4)
-    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    key(plain, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing, keep_look=False)
-    for item in (thing, plain):
-        choose(item, kind)
-    key(thing, "tcb_frame", [(0, 0.0), (72, 36.0)])
-    for point in curve(thing, "tcb_frame").keyframe_points:
-        point.interpolation = "LINEAR"
-    animation.bake(thing)
-    for frame in (15.0, 18.0, 22.0, 24.0):
-        for path, count in (("location", 3), (rotation_path(mode), 3 if mode == "XYZ" else 4)):
-            mine, own = channels_at(thing, path, count, frame), channels_at(plain, path, count, frame / 2)
-            if path == "location":
-                assert mine == pytest.approx(own, abs=ROUNDING)
-        turned = orientations(thing, [frame])[0] * orientations(plain, [frame / 2])[0].inv()
-        assert turned.magnitude() < ROUNDING
-
-
-def test_components_with_other_interpolations_are_one_spline_still(animation) -> None:
-    """The segments that end the splines are at the same keys."""
-    thing = new_object()
-    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    animation.enable(thing, keep_look=False)
-    for fcurve, kind in zip(fcurves(thing), ("CONSTANT", "LINEAR", "BACK"), strict=True):
-        fcurve.keyframe_points[1].interpolation = kind
-    plain = {index: [fcurve.evaluate(frame) for frame in BETWEEN] for index, fcurve in enumerate(fcurves(thing))}
-    animation.bake(thing, output="CURVES")
-    for row, frame in enumerate(BETWEEN):
-        now = {index: fcurve.evaluate(frame) for index, fcurve in enumerate(fcurves(thing))}
-        assert now == pytest.approx({index: values[row] for index, values in plain.items()}, abs=ROUNDING)
 
 
 def test_handles_in_a_rotation_s_segment_go_along_with_keys_that_relaxation_moves(animation) -> None:

@@ -19,20 +19,6 @@ def ball(animation):
     return item
 
 
-def test_a_property_that_is_gone_gives_its_keys_to_no_other(animation) -> None:
-    item = new_object("Thing")
-    for name in ("grip", "sway"):
-        item[name] = 1.0
-    key(item, '["grip"]', [(0, 0.0), (10, 5.0), (20, 1.0)])
-    animation.bake(item, keep_look=False)
-    key(item, '["sway"]', [(0, 0.0), (10, 5.0), (20, 1.0)])
-    before = [state for state in snapshot(item) if "sway" in state["path"][0]]
-    del item["grip"]
-    with pytest.raises(animation.AnimationError):
-        animation.restore(item, ['["sway"]'])
-    assert [state for state in snapshot(item) if "sway" in state["path"][0]] == before
-
-
 @pytest.mark.parametrize("frame", [10, 15])
 def test_keying_all_channels_in_the_dope_sheet_takes_no_parameter_away(animation, ball, frame) -> None:
     """Remove leaves nothing of the keys that were keyed anew."""

@@ -70,14 +70,6 @@ def test_only_the_named_track_becomes_tcb(animation) -> None:
     assert enabled == {"size": True, "size_y": False}
 
 
-def test_the_report_names_the_notes_of_enable(animation) -> None:
-    item = keyed()
-    for index in range(3):
-        curve(item, "location", index).keyframe_points[1].interpolation = "SINE"
-    report = animation.choose(item, "location", cycle="LOOP")
-    assert [note.code for note in report.notes] == ["NOT_BEZIER", "LOOK_CHANGED"]
-
-
 def locked(item: bpy.types.Object) -> None:
     curve(item, "location", 1).lock = True
 

@@ -42,29 +42,6 @@ def test_a_track_that_stands_still_gets_none_and_the_others_theirs(animation, ou
         assert set(played) == {float(np.float32(value))}
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_a_component_that_stands_still_gets_keys_at_the_frames_of_those_that_move(animation, output):
-    """Otherwise, exporters would resample the vector."""
-    thing = new_object()
-    key(thing, "location", [(frame, (n % 2, 1234.567, -0.1)) for n, frame in enumerate(FRAMES)])
-    animation.bake(thing, output=output, keep_look=False)
-    frames = [co(curve(thing, "location", index))[:, 0].tolist() for index in range(3)]
-    assert frames[1:] == frames[:1] * 2
-    for index, value in ((1, 1234.567), (2, -0.1)):
-        played = [curve(thing, "location", index).evaluate(frame) for frame in np.arange(-1, 32, 0.3)]
-        assert set(played) == {float(np.float32(value))}
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_components_that_stand_still_get_keys_at_the_frames_of_each_other_s_own_keys(animation, output):
-    thing = new_object()
-    for index, frames in enumerate([[0, 10, 30], [0, 7.5, 30], [0, 30]]):
-        key(thing, "location", [(frame, (1.0, 2.0, 3.0)) for frame in frames], channels=[index])
-    animation.bake(thing, output=output, keep_look=False)
-    for index in range(3):
-        assert co(curve(thing, "location", index)).tolist() == [[frame, 1.0 + index] for frame in (0, 7.5, 10, 30)]
-
-
 @pytest.mark.parametrize(
     ("output", "extend", "cycle", "mode", "apart"), all_pairs(OUTPUTS, RANGES, CYCLES, MODES, [False, True])
 )
@@ -101,15 +78,6 @@ def test_a_rotation_of_any_length_or_in_gimbal_lock_that_stays_gets_none(animati
     key(thing, rotation_path(mode), [(frame, row) for frame in FRAMES])
     animation.bake(thing, output=output, keep_look=False)
     assert set(counts(thing).values()) == {0}
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_a_rotation_that_moves_in_some_channels_keeps_all_theirs(animation, output):
-    thing = new_object("Thing", "QUATERNION")
-    angles = np.array([0.0, 1.5, -1.0, 0.5])
-    key(thing, "rotation_quaternion", [(f, (np.cos(a), np.sin(a), 0, 0)) for f, a in zip(FRAMES, angles, strict=True)])
-    animation.bake(thing, output=output, keep_look=False)
-    assert len(set(counts(thing).values()) - {0}) == 1
 
 
 @pytest.mark.parametrize("output", OUTPUTS)

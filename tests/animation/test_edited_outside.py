@@ -299,21 +299,6 @@ def played(item: bpy.types.Object) -> dict[tuple[str, int], list[float]]:
     return {name: [fcurve.evaluate(frame) for frame in FRAMES] for name, fcurve in channels(item).items()}
 
 
-@pytest.mark.parametrize("change", [raise_sample, delete_channel, delete_track])
-def test_the_other_tracks_stay_where_only_that_one_is_freed_or_applied(animation, item, change: Edit) -> None:
-    animation.bake(item)
-    change(item)
-    before = of_tracks(everything(item), ROTATION, GRIP)
-    animation.free(item, [LOCATION], discard_edits=True)
-    assert of_tracks(everything(item), ROTATION, GRIP) == before
-    assert states(animation, item) == {LOCATION: "TCB", ROTATION: "BAKED", GRIP: "BAKED"}
-    animation.bake(item)
-    change(item)
-    animation.apply(item, [LOCATION])
-    assert of_tracks(everything(item), ROTATION, GRIP) == before
-    assert animation.bake(item).errors == []
-
-
 # Live
 
 
@@ -410,18 +395,6 @@ def test_what_only_makes_it_out_of_date(animation, item, change) -> None:
     report = animation.free(item)
     assert report.errors == []
     assert of_tracks(everything(item), LOCATION) == of_tracks(plain, LOCATION)
-
-
-def test_a_modifier_is_no_edit(animation, item) -> None:
-    plain = everything(item)
-    animation.bake(item)
-    curve(item, LOCATION).modifiers.new("NOISE")
-    assert states(animation, item)[LOCATION] == "BAKED"
-    assert animation.free(item).errors == []
-    (before,) = (state for state in plain if state["path"] == (LOCATION, 0))
-    (after,) = (state for state in everything(item) if state["path"] == (LOCATION, 0))
-    assert [modifier["type"] for modifier in after.pop("modifiers")] == ["'NOISE'"]
-    assert after == {name: before[name] for name in after}
 
 
 EASED: dict[str, tuple[str, Any]] = {

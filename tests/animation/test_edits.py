@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from tests.all_pairs import each_once
 from tests.animation.curves import curve, fcurves, key, new_object
 from tests.animation.edits import Edit, do, move, parameters_of, scale, select, snap, unlike
 
@@ -41,11 +42,6 @@ def keyed(name: str, mode: str) -> bpy.types.Object:
 
 
 MODES = ["QUATERNION", "XYZ"]
-
-
-@pytest.fixture(params=MODES)
-def mode(request) -> str:
-    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +171,7 @@ def is_played(thing: bpy.types.Object, difference: tuple) -> bool:
     return not rest or rest[0] // 2 != place
 
 
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize(("name", "mode"), each_once(EDITS, MODES))
 def test_playing_by_handles_again_is_as_if_the_keys_had_been_edited_before(animation, twins, name: str) -> None:
     select(twins, *EDITS[name][0])
     do_to_both(twins, name)
@@ -194,7 +190,7 @@ def test_playing_by_handles_again_is_as_if_the_keys_had_been_edited_before(anima
         np.testing.assert_allclose(numbers, played[path][1], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize(("name", "mode"), each_once(EDITS, MODES[::-1]))
 def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str) -> None:
     select(twins, *EDITS[name][0])
     do_to_both(twins, name)
@@ -226,7 +222,7 @@ IN_TURN: dict[str, list[tuple[list[float], Edit]]] = {
 }
 
 
-@pytest.mark.parametrize("name", IN_TURN)
+@pytest.mark.parametrize(("name", "mode"), each_once(IN_TURN, MODES))
 def test_restore_after_two_edits_gives_the_edited_keys(animation, twins, name: str) -> None:
     for frames, edit in IN_TURN[name]:
         select(twins, *frames)
@@ -245,7 +241,7 @@ COPIED = {
 }
 
 
-@pytest.mark.parametrize("name", COPIED)
+@pytest.mark.parametrize(("name", "mode"), each_once(COPIED, MODES))
 def test_copies_of_keys_keep_handles_of_their_own_through_another_edit(animation, twins, name: str) -> None:
     """The copies share one identity, but have their own handles. Handles outside the ends are the animator's."""
     animation.restore(twins[0])

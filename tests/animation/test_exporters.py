@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import product
 from pathlib import Path
 
 import bpy
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
+from tests.all_pairs import each_once
 from tests.animation.curves import key, new_object
 from tests.animation.exports import FRAMES, PLACES, complaints, fbx, gltf, rig
 from tests.animation.rotations import rotations_near_each_other
@@ -85,8 +87,9 @@ def traces(file: Path) -> list[str]:
     return [name for name in OURS if name.encode() in content]
 
 
-@pytest.mark.parametrize("name", EXPORTERS)
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(
+    ("name", "state"), [*product(EXPORTERS, ["handles", "live and removed"]), *each_once(["FBX", "glTF"], STATES)]
+)
 def test_nothing_of_ours_is_exported(animation, things, tmp_path, capfd, name: str, state: str) -> None:
     export = EXPORTERS[name]
     bring(animation, things, state)

@@ -56,20 +56,6 @@ def test_handles_go_on_along_the_tangents_of_what_plays(animation, mode: str) ->
     assert max(abs(fcurve.evaluate(60.0) - fcurve.evaluate(36.0)) for fcurve in fcurves(thing)) > 0.1
 
 
-def test_a_line_at_the_end_of_a_spline_has_its_slope(animation) -> None:
-    """With default parameters, the first and last tangents of three evenly spaced keys on a line follow the line."""
-    thing = new_object()
-    key(thing, "location", [(frame, (frame * 0.5, -frame, 3.0)) for frame in (0.0, 10.0, 20.0)])
-    animation.enable(thing, keep_look=False)
-    extrapolate(thing, "LINEAR")
-    animation.bake(thing, output="HANDLES")
-    for index, slope in enumerate((0.5, -1.0, 0.0)):
-        fcurve = curve(thing, "location", index)
-        at = 3.0 if index == 2 else 0.0
-        for frame in (-100.0, 30.0, 120.0):
-            assert fcurve.evaluate(frame) == pytest.approx(at + slope * frame, abs=1e-4)
-
-
 @pytest.mark.parametrize("kind", ["FREE", "ALIGNED"])
 def test_free_and_aligned_handles_at_the_ends_stay(animation, kind: str) -> None:
     thing = plain(extrapolation="LINEAR")

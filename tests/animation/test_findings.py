@@ -130,22 +130,6 @@ def test_a_refusal_travels_with_all_of_its_tracks(animation) -> None:
     assert str(error) == str(refused.value)
 
 
-def test_findings_of_a_kind_are_one_line_with_the_largest_number(animation) -> None:
-    finding = animation.Finding
-    notes = [
-        finding("LOOK_CHANGED", "A", "location", 3.0, ((0.5, ""),)),
-        finding("LOOK_CHANGED", "B", "scale", 4.0, ((2.5, ""),)),
-        finding("MUTED", "C", "scale"),
-    ]
-    lines = animation.report.one_of_each(notes)
-    assert [*lines.values()] == [notes[:2], notes[2:]]
-    assert [*lines] == [
-        '"B", Scale, frame 4: the motion changes by up to 2.5, because TCB parameters cannot reproduce it exactly '
-        "(and 1 similar)",
-        '"C", Scale: the channels are muted. Unmute them first',
-    ]
-
-
 @pytest.mark.parametrize(
     ("path", "name"),
     [

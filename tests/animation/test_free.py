@@ -114,18 +114,6 @@ def test_every_attribute_of_every_own_key_comes_back(animation, mode: str, state
     check_freed(animation, item, before, state)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_bakes_on_top_of_each_other_are_freed_at_once(animation, state: str) -> None:
-    item = animated()
-    prepare(animation, item, state)
-    before = everything(item)
-    animation.bake(item, step=0.3, extend=(-20, 90))
-    animation.bake(item, output="CURVES")
-    animation.bake(item, step=2.0)
-    animation.free(item)
-    check_freed(animation, item, before, state)
-
-
 @pytest.mark.parametrize(("output", "mode"), each_once(OUTPUTS, MODES))
 def test_channels_that_the_bake_made_are_gone_and_the_value_is_back(animation, mode: str, output: str) -> None:
     item = new_object("Ball", mode)
@@ -143,23 +131,6 @@ def test_channels_that_the_bake_made_are_gone_and_the_value_is_back(animation, m
     animation.free(item)
     check_freed(animation, item, before, "OFF")
     assert list(getattr(item, path))[2:] == held[2:]
-
-
-def test_locks_of_others_stay_where_a_bake_is_freed(animation) -> None:
-    """A track that the animator has locked is not baked, and stays locked."""
-    item = animated()
-    animation.enable(item, keep_look=False)
-    curve(item, "scale", 1).lock = True
-    before = everything(item)
-    report = animation.bake(item)
-    assert [(error.track, error.code) for error in report.errors] == [("scale", "LOCKED")]
-    assert animation.free(item).errors == []
-    assert differences(before, everything(item)) == []
-    with pytest.raises(animation.AnimationError) as refusal:
-        animation.free(item)
-    assert refusal.value.has("NOTHING_BAKED")
-    animation.bake(item)
-    assert animation.restore(item).errors == []
 
 
 # Use of the action while it is baked
@@ -272,17 +243,6 @@ def test_nla_push_down_and_tweak_mode(animation, ball, state: str) -> None:
     animation.free(ball)
     ball.animation_data.use_tweak_mode = False
     ball.animation_data.use_tweak_mode = True
-    check_freed(animation, ball, before, state)
-
-
-def test_tweak_mode_that_was_left(animation, ball, state: str) -> None:
-    before, action = everything(ball), ball.animation_data.action
-    animation.bake(ball, output="CURVES")
-    tweaked(ball)
-    ball.animation_data.use_tweak_mode = False
-    share(action, ball)
-    assert set(states(animation, ball).values()) == {"BAKED"}
-    animation.free(ball)
     check_freed(animation, ball, before, state)
 
 

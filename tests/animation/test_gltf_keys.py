@@ -178,17 +178,6 @@ def test_stepped_keys_are_resampled_as_those_of_the_plain_file(animation, scene,
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("case", ["eased", "channels apart", "channels of other lengths"])
-def test_all_channels_of_a_vector_are_keyed_at_the_same_frames(animation, scene, case: str, output: str) -> None:
-    made = CASES[case][0](animation)
-    own = {frame for fcurve in fcurves(made) for frame in co(fcurve)[:, 0].tolist()}
-    animation.bake(made, output=output, keep_look=False)
-    first, *others = (co(fcurve)[:, 0].tolist() for fcurve in fcurves(made))
-    assert all(frames == first for frames in others)
-    assert own <= {*first}
-
-
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 def test_baked_quaternions_keep_one_sign(animation, scene, output: str) -> None:
     made = quaternions(SIGNS, bias=0.4)(animation)
     turns = [reference.Key(frame, turn) for frame, turn in zip(FRAMES, TURNS, strict=True)]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import random
 import re
-from typing import Any
 
 import bpy
 import numpy as np
@@ -16,7 +15,6 @@ from tests.all_pairs import all_pairs
 from tests.animation import reference
 from tests.animation.curves import (
     MODES,
-    bits,
     curve,
     differences,
     fcurves,
@@ -28,7 +26,6 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
-from tests.animation.live import by_handles
 from tests.animation.locations import VALUES, expected_at
 from tests.animation.locations import keyed as keyed_location
 from tests.animation.rotations import (
@@ -178,21 +175,6 @@ def alike(animation, name: str, paths: dict[str, float], **parameters: list[floa
 
 
 ALIKE = {"location": 1.0, "scale": -0.3, "delta_location": 70.0, "delta_scale": 1e-3}
-
-
-@pytest.mark.parametrize("parameters", PARAMETERS.values(), ids=PARAMETERS)
-def test_tracks_that_are_keyed_alike_get_the_handles_and_errors_of_each_by_itself(animation, parameters: dict) -> None:
-    whole = alike(animation, "Whole", ALIKE, **parameters)
-    told = {each["track"]: (each["error"], each["frame"]) for each in animation.bake(whole, output="HANDLES").handles}
-    assert {*told} == {*ALIKE}
-    for path, size in ALIKE.items():
-        alone = alike(animation, path, {path: size}, **parameters)
-        (mine,) = animation.bake(alone, output="HANDLES").handles
-        assert told[path] == (mine["error"], mine["frame"])
-        for index in range(3):
-            assert bits(curve(whole, path, index), identities=False) == bits(
-                curve(alone, path, index), identities=False
-            )
 
 
 def test_a_fault_in_one_of_the_tracks_keyed_alike_names_that_track_and_leaves_the_others_alone(animation) -> None:
@@ -476,23 +458,3 @@ def test_beside_other_modifiers_there_is_no_cycle_and_a_note_says_so(animation) 
     assert any("handles do not repeat the cycle" in str(note) for note in report.notes)
     assert [modifier.type for modifier in curve(thing, "location").modifiers] == ["STEPPED"]
     assert len(curve(thing, "location", 1).modifiers) == 0
-
-
-@pytest.mark.parametrize("then", ["CONSTANT", "LINEAR"])
-def test_an_extrapolation_that_is_chosen_while_handles_play_stays(animation, then: str) -> None:
-    thing = whole(animation, "XYZ")
-    chosen = curve(thing, "location", 1)
-    chosen.extrapolation = "LINEAR" if then == "CONSTANT" else "CONSTANT"
-    animation.bake(thing, output="HANDLES")
-    watches: dict[tuple[int, int], Any] = {}
-    update, action, options = animation.live.update, thing.animation_data.action, by_handles(animation)
-
-    update.refresh_all(watches, action, options)
-    chosen.extrapolation = then
-    looks = [look(watches, action, options) for look in (update.refresh, update.check_remaining)]
-    assert sum(look.tracks for look in looks) == 1
-    assert chosen.extrapolation == then
-    animation.bake(thing, output="SAMPLES")
-    assert chosen.extrapolation == "CONSTANT"
-    animation.restore(thing)
-    assert chosen.extrapolation == then

@@ -22,7 +22,6 @@ from tests.animation.curves import (
     new_object,
     play,
     rotation_path,
-    save_and_load,
     snapshot,
 )
 from tests.animation.interpolation_choice import FRAMES, HELD, OUTPUTS, choose
@@ -88,21 +87,6 @@ def test_a_held_channel_holds_the_rotation_as_far_as_others_segments_reach(anima
         assert set(frames[frames <= 12.5].tolist()) == set(FRAMES[:3]) - ({7.0} if index == 1 else set())
         assert [fcurve.evaluate(f) for f in (3, 9)] == before[index]
         assert (frames > 12.5).sum() > 2
-
-
-def test_curves_equal_samples_where_a_channel_has_no_key_beside_a_held_segment(animation) -> None:
-    """Y has keys only after the segment in which X is held."""
-    played = []
-    for output in ("SAMPLES", "CURVES"):
-        thing = new_object("Thing", "XYZ")
-        rows = values_of("XYZ", rotations_near_each_other(random.Random(3), 5, 0.7))
-        every = list(zip(FRAMES, rows, strict=True))
-        key(thing, "rotation_euler", every, channels=[0, 2])
-        key(thing, "rotation_euler", every[HELD + 2 :], channels=[1])
-        hold(thing, "rotation_euler", [HELD], channels=[0])
-        animation.bake(thing, output=output, step=0.25, keep_look=False)
-        played.append([channels_at(thing, "rotation_euler", 3, frame) for frame in PLACES])
-    assert np.abs(np.array(played[0]) - np.array(played[1])).max() < 1e-3
 
 
 def test_a_cycle_with_held_keys_is_baked_between_its_keys_and_says_so(animation) -> None:
@@ -179,30 +163,6 @@ def test_what_was_so_when_it_became_tcb_plays_as_a_spline(animation, kind: str) 
     animation.bake(thing)
     for mine, other in zip(fcurves(thing), fcurves(bezier), strict=True):
         assert np.array_equal(co(mine), co(other))
-
-
-@pytest.mark.parametrize(("kind", "first"), each_once(OTHERS, ["BEZIER", "LINEAR", "SINE"]))
-def test_what_is_chosen_where_handles_play_stays_through_bakes_restore_and_files(
-    animation, tmp_path, first: str, kind: str
-) -> None:
-    thing, blender = plain(first), plain(kind, "Blender")
-    animation.bake(thing, output="HANDLES", keep_look=False)
-    choose(thing, kind)
-    between = [8.0, 9.0, 11.0]
-    wanted = [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(blender)]
-    for output in ("HANDLES", "SAMPLES", "CURVES"):
-        animation.bake(thing, output=output)
-        assert [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(thing)] == wanted
-    animation.restore(thing)
-    assert [p.interpolation for p in curve(thing, "location").keyframe_points][HELD] == kind
-    save_and_load(tmp_path)
-    thing = bpy.data.objects["Plain"]
-    animation.bake(thing, output="SAMPLES")
-    assert [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(thing)] == wanted
-    animation.free(thing)
-    choose(thing, "BEZIER")
-    animation.bake(thing, output="SAMPLES")
-    assert [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(thing)] != wanted
 
 
 @pytest.mark.parametrize(("output", "mode"), each_once(OUTPUTS, MODES))
@@ -331,19 +291,6 @@ def test_key_set_sets_parameters_and_interpolation_at_once_and_other_keys_keep_t
     assert given(animation, thing, "location", "tension") == [(7.0, 0.5), (30.0, 0.25)]
     animation.restore(thing)
     assert kinds_of(thing) == [["BEZIER", "LINEAR", "BEZIER", "BEZIER", "BEZIER"]] * 3
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_parameters_of_a_key_that_was_made_elastic_can_be_set(animation, state: str) -> None:
-    """Elastic uses two of the floats that contain the identity."""
-    thing, blender = in_state(animation, state), plain("ELASTIC", "Blender")
-    choose_in_state(animation, thing, state, "ELASTIC")
-    for tension in (0.5, 0.75):
-        animation.key_set(thing, "location", 7, tension=tension)
-        assert given(animation, thing, "location", "tension") == [(7.0, tension)]
-        animation.bake(thing, output=state if state in OUTPUTS else "HANDLES")
-        assert given(animation, thing, "location", "tension") == [(7.0, tension)]
-    assert played_between(thing) == played_between(blender)
 
 
 @pytest.mark.parametrize("kind", ["LINEAR", "BOUNCE", "CONSTANT"])

@@ -190,17 +190,6 @@ def test_a_note_names_the_first_flip_and_the_way_out(animation, signs, frame) ->
     assert "undo, use Fix Rotations, and enable again" in str(note)
 
 
-def test_with_fix_rotations_the_rest_of_a_flipped_motion_is_preserved(animation) -> None:
-    thing, other = flipped(), flipped(signs=(1, 1, 1, 1))
-    animation.fix_rotations(thing)
-    report = animation.enable(thing)
-    assert report.notes == []
-    assert (report.looks_kept, report.looks_changed) == (1, 0)
-    animation.bake(thing, step=0.25)
-    before = orientations(other, QUARTERS)
-    assert largest_angle(before, orientations(thing, QUARTERS)) < math.radians(1.0)
-
-
 def test_as_keyed_keeps_the_flips_and_fits_them(animation) -> None:
     """The quaternions turn by more than half a turn between keys, which Blender plays as keyed."""
     changes = {}
@@ -326,20 +315,6 @@ def test_a_visible_change_is_not_called_preserved(animation) -> None:
     assert report.counts == "2 tracks, motion of 2 tracks fitted within 0.25 and 178.0°"
     rounded = animation.Report(tracks=2, looks_kept=2, value_change=3e-8, rotation_change=9e-16)
     assert rounded.counts == "2 tracks, motion of 2 tracks preserved"
-
-
-def test_what_changes_visibly_is_named_with_its_track(animation) -> None:
-    thing = new_object("Wild")
-    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    for index in range(3):
-        points = curve(thing, "location", index).keyframe_points
-        points[2].handle_left_type = points[2].handle_right_type = "FREE"
-        points[2].handle_left = (14.0, 20.0 * index)
-        points[2].handle_right = (18.0, -9.0)
-    report = animation.enable(thing)
-    assert [str(note).split(":")[0] for note in report.notes] == [
-        f'"Wild", Location, frame {report.value_change_at.frame:g}'
-    ]
 
 
 OTHERS = ("CONSTANT", "SINE", "BOUNCE", "ELASTIC", "BACK")
@@ -634,17 +609,3 @@ def test_a_steady_spin_stays_steady_while_its_axis_moves_slowly(
     played = rotations(mode, motion(thing, path, len(values(1)), frames))
     wanted = rotations(mode, np.array([values(frame) for frame in frames]))
     assert np.degrees((played * wanted.inv()).magnitude().max()) < drift
-
-
-@pytest.mark.parametrize("keep_look", [False, True])
-@pytest.mark.parametrize("path", ["SHORTEST", "AS_KEYED"])
-def test_the_turns_can_be_chosen_before_the_fit(animation, path, keep_look) -> None:
-    thing = new_object(mode="XYZ")
-    insert(thing, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (20, (math.radians(300), 0.0, 0.0)), (40, (0.0, 0.0, 0.0))])
-    report = animation.enable(thing, keep_look=keep_look, path=path)
-    assert animation.find_track(thing, "rotation").settings.path == path
-    animation.bake(thing)
-    played = Rotation.from_euler("xyz", motion(thing, "rotation_euler", 3, np.arange(1.0, 21.0)))
-    turned = np.degrees((played[1:] * played[:-1].inv()).as_rotvec()[:, 0].sum())
-    assert turned == pytest.approx(300.0 if path == "AS_KEYED" else -60.0, abs=1e-3)
-    assert bool(report.rotation_change > math.radians(10)) == (keep_look and path == "SHORTEST")

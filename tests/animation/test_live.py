@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.action_users import load, with_slots
+from tests.animation.action_users import load
 from tests.animation.curves import (
     bags_in,
     co,
@@ -21,7 +21,6 @@ from tests.animation.curves import (
     differences,
     key,
     new_object,
-    new_rig,
     save_and_load,
     set_selected,
     snapshot,
@@ -230,47 +229,6 @@ def test_what_is_marked_may_be_deleted_or_renamed(animation, thing) -> None:
     let_time_pass(animation)
 
 
-def test_a_renamed_bone_goes_on(animation, scene) -> None:
-    rig = new_rig("Arm")
-    key(rig, 'pose.bones["Arm"].location', [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
-    animation.bake(rig, output="HANDLES", keep_look=False)
-    rig.animation_data.action.tcb_live = True
-    let_time_pass(animation)
-    rig.pose.bones["Arm"].name = "Upper"
-    curve(rig, 'pose.bones["Upper"].location').keyframe_points[0].co_ui.y += 1
-    let_time_pass(animation)
-    assert animation.find_track(rig, 'pose.bones["Upper"].location').is_played_by_handles
-    assert is_as_baked(animation, rig)
-
-
-def test_objects_that_share_an_action_are_baked_once(animation, thing, bakes) -> None:
-    other = thing.copy()
-    bpy.context.scene.collection.objects.link(other)
-    assert other.animation_data.action == thing.animation_data.action
-    set_value(thing, 3.0)
-    let_time_pass(animation)
-    assert bakes == ["location"]
-    bpy.data.objects.remove(thing)
-    set_value(other, 4.0)
-    let_time_pass(animation)
-    assert bakes == ["location", "location"]
-
-
-@with_slots
-def test_each_slot_is_baked_for_its_own_object(animation, thing, bakes) -> None:
-    other = new_object("Other")
-    action = thing.animation_data.action
-    other.animation_data_create().action = action
-    other.animation_data.action_slot = action.slots.new("OBJECT", "Other")
-    key(other, "scale", [(0, (1, 1, 1)), (20, (3, 2, 2)), (40, (2, 2, 2))])
-    animation.enable(other, keep_look=False)
-    bpy.ops.tcb.sync()
-    assert bakes == ["scale"]
-    set_value(thing, 3.0)
-    let_time_pass(animation)
-    assert bakes == ["scale", "location"]
-
-
 def test_a_linked_action_is_left_alone(animation, thing, tmp_path, bakes) -> None:
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
@@ -303,15 +261,6 @@ def set_value_of(action: bpy.types.Action, value: float) -> None:
     fcurve.keyframe_points[0].co_ui.y = value
     fcurve.update()
     action.update_tag()
-
-
-def test_restore_switches_it_off_and_says_so(animation, thing) -> None:
-    action = thing.animation_data.action
-    report = animation.restore(thing)
-    assert not action.tcb_live
-    assert list(map(str, report.notes)) == [f'Live is now off for action "{action.name}"']
-    let_time_pass(animation)
-    assert not animation.find_track(thing, "location").is_played
 
 
 def test_switched_on_where_nothing_is_tcb_all_tracks_become_so_and_handles_play_them(animation, scene) -> None:
@@ -379,25 +328,6 @@ def test_a_library_override_is_live_once_it_has_an_action_of_its_own(animation, 
     let_time_pass(animation)
     assert is_as_baked(animation, ball)
     assert own_keys(animation, ball)["location", 0][0] == [0, 7]
-
-
-@pytest.mark.parametrize("scene_is_live", [False, True])
-def test_what_a_scene_times_is_baked_again_as_its_frame_function_changes(animation, scene, scene_is_live) -> None:
-    item = new_object("Ball")
-    key(item, "location", [(1, (0, 0, 0)), (11, (5, 2, 3)), (41, (0, 4, -2))])
-    animation.bake(item, keep_look=False)
-    item.animation_data.action.tcb_live = True
-    made = animation.retime(scene, "AS_IT_IS").curve
-    scene.animation_data.action.tcb_live = scene_is_live
-    for _ in range(3):
-        let_time_pass(animation)
-    made.keyframe_points[1].co_ui = (41, 1)
-    made.keyframe_points[0].co_ui = (1, 41)
-    made.update()
-    scene.animation_data.action.update_tag()
-    let_time_pass(animation)
-    played = [curve(item, "location", index).evaluate(31) for index in range(3)]
-    assert played == pytest.approx((5, 2, 3), abs=1e-4)
 
 
 def test_restoring_some_tracks_leaves_the_others_live(animation) -> None:

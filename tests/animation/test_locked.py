@@ -444,17 +444,6 @@ def test_what_was_unlocked_by_hand_is_locked_again_with_one_message(animation, u
     assert update.refresh(watches, action, options).notes == []
 
 
-def test_tab_beside_other_locks_locks_again_only_what_is_baked(animation) -> None:
-    item = two_groups()
-    animation.bake(item, prefixes=["delta_location", "delta_rotation_euler"], keep_look=False)
-    watches: dict[Any, Any] = {}
-    animation.live.update.refresh(watches, item.animation_data.action)
-    unlock_all(item)
-    animation.live.update.refresh(watches, item.animation_data.action)
-    assert {fcurve.data_path for fcurve in fcurves(item) if fcurve.lock} == {"delta_location", "delta_rotation_euler"}
-    assert locks(item) == {"Places": True, "Mixed": False}
-
-
 def raise_key(item: bpy.types.ID) -> None:
     curve(item, "delta_location").keyframe_points[3].co_ui.y += 1
 
@@ -476,6 +465,3 @@ def test_what_was_unlocked_and_edited_is_not_locked_again(animation, edit) -> No
     assert list(map(str, report.notes)) == ["2 baked tracks were locked again. Free Bake unlocks them for editing"]
     assert not any(fcurve.lock for fcurve in fcurves(item) if fcurve.data_path == "delta_location")
     assert locks(item) == {"Places": False, "Mixed": True}
-
-
-# The extension's tools and Live

@@ -307,15 +307,16 @@ import bpy
 from tests.animation.curves import *
 from tests.animation.baked_ball import baked_ball
 
-zip, path, output, state = sys.argv[1:]
+zip, folder, *cases = sys.argv[1:]
 bpy.ops.extensions.package_install_files(filepath=zip, repo="user_default", enable_on_install=True)
 animation = importlib.import_module("bl_ext.user_default.tcb_animation.animation")
-bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-baked_ball(animation, output, state)
-bpy.ops.wm.save_as_mainfile(filepath=path)
-ball = bpy.data.objects["Ball"]
-animation.free(ball)
-print("OWN", json.dumps([{name: repr(value) for name, value in each.items()} for each in snapshot(ball)]))
+for case in cases:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    baked_ball(animation, *case.split())
+    bpy.ops.wm.save_as_mainfile(filepath=f"{folder}/{case}.blend")
+    ball = bpy.data.objects["Ball"]
+    animation.free(ball)
+    print("OWN", json.dumps([{name: repr(value) for name, value in each.items()} for each in snapshot(ball)]))
 import os
 sys.stdout.flush()
 os._exit(0)
@@ -335,23 +336,27 @@ needs_other_blender = pytest.mark.skipif(
 )
 
 
-def older(extension_zip: Path, tmp_path: Path, output: str, state: str) -> tuple[str, Any]:
-    """Return a file from an older Blender with the baked ball, and the animator's curves."""
-    path = str(tmp_path / "older.blend")
-    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user"), "PYTHONPATH": str(ROOT)}
-    run = [str(OTHER_BLENDER), "-c", OLDER, str(extension_zip), path, output, state]
+CASES = ("SAMPLES OFF", "CURVES HANDLES")
+"""The output of a bake, and what played the track before."""
+
+
+@pytest.fixture(scope="module")
+def older(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, Any]]:
+    """Files from an older Blender with the baked ball, and the animator's curves, for each case."""
+    folder = tmp_path_factory.mktemp("older")
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder / "user"), "PYTHONPATH": str(ROOT)}
+    run = [str(OTHER_BLENDER), "-c", OLDER, str(extension_zip), str(folder), *CASES]
     ran = subprocess.run(run, env=environment, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    (line,) = [line for line in ran.stdout.splitlines() if line.startswith("OWN")]
-    return path, json.loads(line.removeprefix("OWN"))
+    own = [json.loads(line.removeprefix("OWN")) for line in ran.stdout.splitlines() if line.startswith("OWN")]
+    return {case: (str(folder / f"{case}.blend"), curves) for case, curves in zip(CASES, own, strict=True)}
 
 
 @needs_other_blender
-@pytest.mark.parametrize(("output", "state"), [("SAMPLES", "OFF"), ("CURVES", "HANDLES")])
-def test_a_file_of_an_older_blender_is_baked_and_freed(
-    animation, extension_zip, tmp_path, output: str, state: str
-) -> None:
-    path, own = older(extension_zip, tmp_path, output, state)
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_of_an_older_blender_is_baked_and_freed(animation, older, case: str) -> None:
+    path, own = older[case]
+    output = case.split()[0]
     bpy.ops.wm.open_mainfile(filepath=path)
     forget(animation)
     assert set(states(animation, obj()).values()) == {"BAKED"}
@@ -362,17 +367,11 @@ def test_a_file_of_an_older_blender_is_baked_and_freed(
     assert [{name: repr(value) for name, value in each.items()} for each in snapshot(obj())] == own
 
 
-@pytest.fixture
-def older_file(extension_zip, tmp_path) -> str:
-    """A file from an older Blender with a baked ball."""
-    path, _ = older(extension_zip, tmp_path, "SAMPLES", "HANDLES")
-    bpy.ops.wm.open_mainfile(filepath=path)
-    return path
-
-
 @needs_other_blender
 @pytest.mark.parametrize("verb", ["free", "apply", "remove"])
-def test_of_a_file_of_an_older_blender_no_copy_of_the_table_is_left(animation, older_file, verb: str) -> None:
+def test_of_a_file_of_an_older_blender_no_copy_of_the_table_is_left(animation, older, verb: str) -> None:
+    bpy.ops.wm.open_mainfile(filepath=older["SAMPLES OFF"][0])
+    forget(animation)
     action = obj().animation_data.action
     assert "tcb_animation" in action.bl_system_properties_get()
     getattr(animation, verb)(obj())
@@ -381,7 +380,9 @@ def test_of_a_file_of_an_older_blender_no_copy_of_the_table_is_left(animation, o
 
 
 @needs_other_blender
-def test_a_table_that_was_deleted_from_a_file_of_an_older_blender_is_gone(animation, older_file) -> None:
+def test_a_table_that_was_deleted_from_a_file_of_an_older_blender_is_gone(animation, older) -> None:
+    bpy.ops.wm.open_mainfile(filepath=older["SAMPLES OFF"][0])
+    forget(animation)
     assert set(states(animation, obj()).values()) == {"BAKED"}
     del obj().animation_data.action["tcb_animation"]
     assert "the TCB table is missing" in refusal_of(animation, lambda: animation.free(obj()))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.all_pairs import all_pairs
+from tests.all_pairs import all_pairs, each_once
 from tests.animation.curves import fcurves, key, new_object
 from tests.animation.live import let_time_pass
 
@@ -113,21 +113,6 @@ def test_without_parameters_before_a_mirror_those_typed_later_stay_too(animation
         assert numbers(animation, obj, path, 30) == AFTER
 
 
-def test_a_copy_of_a_mirrored_key_has_its_parameters(animation, obj, path):
-    animation.key_set(obj, path, 25, **BEFORE)
-    animation.bake(obj, output="HANDLES")
-    mirror(obj, 20.0)
-    animation.key_set(obj, path, 30, **AFTER)
-    for fcurve in fcurves(obj):
-        original = next(point for point in fcurve.keyframe_points if point.co.x == 15)
-        floats = {name: getattr(original, name) for name in ("back", "amplitude", "period")}
-        copied = fcurve.keyframe_points.insert(55, original.co.y)
-        for name, number in floats.items():
-            setattr(copied, name, number)
-    animation.bake(obj, output="HANDLES")
-    assert numbers(animation, obj, path, 15) == numbers(animation, obj, path, 55) == MIRRORED
-
-
 def test_a_mirror_reverses_velocities(animation, numbers):
     ball = new_object("Ball")
     key(ball, "location", KEYS)
@@ -151,9 +136,9 @@ LATER = {
 }
 
 
-@pytest.mark.parametrize("live", [False, True])
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-@pytest.mark.parametrize("then", LATER)
+@pytest.mark.parametrize(
+    ("then", "output", "live"), each_once(LATER, ["SAMPLES", "CURVES"], [False, True, True, False])
+)
 def test_beside_a_baked_track_that_of_handles_is_mirrored_alone_and_once(animation, scene, output, live, then):
     """Live is on or off. The baked track is locked, so Blender mirrors only the other track."""
     obj = new_object("Ball")
@@ -177,8 +162,7 @@ def test_beside_a_baked_track_that_of_handles_is_mirrored_alone_and_once(animati
         assert numbers(animation, obj, "location", 25) == BEFORE
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize(("output", "count"), each_once(OUTPUTS, [1, 2, 3]))
 def test_under_live_each_mirror_is_applied_once_through_all_outputs(animation, scene, output, count):
     """After two mirrors, the parameters are as before. Three mirrors have the effect of one."""
     obj = new_object("Ball")
@@ -230,9 +214,11 @@ def mirror_copies(obj: bpy.types.Object, frames: list[float], about: float) -> N
         fcurve.update()
 
 
-@pytest.mark.parametrize("copied", [[15.0], [15.0, 30.0], [0.0, 15.0, 30.0, 40.0]])
-@pytest.mark.parametrize("by", [50.0, -60.0])
-@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
+@pytest.mark.parametrize(
+    ("path", "copied", "by", "output"),
+    all_pairs(PATHS, [[15.0], [15.0, 30.0], [0.0, 15.0, 30.0, 40.0]], [50.0, -60.0], ["SAMPLES", "HANDLES"]),
+    indirect=["path"],
+)
 def test_mirrored_keys_that_are_copied_before_anything_looks_are_reversed_with_their_copies(
     animation, obj, path, copied, by, output
 ):
@@ -245,7 +231,7 @@ def test_mirrored_keys_that_are_copied_before_anything_looks_are_reversed_with_t
         assert numbers(animation, obj, path, 15) == numbers(animation, obj, path, 15 + by) == MIRRORED
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize(("path", "output"), each_once(PATHS, OUTPUTS), indirect=["path"])
 def test_copies_that_are_mirrored_before_anything_looks_are_reversed_alone(animation, obj, path, output):
     """For a motion back and forth, the copy is mirrored and placed after the original."""
     animation.key_set(obj, path, 25, **BEFORE)
@@ -256,11 +242,3 @@ def test_copies_that_are_mirrored_before_anything_looks_are_reversed_alone(anima
         animation.bake(obj, output=each)
         assert numbers(animation, obj, path, 25) == BEFORE
         assert numbers(animation, obj, path, 65) == MIRRORED
-
-
-def test_copies_that_are_only_moved_keep_their_parameters(animation, obj, path):
-    animation.key_set(obj, path, 25, **BEFORE)
-    animation.bake(obj, output="HANDLES")
-    copy_keys(obj, [10.0, 25.0, 40.0], 50.0)
-    animation.bake(obj, output="HANDLES")
-    assert numbers(animation, obj, path, 25) == numbers(animation, obj, path, 75) == BEFORE

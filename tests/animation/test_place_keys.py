@@ -228,17 +228,6 @@ def test_a_canceled_edit_removes_added_channels_and_restores_the_extrapolation(
     assert [*differences(before, snapshot(thing))] == []
 
 
-def test_values_that_are_put_back_show_at_once(animation, places, canceled_changes, thing):
-    bpy.context.scene.frame_set(11)
-    kept = canceled_changes.record_tracks([(thing, animation.find_track(thing, PATH))])
-    places.set_value(chosen(animation, thing, 11), 0, 7.0)
-    bpy.context.view_layer.update()
-    assert tuple(thing.matrix_world.translation) == (7.0, -1.0, 2.0)
-    canceled_changes.revert_tracks(kept)
-    bpy.context.view_layer.update()
-    assert tuple(thing.matrix_world.translation) == (5.0, -1.0, 2.0)
-
-
 def test_of_a_quaternion_that_handles_play_negated_the_keys_own_number_is_set(animation, places):
     thing = new_object("Thing", "QUATERNION")
     path = "rotation_quaternion"

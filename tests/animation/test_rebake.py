@@ -18,7 +18,6 @@ from tests.animation.curves import (
     fcurves,
     key,
     new_object,
-    save_and_load,
     set_selected,
     snapshot,
     without_identities,
@@ -84,76 +83,6 @@ def test_baking_one_track_again_leaves_the_same_table(animation, output: str) ->
 def table(thing: bpy.types.Object) -> dict[str, object]:
     action: Any = thing.animation_data.action
     return action["tcb_animation"].to_dict()
-
-
-def test_blenders_own_update_of_a_baked_curve_changes_nothing_of_that(animation) -> None:
-    """Blender calls it after nearly every edit to any key of the curve."""
-    for mode in ALL_MODES:
-        thing = mixed(mode)
-        for fcurve in fcurves(thing):
-            fcurve.update()
-        before = snapshot(thing)
-        animation.bake(thing, keep_look=False)
-        for fcurve in fcurves(thing):
-            fcurve.update()
-        animation.bake(thing)
-        for fcurve in fcurves(thing):
-            fcurve.update()
-        animation.restore(thing)
-        assert differences(before, snapshot(thing), identities=False) == []
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_bake_and_a_restore_after_save_and_load_give_the_same_bits(animation, tmp_path, mode: str) -> None:
-    thing = mixed(mode)
-    before = snapshot(thing)
-    parametrised(animation, thing)
-    animation.bake(thing)
-    first = snapshot(thing)
-    save_and_load(tmp_path)
-    thing = bpy.data.objects["Thing"]
-    assert differences(first, snapshot(thing)) == []
-    animation.bake(thing)
-    assert differences(first, snapshot(thing)) == []
-    save_and_load(tmp_path)
-    thing = bpy.data.objects["Thing"]
-    animation.restore(thing)
-    assert differences(before, snapshot(thing), identities=False) == []
-
-
-def copied_action(thing: bpy.types.Object) -> bpy.types.Object:
-    other = new_object("Other", thing.rotation_mode)
-    other["grip"] = 0.5
-    animation = other.animation_data_create()
-    animation.action = thing.animation_data.action.copy()
-    if bpy.app.version >= (4, 4, 0):
-        handle = thing.animation_data.action_slot.handle
-        animation.action_slot = next(slot for slot in animation.action.slots if slot.handle == handle)
-    return other
-
-
-def copied_object(thing: bpy.types.Object) -> bpy.types.Object:
-    other = thing.copy()
-    bpy.context.scene.collection.objects.link(other)
-    if other.animation_data.action == thing.animation_data.action:
-        other.animation_data.action = thing.animation_data.action.copy()
-    return other
-
-
-@pytest.mark.parametrize("copy", [copied_action, copied_object])
-@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
-def test_a_copy_of_a_baked_action_is_baked_and_restored_to_the_same_bits(animation, copy, mode: str) -> None:
-    thing = mixed(mode)
-    before = snapshot(thing)
-    parametrised(animation, thing)
-    animation.bake(thing)
-    baked = snapshot(thing)
-    other = copy(thing)
-    animation.bake(other)
-    assert differences(baked, snapshot(other)) == []
-    animation.restore(other)
-    assert differences(before, snapshot(other), identities=False) == []
-    assert differences(baked, snapshot(thing)) == []
 
 
 def test_the_order_of_objects_changes_no_bit(animation) -> None:

@@ -172,16 +172,16 @@ def test_a_number_of_keys_comes_with_the_error_that_blender_evaluates(animation,
     assert result.reached
 
 
-def test_counts_of_keys_are_those_that_reduce_leaves(animation, scene, leg):
-    (count,) = animation.keys_by_error(leg, [ERROR])
-    result = animation.reduce(leg, error=ERROR)
+def test_counts_of_keys_are_those_that_reduce_leaves(animation, scene, driven):
+    (count,) = animation.keys_by_error(driven, [ERROR])
+    result = animation.reduce(driven, error=ERROR)
     assert result.diamonds - result.mended == count.keys
 
 
-def test_a_range_is_reduced_under_constraints_too(animation, scene, leg):
-    before = bone_places(leg, range(1, FRAMES + 1))
-    result = animation.reduce(leg, error=ERROR, frame_range=(30.0, 60.0))
-    off = np.linalg.norm(bone_places(leg, range(1, FRAMES + 1)) - before, axis=2).max(axis=1)
+def test_a_range_is_reduced_under_constraints_too(animation, scene, tail):
+    before = bone_places(tail, range(1, FRAMES + 1))
+    result = animation.reduce(tail, error=ERROR, frame_range=(30.0, 60.0))
+    off = np.linalg.norm(bone_places(tail, range(1, FRAMES + 1)) - before, axis=2).max(axis=1)
     assert result.reached
     assert off.max() <= ERROR
     assert off[[*range(30), *range(59, FRAMES)]].max() < 1e-6

@@ -57,14 +57,6 @@ def test_an_action_without_keys_on_floats(animation) -> None:
     refused(animation, item, "Ball", "no keys on a float property")
 
 
-def test_one_key_is_a_constant(animation) -> None:
-    item = new_object("Ball")
-    key(item, "location", [(5, (1, 2, 3))])
-    report = animation.bake(item, keep_look=False)
-    assert (report.tracks, report.keys, report.samples) == (1, 1, 0)
-    assert curve(item, "location", 1).evaluate(100) == 2
-
-
 @pytest.mark.parametrize("frame", [10, 10.0005])
 def test_two_keys_at_one_frame(animation, thing, frame: float) -> None:
     set_frames(curve(thing, "location", 1), [0, 10, frame])
@@ -145,13 +137,6 @@ def test_modifiers_stay_and_are_named(animation, thing, kind: str) -> None:
     assert bits(curve(thing, "location", 1))["modifiers"] == before
 
 
-def test_one_note_names_all_components_with_a_modifier(animation, thing) -> None:
-    for component in (0, 2):
-        curve(thing, "location", component).modifiers.new("NOISE")
-    (note,) = [note for note in animation.bake(thing, keep_look=False).notes if "NOISE" in str(note)]
-    assert "X Location, Z Location" in str(note)
-
-
 def test_cycles_modifiers_are_not_complained_of(animation, thing) -> None:
     for component in range(3):
         curve(thing, "location", component).modifiers.new("CYCLES")
@@ -169,13 +154,6 @@ def test_a_zero_quaternion(animation) -> None:
     item = new_object("Ball", "QUATERNION")
     key(item, "rotation_quaternion", [(0, (1, 0, 0, 0)), (10, (0, 0, 0, 0)), (20, (0, 1, 0, 0))])
     refused(animation, item, "Ball", "rotation_quaternion", "frame 10", "zero")
-
-
-def test_negative_scale_is_scale(animation) -> None:
-    item = new_object("Ball")
-    key(item, "scale", [(0, (1, 1, 1)), (10, (-1, -2, -3))])
-    animation.bake(item, keep_look=False)
-    assert curve(item, "scale", 2).evaluate(5) == -1
 
 
 def test_ten_million_samples_are_refused_with_their_number(animation, thing) -> None:
@@ -247,23 +225,6 @@ def test_a_generated_key_takes_no_parameters(animation, thing) -> None:
     animation.bake(thing, keep_look=False)
     with pytest.raises(animation.AnimationError, match="frame 11: no key"):
         animation.key_set(thing, "location", 11, tension=0.5)
-
-
-@pytest.mark.parametrize("verb", ["bake", "restore", "apply", "remove"])
-def test_where_every_track_is_refused_the_error_has_one_of_each(animation, verb: str) -> None:
-    item = new_object("Ball")
-    for path in ("location", "scale"):
-        key(item, path, [(1, (0, 0, 0)), (10, (1, 2, 3))])
-    animation.bake(item, output="HANDLES", keep_look=False)
-    for fcurve in fcurves(item):
-        fcurve.lock = True
-    before = snapshot(item)
-    with pytest.raises(animation.AnimationError) as refusal:
-        getattr(animation, verb)(item)
-    assert [(part.track, part.code) for part in refusal.value.findings] == [
-        (path, "LOCKED") for path in ("location", "scale")
-    ]
-    assert snapshot(item) == before
 
 
 def test_a_rotation_of_too_many_turns(animation) -> None:

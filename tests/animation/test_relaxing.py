@@ -276,46 +276,9 @@ def test_progress_is_reported_at_each_step_and_never_decreases(animation, scene)
     assert finished.count(0) > 2
 
 
-def test_a_search_that_progress_ends_changes_nothing(animation, foot):
-    animation.bake(foot, keep_look=False)
-    before = snapshot(foot)
-    calls = []
-
-    def stop(*numbers):
-        calls.append(numbers)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        animation.relax(foot, animation.StaysAbove(), keys_at(foot, [20, 30]), progress=stop)
-    assert calls == [(0, 5), (0, 5)]
-    assert differences(before, snapshot(foot)) == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "options", "fault"),
-    [
-        ("StaysAbove", {"height": math.nan}, "height nan is not a finite number"),
-        ("StaysAt", {"point": (0, math.inf, 0)}, r"point\[1\] inf is not a finite number"),
-        ("TurnsWithin", {"low": (None, 1, None), "high": (None, 0, None)}, "low Y 1 is above high Y 0"),
-        ("TurnsWithin", {"high": (None, None, math.nan)}, r"high\[2\] nan is not a finite number"),
-    ],
-)
-def test_a_condition_that_nothing_can_meet_is_refused_by_the_options_name(animation, kind, options, fault):
-    target = {"target": new_object("Target")} if kind == "StaysAt" else {}
-    with pytest.raises(ValueError, match=f"^{fault}"):
-        getattr(animation, kind)(**target, **options)
-
-
-@pytest.mark.parametrize("tolerance", [-1, math.nan, math.inf])
-def test_a_tolerance_that_is_no_positive_number_is_refused(animation, foot, tolerance):
-    animation.bake(foot, keep_look=False)
-    before = snapshot(foot)
-    with pytest.raises(ValueError, match=f"^tolerance {tolerance:g} is not"):
-        animation.relax(foot, animation.StaysAbove(), keys_at(foot, [20]), tolerance=tolerance)
-    with pytest.raises(ValueError, match=r"^point\[0\] nan is not"):
-        animation.relax(foot, animation.StaysAbove(), keys_at(foot, [20]), point=(math.nan, 0, 0))
-    assert differences(before, snapshot(foot)) == []
+def test_limits_that_nothing_can_meet_are_refused(animation):
+    with pytest.raises(ValueError, match=r"^low Y 1 is above high Y 0"):
+        animation.TurnsWithin(low=(None, 1, None), high=(None, 0, None))
 
 
 def test_a_target_that_is_the_object_itself_is_refused(animation, foot):
@@ -371,10 +334,9 @@ def test_a_linked_action_is_refused(animation, foot, tmp_path):
         animation.relax(item, animation.StaysAbove(), keys_at(item, [20]))
 
 
-@pytest.mark.parametrize("method", ["CATMULL_ROM", "CUBIC_CLAMPED", "CUBIC_NATURAL"])
-def test_keys_are_relaxed_by_the_method_of_their_track(animation, foot, method):
+def test_keys_are_relaxed_by_the_method_of_their_track(animation, foot):
     animation.enable(foot, keep_look=False)
-    animation.choose(foot, "location", method=method)
+    animation.choose(foot, "location", method="CUBIC_NATURAL")
     animation.bake(foot, step=0.25)
     before = points(foot)[:, 2].min()
     assert before < -0.05
@@ -450,8 +412,6 @@ def test_a_bone_that_is_not_there_is_named(animation, foot):
     target = new_object("Target")
     with pytest.raises(animation.AnimationError, match='"Target": no bone "heel"'):
         animation.relax(foot, animation.StaysAt(target, "heel"), keys_at(foot, [20]))
-    with pytest.raises(animation.AnimationError, match='"Foot": no bone "toe"'):
-        animation.relax(foot, animation.StaysAbove(), keys_at(foot, [20]), bone="toe")
 
 
 def test_a_range_is_relaxed_however_long_the_scene_is(animation, scene, foot):

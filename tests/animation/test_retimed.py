@@ -94,14 +94,6 @@ def test_blender_plays_the_motion_at_the_frames_of_the_function(animation, name)
     assert_plays(item, frames, {frame: fcurve.evaluate(frame) for frame in frames})
 
 
-def test_samples_between_frames_are_the_motion_there(animation):
-    item = keyed()
-    fcurve = function(item, FUNCTIONS["reversed"])
-    animation.bake(item, step=0.25, keep_look=False)
-    frames = [frame / 4 for frame in range(4, 161)]
-    assert_plays(item, frames, {frame: fcurve.evaluate(frame) for frame in frames})
-
-
 def test_curves_are_baked_as_samples(animation):
     by_samples, by_curves = keyed("Samples", "XYZ"), keyed("Curves", "XYZ")
     for item, output in ((by_samples, "SAMPLES"), (by_curves, "CURVES")):
@@ -244,30 +236,6 @@ def test_restore_gives_everything_back_to_the_last_bit(animation, mode):
     assert differences(before, snapshot(item)) == []
 
 
-def test_the_function_stays_as_it_is_and_visible(animation):
-    item = keyed()
-    animation.enable(item, keep_look=False)
-    function(item, FUNCTIONS["reversed"], 'tcb_tracks["location"].frame')
-    function(item, FUNCTIONS["reversed"])
-    before = [state for state in snapshot(item) if "frame" in str(state["path"])]
-    assert len(before) == 2
-    animation.bake(item)
-    assert [state for state in snapshot(item) if "frame" in str(state["path"])] == before
-    for path in ("tcb_frame", 'tcb_tracks["location"].frame'):
-        fcurve = curve(item, path)
-        assert not fcurve.hide
-        assert not fcurve.mute
-
-
-def test_a_second_bake_gives_the_same_bits(animation):
-    item = keyed(mode="XYZ")
-    function(item, FUNCTIONS["there, a rest, and back"])
-    animation.bake(item, keep_look=False)
-    before = snapshot(item)
-    animation.bake(item)
-    assert differences(before, snapshot(item)) == []
-
-
 def test_an_edit_of_the_function_makes_the_track_out_of_date(animation):
     item = keyed()
     fcurve = function(item, FUNCTIONS["twice as long"])
@@ -361,18 +329,6 @@ def single(item: bpy.types.Object, path: str, index: int, keys) -> None:
         fcurve.keyframe_points.insert(frame, value)
 
 
-def test_one_key_stays_what_it_is(animation):
-    item = new_object()
-    key(item, "location", [(5, (1.0, 2.0, 3.0))])
-    function(item, [(1, 1.0), (30, 2.0)])
-    before = snapshot(item)
-    animation.bake(item, keep_look=False)
-    play(20)
-    assert tuple(item.location) == (1.0, 2.0, 3.0)
-    animation.remove(item)
-    assert differences(before, snapshot(item)) == []
-
-
 def test_a_value_that_is_set_is_played_at_the_frame_that_shows_it(animation):
     item = keyed()
     animation.enable(item, keep_look=False)
@@ -421,16 +377,6 @@ def test_each_method_is_played_backwards(animation, method):
     and_back, behind = played(back, frames)
     np.testing.assert_allclose(and_back[::-1], there, atol=1.2e-4)
     assert max(reference.apart(a, b) for a, b in zip(ahead, behind[::-1], strict=True)) < 1.2e-4
-
-
-def test_no_track_is_made_of_a_function(animation):
-    item = keyed()
-    function(item, FUNCTIONS["reversed"])
-    paths = {
-        track.path
-        for track in animation.store.find_tracks.find_tracks(item, animation.fcurves.channels.channels_of(item))
-    }
-    assert paths == {"location", "rotation_quaternion"}
 
 
 def test_samples_count(animation, scene):

@@ -9,11 +9,9 @@ import random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler
 from scipy.spatial.transform import Rotation
 
-from interp import rotations
-from tests.all_pairs import all_pairs, each_once
+from tests.all_pairs import each_once
 from tests.animation import reference
 from tests.animation.curves import (
     ALL_MODES,
@@ -49,7 +47,9 @@ def sampled_frames(thing, path: str) -> list[float]:
     return sorted({frame for f in fcurves(thing) if f.data_path == path for frame in co(f)[:, 0].tolist()})
 
 
-@pytest.mark.parametrize(("step", "mode", "parameters"), all_pairs([0.25, 1.0, 3.0], ALL_MODES, [{}, ALL_PARAMETERS]))
+@pytest.mark.parametrize(
+    ("step", "mode", "parameters"), each_once([0.25, 1.0, 3.0], ALL_MODES, [{}, ALL_PARAMETERS, ALL_PARAMETERS])
+)
 def test_samples_lie_on_the_spline(animation, mode: str, step: float, parameters: dict) -> None:
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.2))
     thing = new_object("Thing", mode)
@@ -77,7 +77,7 @@ def test_cycles_go_on_beyond_the_keys(animation, mode: str, cycle: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "axis", "degrees"), all_pairs(ORDERS, range(3), [450.0, -450.0, 1080.0, 359.0, 360.0, 180.0])
+    ("order", "axis", "degrees"), each_once(ORDERS, range(3), [450.0, -450.0, 1080.0, 359.0, 360.0, 180.0])
 )
 def test_one_euler_channel_turns_as_far_as_its_keys_say(animation, order: str, axis: int, degrees: float) -> None:
     thing = new_object("Thing", order)
@@ -171,23 +171,6 @@ def test_handles_name_the_keys_to_which_keyed_angles_name_another_way_round(anim
     animation.choose(thing, "rotation", path="AS_KEYED")
     (note,) = [note for note in animation.bake(thing, output="HANDLES").notes if note.code == "EULER_OTHER_WAY"]
     assert str(note).startswith('"Thing", Euler Rotation: Euler angles jump at frame')
-
-
-def test_samples_keep_their_sign_through_a_key_of_the_other_sign(animation) -> None:
-    """Blender plays each channel separately, so the quaternion would shrink to zero where its sign changes."""
-    turns = rotations_near_each_other(random.Random(2), 4, 1.0)
-    turns[2] = -turns[2]
-    thing = new_object("Thing", "QUATERNION")
-    keys = keyed(animation, thing, "QUATERNION", [0.0, 10.0, 20.0, 30.0], [tuple(map(float, q)) for q in turns])
-    animation.bake(thing, step=0.25)
-    frames = sampled_frames(thing, "rotation_quaternion")
-    rows = np.array([channels_at(thing, "rotation_quaternion", 4, frame) for frame in frames])
-    assert (np.einsum("ij,ij->i", rows[:-1], rows[1:]) > 0).all()
-    for frame, row in zip(frames, rows, strict=True):
-        assert reference.apart(row, reference.rotation(keys, frame)) < RADIAN
-    for frame in np.arange(0, 30, 0.0625):
-        row = channels_at(thing, "rotation_quaternion", 4, frame)
-        assert reference.apart(row, reference.rotation(keys, frame)) < CHORD, frame
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -327,14 +310,3 @@ def test_angles_of_a_fast_spin_are_those_of_many_small_steps(animation) -> None:
         curves = [curve(thing, "rotation_euler", index) for index in range(3)]
         played[step] = np.array([[fcurve.evaluate(frame) for fcurve in curves] for frame in range(7)])
     assert np.abs(played[1.0] - played[0.125]).max() < 1e-4
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_euler_orders_are_those_of_mathutils(order: str) -> None:
-    for angles in np.random.default_rng(5).uniform(-7, 7, (20, 3)):
-        # mathutils computes with float32.
-        expected = np.array(Euler(angles, order).to_quaternion())
-        assert rotations.angle_between(rotations.from_euler(angles, order), expected) < 1e-5
-        expected = np.array(Euler(angles, order).to_matrix())
-        found = rotations.to_matrix(rotations.from_euler(angles, order))
-        np.testing.assert_allclose(found, expected, atol=2e-6)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.all_pairs import each_once
 from tests.animation import reference
-from tests.animation.curves import PARAMETERS, co, curve, differences, fcurves, key, new_object, play, seen, snapshot
+from tests.animation.curves import PARAMETERS, co, curve, differences, fcurves, key, new_object, play, snapshot
 from tests.animation.locations import FRAMES, VALUES, expected_at, keyed
 
 
@@ -49,18 +49,6 @@ def test_there_is_a_key_every_step_and_at_each_of_the_animators_frames(animation
     animation.bake(thing, step=step)
     grid = [1 + n * step for n in range(int(39 / step) + 1)]
     assert co(curve(thing, "location"))[:, 0].tolist() == sorted({*grid, *FRAMES})
-
-
-@pytest.mark.parametrize("step", [0.25, 1.0])
-def test_blender_plays_the_spline_at_each_sample(animation, step: float) -> None:
-    thing = new_object()
-    rows = keyed(thing, animation, **ALL_PARAMETERS)
-    animation.bake(thing, step=step)
-    for frame in np.arange(-3, 45, step).tolist():
-        shown = seen(frame, thing).matrix_world.translation
-        for component in range(3):
-            wanted = expected_at(rows, component, frame)
-            assert abs(shown[component] - wanted) <= ulp(wanted), (frame, component)
 
 
 def test_a_parameter_reaches_only_the_channels_keyed_at_its_frame(animation) -> None:
@@ -124,33 +112,6 @@ def test_a_range_inside_the_keys_shortens_nothing(animation) -> None:
     animation.bake(short, extend=(8, 12))
     animation.bake(whole)
     assert differences(snapshot(whole), snapshot(short), identities=False) == []
-
-
-SLOPES = {"BEZIER": 2.0, "LINEAR": 1.0}
-"""The slopes of the last handle and of the line through the last two keys."""
-
-
-@pytest.mark.parametrize(("interpolation", "output"), each_once(SLOPES, ["SAMPLES", "CURVES", "HANDLES"]))
-def test_the_value_is_held_outside_the_keys_and_that_is_said_where_it_went_on(
-    animation, output: str, interpolation: str
-) -> None:
-    thing = new_object()
-    key(thing, "location", [(0, (0, 0, 0)), (10, (10, 10, 10))])
-    for fcurve in fcurves(thing):
-        for point in fcurve.keyframe_points:
-            point.interpolation = interpolation
-            point.handle_left_type = point.handle_right_type = "FREE"
-            point.handle_left = (point.co.x - 1, point.co.y - 2)
-            point.handle_right = (point.co.x + 1, point.co.y + 2)
-    curve(thing, "location", 1).extrapolation = "LINEAR"
-    went_on = curve(thing, "location", 1).evaluate(15)
-    assert went_on == pytest.approx(10.0 + 5.0 * SLOPES[interpolation])
-    report = animation.bake(thing, output=output, keep_look=False)
-    said = [note for note in report.notes if "extrapolation" in str(note)]
-    goes_on = output == "HANDLES"
-    assert len(said) == (0 if goes_on else 1)
-    assert curve(thing, "location", 1).evaluate(15) == (10.0 if not goes_on else pytest.approx(20.0))
-    assert curve(thing, "location", 0).evaluate(15) == 10.0
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])

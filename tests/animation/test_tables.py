@@ -311,14 +311,6 @@ def test_tracks_whose_paths_start_like_the_tables_keep_their_parameters(bring, a
     assert given(animation, lamp, "size_y", "tension") == [(10, 1)]
 
 
-@pytest.mark.parametrize("start", [np.nan, np.inf])
-def test_a_start_frame_that_is_no_number_makes_no_keys(bring, animation, start):
-    thing = new_object()
-    with pytest.raises(ValueError, match=r"^frame_start .* is not a finite number"):
-        bring(thing, "frame,location[0]\n1,0\n2,1", frame_start=start)
-    assert thing.animation_data is None
-
-
 def test_linked_objects_and_strips_are_refused(bring, animation):
     thing = new_object()
     key(thing, "location", [(1, (1, 2, 3))])
@@ -417,11 +409,3 @@ def test_twice_as_many_columns_are_twice_the_work(bring, columns):
     more = np.diff(counts)
     assert more[0] > 1000
     assert more[1] < 2.2 * more[0]
-
-
-def test_an_import_tells_how_far_it_is(animation, tables):
-    told = []
-    read = tables.read(b"frame,location[0],scale[0],rotation_euler[0]\n1,2,1,3\n5,4,2,3")
-    how = animation.TableKeys()
-    animation.import_table(new_object(), read, how, progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 3), (2, 3), (3, 3)]

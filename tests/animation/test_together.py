@@ -74,15 +74,3 @@ def test_rotations_of_each_order_keyed_at_the_same_frames_are_baked_together_as_
     for one, other in zip(together, alone, strict=True):
         animation.bake(other)
         assert differences(snapshot(one), snapshot(other), identities=False) == []
-
-
-def test_a_bake_of_moved_keys_leaves_the_curves_that_a_first_one_makes(animation) -> None:
-    edited, fresh = keyed_alike(animation), keyed_alike(animation)
-    animation.bake(edited, output="HANDLES")
-    move(edited)
-    move(fresh)
-    animation.bake(edited, output="HANDLES")
-    animation.bake(fresh, output="HANDLES")
-    frames = [frame / 4 for frame in range(4, 241)]
-    for one, other in zip(fcurves(edited), fcurves(fresh), strict=True):
-        assert [one.evaluate(frame) for frame in frames] == [other.evaluate(frame) for frame in frames]

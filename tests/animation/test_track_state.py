@@ -77,42 +77,6 @@ def test_the_only_object_is_out_of_date_in_another_order_and_not_played_in_anoth
     assert states(animation, item) == {"rotation_euler": "HANDLES"}
 
 
-def unlock(item: bpy.types.Object) -> None:
-    for fcurve in fcurves(item):
-        fcurve.lock = False
-
-
-def mute(item: bpy.types.Object) -> None:
-    curve(item, "location").mute = True
-
-
-def select(item: bpy.types.Object) -> None:
-    for fcurve in fcurves(item):
-        fcurve.keyframe_points.foreach_set("select_control_point", [True] * len(fcurve.keyframe_points))
-
-
-def extrapolate(item: bpy.types.Object) -> None:
-    curve(item, "location", 1).extrapolation = "LINEAR"
-
-
-CHANGES = {
-    unlock: "BAKED",
-    mute: "BAKED",
-    select: "BAKED",
-    extrapolate: "OUT_OF_DATE",
-}
-
-
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-@pytest.mark.parametrize("output", OUTPUTS[:2])
-def test_what_is_no_edit_of_a_bake(animation, scene, output: str, change) -> None:
-    item = new_object("Eins")
-    key(item, "location", TURNS)
-    animation.bake(item, output=output, keep_look=False)
-    change(item)
-    assert states(animation, item) == {"location": CHANGES[change]}
-
-
 def without_modifiers(item: bpy.types.Object) -> list[dict]:
     return [{**each, "modifiers": None} for each in snapshot(item)]
 

@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.action_users import load, push_down, share, tweak, with_slots
 from tests.animation.clipboard import copied, paste
 from tests.animation.curves import (
@@ -20,10 +21,9 @@ from tests.animation.curves import (
     given,
     key,
     keyed,
-    new_object,
 )
 from tests.animation.editors import editor
-from tests.animation.properties import RENAMES, keys_of
+from tests.animation.properties import RENAMES, custom, keys_of
 
 Step = Callable[[Any], object]
 
@@ -223,22 +223,6 @@ def test_an_override_of_another_file_is_undone_and_redone(animation, tmp_path, b
     check(animation, override, bake_all, remove_all)
 
 
-@pytest.mark.parametrize("bake_first", [False, True])
-def test_a_renamed_custom_property_is_undone_and_redone(animation, bake_first: bool) -> None:
-    new_object("One")["size"] = 1.0
-    key(obj("One"), '["size"]', keys_of(1))
-    animation.key_set(obj("One"), '["size"]', 10, tension=0.5)
-    if bake_first:
-        animation.bake(obj("One"))
-
-    def rename(_animation) -> None:
-        obj("One")["height"] = obj("One").pop("size")
-        for fcurve in fcurves(obj("One")):
-            fcurve.data_path = '["height"]'
-
-    check(animation, rename, bake_all, remove_all)
-
-
 @with_slots
 @pytest.mark.parametrize("bake_first", [False, True])
 def test_slots_that_are_merged_and_separated_are_undone_and_redone(animation, bake_first: bool) -> None:
@@ -246,18 +230,28 @@ def test_slots_that_are_merged_and_separated_are_undone_and_redone(animation, ba
     check(animation, merge, set_again, separate, bake_all, remove_all)
 
 
+def rename_property(item: bpy.types.Object) -> None:
+    item["height"] = item.pop("size")
+    for fcurve in fcurves(item):
+        fcurve.data_path = '["height"]'
+
+
+NAMED: dict[str, Any] = dict(zip(("bone", "shape key", "node"), RENAMES, strict=True))
+NAMED["custom property"] = custom("size", 1.0), rename_property
+
+
 def present(name: str) -> Any:
     """Return the renamed object, because undo recreates it."""
     if name == "node":
         return bpy.data.materials["Paint"].node_tree
+    if name == "custom property":
+        return obj("Thing")
     return obj("Mesh").data.shape_keys if name == "shape key" else obj("Rig")
 
 
-@pytest.mark.parametrize("bake_first", [False, True])
-@pytest.mark.parametrize("name", ["bone", "shape key", "node"])
+@pytest.mark.parametrize(("name", "bake_first"), each_once(NAMED, [False, True, True, False]))
 def test_a_rename_is_undone_and_redone(animation, name: str, bake_first: bool) -> None:
-    renames: dict[str, Any] = dict(zip(("bone", "shape key", "node"), RENAMES, strict=True))
-    make, rename = renames[name]
+    make, rename = NAMED[name]
     datablock, path, width = make()
     key(datablock, path, keys_of(width))
     animation.key_set(datablock, path, 10, tension=0.5)
@@ -271,8 +265,7 @@ def test_a_rename_is_undone_and_redone(animation, name: str, bake_first: bool) -
     )
 
 
-@pytest.mark.parametrize("bake_first", [False, True])
-@pytest.mark.parametrize("mode", ["ZYX", "QUATERNION"])
+@pytest.mark.parametrize(("mode", "bake_first"), [("ZYX", True), ("QUATERNION", False)])
 def test_another_rotation_mode_is_undone_and_redone(animation, mode: str, bake_first: bool) -> None:
     keyed("One", "rotation_euler")
     animation.key_set(obj("One"), "rotation_euler", 10, tension=0.5)
@@ -289,32 +282,20 @@ def test_another_rotation_mode_is_undone_and_redone(animation, mode: str, bake_f
 
 def test_undo_and_redo_take_keys_and_table_back_together(animation) -> None:
     keyed()
-    steps: list[Step] = [
-        lambda item: animation.enable(item, keep_look=False),
-        lambda item: animation.key_set(item, "location", 10, tension=0.5),
-        lambda item: animation.bake(item),
-        lambda item: animation.key_set(item, "location", 25, bias=0.25),
-        lambda item: animation.bake(item, output="CURVES"),
-        lambda item: animation.free(item),
-        lambda item: animation.bake(item, output="HANDLES"),
-        lambda item: animation.bake(item),
-        lambda item: animation.free(item),
-        lambda item: animation.restore(item),
-        lambda item: animation.remove(item),
-    ]
-    bpy.ops.ed.undo_push(message="start")
-    stops = [everything()]
-    for number, step in enumerate(steps):
-        step(obj("Ball"))
-        bpy.ops.ed.undo_push(message=str(number))
-        stops.append(everything())
-    for expected in stops[-2::-1]:
-        assert bpy.ops.ed.undo() == {"FINISHED"}
-        assert everything() == expected
-        assert not animation.find_track(obj("Ball"), "location").table.error
-    for expected in stops[1:]:
-        assert bpy.ops.ed.redo() == {"FINISHED"}
-        assert everything() == expected
+    check(
+        animation,
+        lambda _: animation.enable(obj("Ball"), keep_look=False),
+        lambda _: animation.key_set(obj("Ball"), "location", 10, tension=0.5),
+        lambda _: animation.bake(obj("Ball")),
+        lambda _: animation.key_set(obj("Ball"), "location", 25, bias=0.25),
+        lambda _: animation.bake(obj("Ball"), output="CURVES"),
+        lambda _: animation.free(obj("Ball")),
+        lambda _: animation.bake(obj("Ball"), output="HANDLES"),
+        lambda _: animation.bake(obj("Ball")),
+        lambda _: animation.free(obj("Ball")),
+        lambda _: animation.restore(obj("Ball")),
+        lambda _: animation.remove(obj("Ball")),
+    )
 
 
 def test_parameters_are_those_of_the_step_that_undo_goes_back_to(animation) -> None:

@@ -60,14 +60,6 @@ def test_velocity_and_acceleration_are_the_splines_derivatives(moving, write):
                     assert value == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
-def test_blender_plays_them_as_properties_of_the_object(moving, write):
-    write(moving)
-    for frame in (4.0, 12.0, 25.0):
-        played = list(seen(frame, moving)["tcb_location_velocity"])
-        expected = [float(x) for x in exact.derivative(exact_location().vector, frame, 1)]
-        np.testing.assert_allclose(played, expected, rtol=1e-6, atol=1e-6)
-
-
 def test_rotations_have_angular_ones_in_the_parents_frame(animation, write):
     thing = turning(animation, [0.0, 1.0, 2.0, 2.5])
     write(thing)
