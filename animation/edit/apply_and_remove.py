@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
-from functools import partial
+from operator import attrgetter
 
 import bpy
 import numpy as np
 
 from ..arguments import checked
 from ..bake.locks import baked_curves, unlock
+from ..bake.restore_tracks import restore_tracks
 from ..chosen_paths import WholePath
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import remove_cycles, repeat
@@ -25,10 +26,9 @@ from ..many import on_each
 from ..report import Report
 from ..store.frame_function_paths import take_name
 from ..store.identities_in_keys import remove_traces
-from ..store.own_keys import count_key_frames, key_frames, read_all_own_keys, read_own_keys
+from ..store.own_keys import count_key_frames, read_all_own_keys, read_own_keys
 from ..store.table import key_identity
 from ..store.tracks import Track, looks_baked
-from .free_and_restore import restore_played_tracks
 from .work_on_tracks import Task, TrackResult, work_on
 
 
@@ -62,20 +62,23 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     >>> animation.apply(ball).tracks
     2
     """
-    return work_on(datablock, Task(_apply, "NO_TCB_TRACK", prefixes, _keep_curves, takes_edited=True))
+    return work_on(datablock, Task(_has_tcb_data, _apply, "NO_TCB_TRACK", prefixes, _keep_curves, takes_edited=True))
 
 
 apply_many = on_each(apply)
 
 
-def _apply(channels: Channels, datablock: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
-    return [_apply_track(channels, datablock, track) for track in tracks]
+def _has_tcb_data(track: Track) -> bool:
+    """Return whether the track is TCB or has a frame function."""
+    return track.enabled or track.frame_curve is not None
 
 
-def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> TrackResult | None:
-    if not track.enabled and track.frame_curve is None:
-        return None
-    _remove_function(channels, datablock, track)
+def _apply(channels: Channels, tracks: list[Track]) -> list[TrackResult]:
+    return [_apply_track(channels, track) for track in tracks]
+
+
+def _apply_track(channels: Channels, track: Track) -> TrackResult:
+    _remove_function(channels, track)
     if not track.channels:
         return TrackResult(0, "CHANNELS_GONE")
     bake, own_keys = track.bake, read_own_keys(track)
@@ -135,7 +138,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     >>> animation.remove(ball, ["location"]).tracks
     1
     """
-    return work_on(datablock, Task(_remove, "NO_TCB_TRACK", prefixes, _keep_identified_keys))
+    return work_on(datablock, Task(_has_tcb_data, _remove, "NO_TCB_TRACK", prefixes, _keep_identified_keys))
 
 
 remove_many = on_each(remove)
@@ -146,32 +149,34 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str], only: Hashabl
 
     `only` is the identity of the set of F-curves to search. If None, all sets are searched.
     """
-    work = partial(_remove, keeps_functions=True)
-    return work_on(datablock, Task(work, "", list(map(WholePath, paths)), _keep_identified_keys, only=only))
+    whole_paths = list(map(WholePath, paths))
+    task = Task(attrgetter("enabled"), _remove_parameters, "", whole_paths, _keep_identified_keys, only=only)
+    return work_on(datablock, task)
 
 
-def _remove(
-    channels: Channels, datablock: bpy.types.ID, tracks: list[Track], keeps_functions: bool = False
-) -> list[TrackResult | None]:
-    results = restore_played_tracks(channels, datablock, tracks)
-    for number, track in enumerate(tracks):
-        removes_function = track.frame_curve is not None and not keeps_functions
-        if results[number] is None and (track.enabled or removes_function):
-            results[number] = TrackResult(len(key_frames(track)))
-        if not (track.frame_curve is not None and keeps_functions):
-            _remove_function(channels, datablock, track)
-    enabled = [track for track in tracks if track.enabled]
-    for track, own_keys in zip(enabled, read_all_own_keys(enabled), strict=True):
-        for index, own in own_keys.items():
+def _remove(channels: Channels, tracks: list[Track]) -> list[TrackResult]:
+    results = _remove_parameters(channels, tracks)
+    for track in tracks:
+        _remove_function(channels, track)
+    return results
+
+
+def _remove_parameters(channels: Channels, tracks: list[Track]) -> list[TrackResult]:
+    restore_tracks(channels, [track for track in tracks if track.is_played])
+    results = []
+    for track, own_keys in zip(tracks, read_all_own_keys(tracks), strict=True):
+        results.append(TrackResult(count_key_frames(own_keys)))
+        for index, own in own_keys.items() if track.enabled else ():
             remove_traces(track.channels[index], own)
     return results
 
 
-def _remove_function(channels: Channels, datablock: bpy.types.ID, track: Track) -> None:
+def _remove_function(channels: Channels, track: Track) -> None:
+    assert track.datablock is not None
     if track.frame_curve is not None:
         channels.remove(track.frame_curve)
         track.frame_curve = None
-    take_name(datablock, track.path)
+    take_name(track.datablock, track.path)
 
 
 def _keep_identified_keys(channels: Channels, track: Track) -> str:

@@ -8,7 +8,6 @@ state before TCB, and keeps the parameters.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import compress
 from operator import attrgetter
 
 import bpy
@@ -67,8 +66,7 @@ def free(
     Traceback (most recent call last):
     AnimationError: "Ball": no track is baked
     """
-    is_baked = attrgetter("is_baked")
-    task = Task(_free, "NOTHING_BAKED", prefixes, takes_edited=discard_edits, needs_unlocked=is_baked)
+    task = Task(attrgetter("is_baked"), _free, "NOTHING_BAKED", prefixes, takes_edited=discard_edits)
     report = work_on(datablock, task)
     _play_freed(datablock, prefixes, report)
     return report
@@ -77,9 +75,9 @@ def free(
 free_many = on_each(free)
 
 
-def _free(channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]) -> list[TrackResult | None]:
-    results = [TrackResult(_count_saved(track.bake)) if track.bake is not None else None for track in tracks]
-    free_tracks(channels, [track for track in tracks if track.is_baked])
+def _free(channels: Channels, tracks: list[Track]) -> list[TrackResult]:
+    results = [TrackResult(_count_saved(track.bake)) for track in tracks if track.bake is not None]
+    free_tracks(channels, tracks)
     return results
 
 
@@ -137,20 +135,14 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Traceback (most recent call last):
     AnimationError: "Ball": no track is baked or played by handles
     """
-    is_played = attrgetter("is_played")
-    return work_on(datablock, Task(restore_played_tracks, "NOTHING_PLAYED", prefixes, needs_unlocked=is_played))
+    return work_on(datablock, Task(attrgetter("is_played"), _restore, "NOTHING_PLAYED", prefixes))
 
 
 restore_many = on_each(restore)
 
 
-def restore_played_tracks(
-    channels: Channels, _datablock: bpy.types.ID, tracks: list[Track]
-) -> list[TrackResult | None]:
-    """Restore the tracks that a bake or handles play. Return their results, and None for other tracks."""
-    played = [track.is_played for track in tracks]
-    restored = iter(restore_tracks(channels, list(compress(tracks, played))))
-    return [TrackResult(count_key_frames(next(restored))) if is_played else None for is_played in played]
+def _restore(channels: Channels, tracks: list[Track]) -> list[TrackResult]:
+    return [TrackResult(count_key_frames(own_keys)) for own_keys in restore_tracks(channels, tracks)]
 
 
 def restore_if_played(channels: Channels, track: Track) -> None:

@@ -8,7 +8,6 @@ missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from operator import attrgetter
 
 import bpy
 
@@ -44,8 +43,10 @@ class TrackResult:
 class Task:
     """The work to do on the tracks of a datablock."""
 
-    work: Callable[[Channels, bpy.types.ID, list[Track]], list[TrackResult | None]]
-    """Function that returns a result for each track, or None for unchanged tracks."""
+    changes: Callable[[Track], bool]
+    """Function that returns whether the work changes a track. Other tracks are skipped."""
+    work: Callable[[Channels, list[Track]], list[TrackResult]]
+    """Function that changes tracks, and returns a result for each."""
     error_if_none: str
     """Code of the error if there is no track to process. Empty if the absence of tracks is not an error."""
     prefixes: Iterable[str] | None = None
@@ -57,8 +58,6 @@ class Task:
     """True if tracks that were edited outside TCB are also processed."""
     only: Hashable = None
     """Identity of the set of F-curves to process. If None, all sets are processed."""
-    needs_unlocked: Callable[[Track], bool] = attrgetter("enabled")
-    """Function that returns whether a locked track is an error, because the work would change it."""
 
     @property
     def removes_entries(self) -> bool:
@@ -144,10 +143,8 @@ def _work_in(original: Channels, datablock: bpy.types.ID, report: Report, task: 
     if table.error:
         _remove_damaged(channels, tracks, report, task)
         return
-    changeable = list(_changeable(tracks, report, task))
-    results = zip(changeable, _process(channels, datablock, changeable, task), strict=True)
-    changed = [(track, result) for track, result in results if result is not None]
-    for track, result in changed:
+    changed = list(_changeable(tracks, report, task))
+    for track, result in zip(changed, _process(channels, changed, task), strict=True):
         report.tracks += 1
         report.keys += result.keys
         if result.note:
@@ -157,10 +154,10 @@ def _work_in(original: Channels, datablock: bpy.types.ID, report: Report, task: 
         assign(datablock, original.action, original.slot_handle)
         bpy.data.actions.remove(action)
         return
-    states = [track.state for track, _ in changed if track.state is not None]
+    states = [track.state for track in changed if track.state is not None]
     if task.removes_entries:
         entries = [state.identity for state in states]
-        damaged = [track for track, _ in changed if track.table.error and track.is_at_home]
+        damaged = [track for track in changed if track.table.error and track.is_at_home]
         entries += [track.table.identity_of[track.slot, track.path] for track in damaged]
         if entries:
             remove_entries(action, entries)
@@ -194,7 +191,7 @@ def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report,
 
 
 def _changeable(tracks: Sequence[Track], report: Report, task: Task) -> Iterator[Track]:
-    """Yield the tracks that can be changed. Report the reasons against other TCB tracks."""
+    """Yield the tracks to change. Report the reasons against changes of other TCB tracks."""
     for track, is_edited in zip(tracks, edited_outside(tracks), strict=True):
         if is_edited and not task.takes_edited:
             report.errors.append(track.finding("EDITED_OUTSIDE"))
@@ -205,17 +202,17 @@ def _changeable(tracks: Sequence[Track], report: Report, task: Task) -> Iterator
                 yield track
             else:
                 report.errors.append(track.finding("TABLE_LOST"))
+        elif not (task.changes(track) or track.table.error):
+            continue
         elif not track.locked:
             yield track
-        elif task.needs_unlocked(track):
+        elif track.enabled:
             report.errors.append(track.finding("LOCKED"))
 
 
-def _process(
-    channels: Channels, datablock: bpy.types.ID, tracks: Sequence[Track], task: Task
-) -> list[TrackResult | None]:
+def _process(channels: Channels, tracks: Sequence[Track], task: Task) -> list[TrackResult]:
     """Clean up tracks without a valid table entry if the task does so. Call the task's function for all others."""
-    results: dict[str, TrackResult | None] = {}
+    results: dict[str, TrackResult] = {}
     for track in tracks:
         if task.clean_up is not None and (track.table.error or (track.state is None and looks_baked(track))):
             note = task.clean_up(channels, track)
@@ -223,5 +220,5 @@ def _process(
                 len(key_frames(track)), "TABLE_PART_REMOVED" if track.table.error else note
             )
     others = [track for track in tracks if track.path not in results]
-    results |= zip((track.path for track in others), task.work(channels, datablock, others), strict=True)
+    results |= zip((track.path for track in others), task.work(channels, others), strict=True)
     return [results[track.path] for track in tracks]

@@ -164,13 +164,8 @@ def _inserted(track: Track, own: OwnChannels) -> Iterator[tuple[int, dict[int, C
             for index, curve in curves.items()
             if (point := _point_on(curve, float(own[index].keys.frames[row]))) is not None
         }
-        if len(points) == len(own) and any(
-            all(
-                _is_on(curve, points[index], sign * float(own[index].keys.values[row]))
-                for index, curve in curves.items()
-            )
-            for sign in signs
-        ):
+        values = np.array([own[index].keys.values[row] for index in points], dtype=np.float64)
+        if len(points) == len(own) and any(_are_on(curves, points, sign * values) for sign in signs):
             yield row, points
 
 
@@ -184,9 +179,10 @@ def _point_on(curve: Keyframes, frame: float) -> CurvePoint | None:
     return CurvePoint(value, (after - before) / (2.0 * _STEP))
 
 
-def _is_on(curve: Keyframes, point: CurvePoint, value: float) -> bool:
-    size = float(np.ptp(curve.values.astype(np.float64))) + abs(value)
-    return abs(point.value - value) <= _ON_CURVE * size
+def _are_on(curves: Mapping[int, Keyframes], points: Mapping[int, CurvePoint], values: Float64Array) -> bool:
+    """Return whether a key with these values, one per channel, is on all curves."""
+    sizes = np.array([np.ptp(curves[index].values.astype(np.float64)) for index in points]) + np.abs(values)
+    return bool((np.abs([point.value for point in points.values()] - values) <= _ON_CURVE * sizes).all())
 
 
 def _goal(track: Track, points: Mapping[int, CurvePoint], is_dragged: bool) -> _Goal:
