@@ -27,6 +27,8 @@ _LEVEL_ITEMS = (
 
 
 class _FrameFunctionBase:
+    """Base class for operators with a method `work` for a track of a datablock, or for all if the path is empty."""
+
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     level: EnumProperty(
@@ -50,13 +52,6 @@ class _FrameFunctionBase:
             return refuse(self, error)
         redraw_editors()
         return {"FINISHED"}
-
-    def work(self, context: bpy.types.Context, datablock: bpy.types.ID, path: str) -> None:
-        """Apply the operator to a track of the datablock, or to all tracks if the path is empty.
-
-        Raises AnimationError or ValueError.
-        """
-        raise NotImplementedError
 
 
 class TCB_OT_frame_function(_FrameFunctionBase, bpy.types.Operator):

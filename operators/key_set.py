@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from ..animation import find_track
-from ..animation.edit.first_edit import FirstEdit
-from ..animation.edit.recorded_tracks import RecordedTrack, record_tracks, revert_tracks
+from ..animation.edit.parameter_drag import ParameterDrag
 from ..animation.edit.set_parameters import set_parameters
-from ..animation.edit.track_keys import TrackKeys, interpolations_of, key_at, read_again
+from ..animation.edit.track_keys import TrackKeys, interpolations_of, key_at
+from ..animation.errors import Finding
 from ..animation.store.parameters import velocity_size
 from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
 from ..animation.translation import rpt_
@@ -74,7 +75,10 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     """Interpolation of all keys when the dialog opened, or an empty string if it differs."""
     _is_by_hand = False
     """True if the dialog was opened. Plain tracks are then enabled as *Enable TCB* does."""
-    _first_edit: FirstEdit | None = None
+    _drag: ParameterDrag | None = None
+    """Preview of the changes while the dialog is open."""
+    _notes: Sequence[Finding] = ()
+    """Notes on the tracks that the preview enabled."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -83,25 +87,22 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         if self.track:
             return self.execute(context)
-        self._chosen = chosen_keys(context)
-        if not self._chosen:
+        chosen = chosen_keys(context)
+        if not chosen:
             return refuse(self, NO_OWN_KEY_SELECTED)
         self._is_by_hand = True
-        self._recorded: list[RecordedTrack] = []
-        self._show_values_of_keys(context)
+        self._drag = ParameterDrag(chosen, defaults_of(context.scene))
+        self._show_values_of_keys(context, chosen)
         return context.window_manager.invoke_props_dialog(self)
 
-    def _show_values_of_keys(self, context: Any) -> None:
-        """Set the properties of the dialog to the values of the chosen keys.
-
-        As in the tab, mixed values show their mean. The mean is set only if the user changes it.
-        """
+    def _show_values_of_keys(self, context: Any, chosen: Sequence[TrackKeys]) -> None:
+        """Show the values of the chosen keys. A mean of mixed values is set only if the user changes it."""
         numbers_by_name = chosen_parameters(context)
         for name in numbers_by_name:
             setattr(self, name, getattr(context.scene.tcb, name))
         mixed = [name for name, numbers in numbers_by_name.items() if is_mixed(numbers)]
         self._means = {name: getattr(self, name) for name in mixed}
-        interpolations = set().union(*map(interpolations_of, self._chosen))
+        interpolations = set().union(*map(interpolations_of, chosen))
         self._same_interpolation = interpolations.pop() if len(interpolations) == 1 else ""
         if self._same_interpolation:
             self.interpolation = self._same_interpolation
@@ -119,33 +120,31 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         if not self.properties.is_property_set("interpolation"):
             row.label(text="mixed, kept")
 
-    def check(self, context: bpy.types.Context) -> bool:
-        """Update the motion after each change in the dialog."""
-        given, defaults = self._given(), defaults_of(context.scene)
+    def check(self, _context: bpy.types.Context) -> bool:
+        """Update the motion after each change in the dialog. Errors are reported on OK."""
+        assert self._drag is not None
         # If nothing was changed, there is nothing to restore, and an unkeyed pose remains.
-        self._first_edit = self._first_edit or FirstEdit(self._chosen, defaults)
-        chosen = read_again(self._chosen)
-        self._recorded = self._recorded or record_tracks((keys.datablock, keys.track) for keys in chosen)
-        # Errors are reported on OK.
-        for_each_track(chosen, lambda keys: set_parameters(keys, given, defaults))
+        self._notes = [*self._notes, *self._drag.begin()]
+        numbers = self._given().items()
+        self._drag.to([{name: np.full(len(keys), number) for name, number in numbers} for keys in self._drag.chosen])
         redraw_editors()
         return True
 
     def cancel(self, _context: bpy.types.Context) -> None:
         """Restore the keys. Blender calls this when the user closes the dialog without OK."""
-        revert_tracks(self._recorded)
-        if self._first_edit is not None:
-            self._first_edit.revert()
+        if self._drag is not None:
+            self._drag.take_back()
         redraw_editors()
 
     def execute(self, context: bpy.types.Context) -> Status:
+        if self._drag is not None:
+            self._drag.finish_at_last_step()
         status = self._set_given(context)
-        if self._first_edit is not None:
-            if status == {"CANCELLED"}:
-                # There is no undo step with the tracks that the dialog enabled.
-                self.cancel(context)
-            # Redo starts from the plain tracks.
-            self._first_edit = None
+        if status == {"CANCELLED"}:
+            # There is no undo step with the changes of the preview.
+            self.cancel(context)
+        # Redo starts from the keys before the dialog.
+        self._drag, self._notes = None, ()
         return status
 
     def _set_given(self, context: bpy.types.Context) -> Status:
@@ -163,8 +162,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         defaults = defaults_of(context.scene)
         chosen, work = chosen_keys(context), lambda keys: self._set(keys, defaults)
         report = for_each_edited_track(chosen, defaults, work) if self._is_by_hand else for_each_track(chosen, work)
-        if self._first_edit is not None:
-            report.notes[:0] = self._first_edit.notes
+        report.notes[:0] = self._notes
         return finish(self, report, rpt_("Set {:s}", report.counts), NO_OWN_KEY_SELECTED)
 
     def _set_named(self, context: bpy.types.Context) -> Status:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that reset, find, insert and repair keys, and copy and paste their parameters."""
+"""Operators on keys: Reset, Jump to Key, Make Free, Make Bezier, Use TCB, Make TCB Key, Copy and Paste."""
 
 from __future__ import annotations
 

@@ -45,10 +45,7 @@ class TCB_OT_fix_rotations(bpy.types.Operator):
 
 
 def _remaining_faults(obj: Any, prefixes: list[str] | None, turns: Any) -> list[dict[str, Any]]:
-    """Return the remaining faults of an object as properties of `TCBFinding`.
-
-    The list is empty if the object cannot be repaired, which the report of the repair states.
-    """
+    """Return the remaining faults as properties of `TCBFinding`, or none if the object could not be repaired."""
     try:
         faults = animation.find_rotation_faults(obj, prefixes, turns)
     except AnimationError:

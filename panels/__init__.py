@@ -6,11 +6,11 @@ from __future__ import annotations
 import bpy
 
 from ..ui import classes_in
-from . import advanced, bake, menus, messages, pictures, reduce, tab
+from . import advanced, bake, menus, messages, pictures, reduce, tracks
 
 _CLASSES = (
     *classes_in((menus, messages)),
-    *tab.PANELS,
+    *tracks.PANELS,
     *classes_in((bake, reduce, advanced)),
 )
 

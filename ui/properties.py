@@ -12,7 +12,6 @@ import bpy
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
-    EnumProperty,
     FloatProperty,
     IntProperty,
     PointerProperty,
@@ -79,12 +78,9 @@ def _track_choice(name: str) -> Any:
             with suppress(AnimationError):
                 choose(datablock, track.path, **{name: CHOICES[name][value]})
 
-    option = TRACK[name]
-    if name == "method":
-        return EnumProperty(
-            name=option.name, description=option.description, items=_methods, get=get, set=set_, options=set()
-        )
-    return property_of(option, get=get, set=set_, options=set())
+    # The items of a callback have numbers, and so has their default.
+    items = {"items": _methods, "default": 0} if name == "method" else {}
+    return property_of(TRACK[name], get=get, set=set_, options=set(), **items)
 
 
 _COMPARISON_METHODS = frozenset(("LAGRANGE", "RAW_CUBIC", "SHOEMAKE", "SHOEMAKE_BLEND", "ROLL_PITCH_YAW"))
@@ -101,13 +97,10 @@ def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str
     return _methods_of(tuple(kinds), shown)
 
 
+# Cached, because Blender keeps no reference to items from callbacks.
 @lru_cache
 def _methods_of(kinds: tuple[str, ...], shown: frozenset[str]) -> list[tuple[str, str, str, int]]:
-    """Return the enum items of methods for these kinds of tracks: "values", "rotations" or both.
-
-    Comparison methods that are not in `shown` are left out. The items are cached, because Blender keeps no reference to
-    items from callbacks.
-    """
+    """Return the methods for "values", "rotations" or both, without comparison methods that are not in `shown`."""
     return [
         (name, *texts, number)
         for number, (name, texts) in enumerate(TRACK["method"].choices.items())

@@ -24,7 +24,7 @@ from ...operators.key_drag import show_in_headers, typed_after
 from ...ui import sidebar_tracks
 from ...ui.live import updates
 from ...ui.operator_results import Status, refuse
-from ...ui.scene import defaults_of, go_to
+from ...ui.scene import go_to
 from . import overlay
 from .mouse_in_viewport import AXES, MODIFIERS, InViewport, Pointer, pressed_at, under_mouse
 from .path_pick import SIDES, DrawnPath, Picked, frame_near, picked_position, tangent_of
@@ -57,7 +57,6 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
         updates.flush()
         self._scene: Any = context.scene
         self._spot = self._picked.spot(self._scene, self._drawn)
-        self._defaults = defaults_of(context.scene)
         self._pointer = Pointer(context, start, self._drawn, row)
         self._pointer.is_shift_held, self._pointer.is_ctrl_held = event.shift, event.ctrl
         self._drag: _Drag | None = None
@@ -127,7 +126,7 @@ class TCB_OT_path_drag(InViewport, bpy.types.Operator):
     def _new_drag(self) -> _Drag:
         """Begin to drag the picked element. Raises AnimationError if it cannot be dragged."""
         if self._picked.part != "KEY":
-            return _TangentDrag(self._spot, self._drawn, self._picked, self._pointer, self._defaults)
+            return _TangentDrag(self._spot, self._drawn, self._picked, self._pointer)
         if self._pointer.is_ctrl_held:
             return _FrameDrag(self._spot, self._drawn)
         position = picked_position(self._drawn.path, self._picked)
@@ -205,16 +204,14 @@ class _PositionDrag:
 class _TangentDrag:
     """Drag of the end of a tangent, which changes tension, continuity and bias."""
 
-    def __init__(
-        self, spot: Spot, drawn: DrawnPath, picked: Picked, pointer: Pointer, defaults: dict[str, float]
-    ) -> None:
+    def __init__(self, spot: Spot, drawn: DrawnPath, picked: Picked, pointer: Pointer) -> None:
         """Start at the picked end. Raises AnimationError if parameters do not determine the tangent."""
         side: Side = "handle_left" if picked.part == "handle_left" else "handle_right"
         reach = float(drawn.path.reach[SIDES.index(side), picked.row])
         world = pointer.path_to_world
         self._tangent: Vector = world[:3, :3] @ tangent_of(drawn.path, picked)
         self._key = transformed(world, drawn.path.keys[picked.row].astype(np.float64))
-        self._dragged = DraggedTangent(spot, side, self._tangent, reach, defaults, pointer.ray()[1])
+        self._dragged = DraggedTangent(spot, side, self._tangent, reach, dict(spot.defaults), pointer.ray()[1])
         self.frame = spot.frame
 
     def follow(self, pointer: Pointer) -> str:

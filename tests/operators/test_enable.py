@@ -177,7 +177,7 @@ def test_a_dialog_whose_values_are_refused_makes_the_track_plain_again(ball, tcb
         raise keys.track.error("VELOCITY_SIZE", 3, 1)
 
     def change_and_confirm(self: Any, context: bpy.types.Context) -> set[str]:
-        self._chosen, self._recorded, self._is_by_hand = module.chosen_keys(context), [], True
+        self._drag, self._is_by_hand = module.ParameterDrag(module.chosen_keys(context), {}), True
         self.check(context)
         assert ball.animation_data.action.tcb_live
         monkeypatch.setattr(module, "set_parameters", refuse)

@@ -8,4 +8,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def uncut(tcb_animation, monkeypatch):
-    monkeypatch.setattr(tcb_animation.panels.tab, "cut_text", lambda _context, text, _taken: text)
+    monkeypatch.setattr(tcb_animation.panels.tracks, "cut_text", lambda _context, text, _taken: text)

@@ -101,10 +101,7 @@ def _after_undo(*_args: object) -> None:
 
 @persistent
 def _after_loading(*_args: object) -> None:
-    """Mark all actions after loading a file.
-
-    The file, for example an autosave, may contain edits that were not baked.
-    """
+    """Mark all actions, because a file such as an autosave may contain edits that were not baked."""
     _forget_all()
     session.forget_actions()
     start()

@@ -12,6 +12,7 @@ frames from their initial frames. Keys can move past other keys but cannot repla
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from bpy.props import FloatProperty, FloatVectorProperty
 
 from ...animation import AnimationError
 from ...animation.arguments import LARGEST
-from ...animation.edit.keys import check_can_move, move_keys, values_of
+from ...animation.edit.keys import check_can_move, move_keys, set_value, values_of
 from ...animation.edit.parameter_drag import Given, ParameterDrag
 from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys, read_again
@@ -37,7 +38,7 @@ from ..option_properties import DECIMALS, parameter
 from ..scene import go_to, playhead
 from .last_event import last_event
 from .shared_slider import SharedSlider
-from .slider_drag import Drag, ValueDrag, drag_of, end_if_released, once_a_drag, shown_in, split_by_track
+from .slider_drag import Drag, drag_of, end_if_released, once_a_drag, shown_in, split_by_track
 
 MAX_COMPONENTS = 4
 """Number of fields for the components of a value or a velocity."""
@@ -192,20 +193,57 @@ class _FrameSlider(SharedSlider):
         return float(numbers.min())
 
 
-class FrameDrag:
-    """Keys that are moved at each step of a drag, and the playhead, with the methods of `ParameterDrag`."""
+class _WritingDrag:
+    """Drag that writes keys at each step, with the methods of `ParameterDrag`."""
 
-    def __init__(self, chosen: Sequence[TrackKeys]) -> None:
-        context: Any = bpy.context
+    def __init__(self, chosen: Sequence[TrackKeys], changed: Sequence[TrackKeys]) -> None:
+        self.chosen = list(chosen)
+        self.is_shown = False
+        """True from the first step to the end of the drag."""
+        self._recorded = record_tracks((keys.datablock, keys.track) for keys in changed)
+
+    def to(self, given: Given) -> None:
+        raise NotImplementedError
+
+    def finish(self, given: Given) -> None:
+        self.to(given)
+        self.is_shown = False
+
+    def finish_at_last_step(self) -> None:
+        self.is_shown = False
+
+    def take_back(self) -> None:
+        self.is_shown = False
+        revert_tracks(self._recorded)
+
+
+class ValueDrag(_WritingDrag):
+    """Drag of components of key values."""
+
+    def __init__(self, _context: bpy.types.Context, chosen: Sequence[TrackKeys]) -> None:
+        super().__init__(chosen, chosen)
+
+    def to(self, given: Given) -> None:
+        """Set values by component names. NaN means that a key lacks the component."""
+        self.is_shown = True
+        for keys, values_by_component in zip(self.chosen, given, strict=True):
+            for component, values in values_by_component.items():
+                has_component = ~np.isnan(values)
+                # The panel shows the reason if the keys cannot be changed.
+                with suppress(AnimationError):
+                    set_value(keys.take(has_component), int(component), values[has_component])
+
+
+class FrameDrag(_WritingDrag):
+    """Drag of keys to other frames, with the playhead."""
+
+    def __init__(self, context: Any, chosen: Sequence[TrackKeys]) -> None:
         moves_column = context.scene.tcb.whole_column and not in_animation_editor(context)
         self._keys = column_of(context, list(chosen)) if moves_column else list(chosen)
         """The moved keys, at their current frames. The chosen keys come first."""
-        self.chosen = self._keys[: len(chosen)]
-        self.is_shown = False
-        """True from the first step to the end of the drag."""
+        super().__init__(chosen, self._keys)
         self._frames_before = _frames(self._keys)
         self._playhead_before = playhead(context)
-        self._recorded = record_tracks((keys.datablock, keys.track) for keys in self._keys)
 
     def to(self, given: Given) -> None:
         """Move all keys by the change of the first frame. A reason why they cannot be moved is shown as a message."""
@@ -229,19 +267,8 @@ class FrameDrag:
         if not in_animation_editor(context):
             go_to(context.scene, float(frames.min()))
 
-    def finish(self, given: Given) -> None:
-        """Move the keys, and end the drag."""
-        self.to(given)
-        self.is_shown = False
-
-    def finish_at_last_step(self) -> None:
-        """End the drag."""
-        self.is_shown = False
-
     def take_back(self) -> None:
-        """End the drag, and restore the keys and the playhead."""
-        self.is_shown = False
-        revert_tracks(self._recorded)
+        super().take_back()
         go_to(bpy.context.scene, self._playhead_before)
 
 

@@ -14,7 +14,6 @@ Each step starts from the values before the drag, so that clamping loses no diff
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
 from functools import wraps
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -22,9 +21,7 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
-from ...animation.edit.keys import set_value
 from ...animation.edit.parameter_drag import Given, ParameterDrag
-from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
 from ...animation.fcurves.keyframes import IndexArray
@@ -138,7 +135,7 @@ class SliderDrag:
             defaults = defaults_of(context.scene)
             self._begin(ParameterDrag(chosen, defaults), defaults)
         else:
-            self.drag = drag_type(chosen)
+            self.drag = drag_type(context, chosen)
         self.chosen = self.drag.chosen
         """The chosen keys at their frames before the drag."""
         self.cached_results: dict[object, Any] = {}
@@ -306,37 +303,3 @@ def _track_of(keys: TrackKeys) -> tuple[int, str]:
 
 def _area_of(context: bpy.types.Context) -> int:
     return context.area.as_pointer() if context.area is not None else 0
-
-
-class ValueDrag:
-    """Key values that are written at each step of a drag, with the methods of `ParameterDrag`."""
-
-    def __init__(self, chosen: Sequence[TrackKeys]) -> None:
-        self.chosen = list(chosen)
-        self.is_shown = False
-        """True from the first step to the end of the drag."""
-        self._recorded = record_tracks((keys.datablock, keys.track) for keys in chosen)
-
-    def to(self, given: Given) -> None:
-        """Set values by component names. NaN means that a key lacks the component."""
-        self.is_shown = True
-        for keys, values_by_component in zip(self.chosen, given, strict=True):
-            for component, values in values_by_component.items():
-                has_component = ~np.isnan(values)
-                # The panel shows the reason if the keys cannot be changed.
-                with suppress(AnimationError):
-                    set_value(keys.take(has_component), int(component), values[has_component])
-
-    def finish(self, given: Given) -> None:
-        """Set values, and end the drag."""
-        self.to(given)
-        self.is_shown = False
-
-    def finish_at_last_step(self) -> None:
-        """End the drag."""
-        self.is_shown = False
-
-    def take_back(self) -> None:
-        """End the drag, and restore the keys."""
-        self.is_shown = False
-        revert_tracks(self._recorded)

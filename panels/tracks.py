@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panels of the TCB sidebar tab in the 3D Viewport, the Dope Sheet and the Graph Editor.
+"""The first panel of the TCB tab in each editor: Live with the state, the message, and the list of tracks or keys.
 
-The first two rows in all editors show Live with the track states, and the messages.
+The list has a button for each NLA strip to tweak. The subpanels of the tab are in other modules.
 """
 
 from __future__ import annotations
