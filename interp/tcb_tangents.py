@@ -32,10 +32,7 @@ def tangents(
     """
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
-    incoming_factor, outgoing_factor = adjust_factors(tracks)
-    incoming, outgoing = weighted_sums(tracks.parameters, before, after)
-    incoming *= incoming_factor
-    outgoing *= outgoing_factor
+    incoming, outgoing = inner_tangents(tracks.parameters, before, after, tracks.share_before)
     first, last = tracks.open_ends
     if ends == "3DS":
         skew = continuity * bias
@@ -66,13 +63,32 @@ def natural_tangents(
     )
 
 
+def inner_tangents(
+    parameters: Float64Array, before: Float64Array, after: Float64Array, share: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return the incoming and outgoing tangents of inner keys, as derivatives with respect to the local parameter.
+
+    Parameters
+    ----------
+    parameters : ndarray, shape (3 or 5, n)
+        Tension, continuity and bias in the first rows.
+    before, after : ndarray, shape (d, n)
+        Chords from the previous key and to the next key.
+    share : ndarray, shape (n,)
+        Frames from the previous key to the key, divided by the frames from the previous to the next key.
+    """
+    incoming, outgoing = weighted_sums(parameters, before, after)
+    incoming_share, outgoing_share = shares_of_tangents(parameters[1], share)
+    return incoming * incoming_share, outgoing * outgoing_share
+
+
 def weighted_sums(
     parameters: Float64Array, before: Float64Array, after: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
     """Return the incoming and outgoing weighted sums of the chords or slopes on either side of each key.
 
-    `parameters` has shape (5, K), and `before`, `after` and both results have shape (d, K). If all parameters are 0,
-    the sums are twice the mean. The weights are from Kochanek and Bartels. Source: docs/formulas, "TCB tangents".
+    `parameters` has shape (3 or 5, K), and `before`, `after` and both results have shape (d, K). If all parameters are
+    0, the sums are twice the mean. The weights are from Kochanek and Bartels. Source: docs/formulas, "TCB tangents".
     """
     tension, continuity, bias = parameters[:3]
     slack = 1.0 - tension
@@ -82,12 +98,13 @@ def weighted_sums(
     )
 
 
-def adjust_factors(tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
-    """Return the factors (K,) of incoming and outgoing tangents, each of which is that side's share of the frames.
+def shares_of_tangents(continuity: Float64Array, share: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the factors of incoming and outgoing tangents, each of which is that side's share of the frames.
 
-    The shares approach 1/2 as |C| grows. Source: docs/formulas, "TCB tangents".
+    `share` is the share before the key. The factors approach 1/2 as the magnitude of the continuity grows. Source:
+    docs/formulas, "TCB tangents".
     """
-    weighted = (1.0 - np.abs(tracks.parameters[1])) * (tracks.share_before - 0.5)
+    weighted = (1.0 - np.abs(continuity)) * (share - 0.5)
     return 0.5 + weighted, 0.5 - weighted
 
 
@@ -114,14 +131,14 @@ def casteljau_controls(keys: RotationKeys, ends: Ends) -> tuple[Float64Array, Fl
     tracks, q, before, after, _ = keys
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
-    incoming_factor, outgoing_factor = adjust_factors(tracks)
+    incoming_share, outgoing_share = shares_of_tangents(continuity, tracks.share_before)
     # Both sides of the keys share arrays (4, 2, K), because a slerp of both takes little longer than a slerp of one.
     both_keys = q[:, np.newaxis]
     neighbors = np.stack((before, after), axis=1)
     biased = sphere.slerp(both_keys, neighbors, np.stack((-(1.0 + bias), 1.0 - bias)) / 3.0)
     arc = sphere.arc(biased[:, :1], biased[:, 1:])
     directions = arc.at(np.stack((1.0 + continuity, 1.0 - continuity)) / 2.0)
-    factors = np.stack((-2.0 * slack * incoming_factor, 2.0 * slack * outgoing_factor))
+    factors = np.stack((-2.0 * slack * incoming_share, 2.0 * slack * outgoing_share))
     incoming, outgoing = sphere.slerp(both_keys, directions, factors).swapaxes(0, 1)
     first, last = tracks.open_ends
     if ends == "3DS":

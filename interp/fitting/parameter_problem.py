@@ -19,8 +19,7 @@ import numpy as np
 
 from ..key_batch import BoolArray, IndexArray
 from ..keys import HIGHEST, LOWEST, Float64Array
-from .spline_to_fit import SplineToFit
-from .tcb_segments import SplineSegments
+from .tcb_segments import SplineSegments, SplineToFit
 
 FLOAT32 = 2.0**-22
 """The float32 rounding of samples and of the handles that produced them, relative to a track's largest value."""

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from ..keys import Float64Array
+from ..tcb_tangents import inner_tangents, weighted_sums
 
 Dialect = Literal["3DS", "LIGHTWAVE", "FBX", "KB"]
 
@@ -44,13 +45,14 @@ def slopes_of_keys(
     length, chord = np.diff(frames), np.diff(values, axis=0)
     no_chord = np.zeros((1, values.shape[1]))
     before, after = np.concatenate((no_chord, chord)), np.concatenate((chord, no_chord))
-    factors = _factors(dialect, length, parameters)[:, :, np.newaxis]
-    incoming = factors[0] * before + factors[1] * after
-    outgoing = factors[2] * before + factors[3] * after
+    # The slopes of end keys are replaced below, so their missing chords may have any length.
+    lengths = np.append(1.0, length), np.append(length, 1.0)
+    incoming, outgoing = (slopes.T for slopes in _inner_slopes(dialect, lengths, parameters, before.T, after.T))
     start, end = chord[0] / length[0], chord[-1] / length[-1]
     if dialect in ("LIGHTWAVE", "FBX"):
-        weights = _weights(parameters)
-        outgoing[0], incoming[-1] = weights[3, 0] * start, weights[0, -1] * end
+        no_slope = np.zeros_like(start)
+        outgoing[0] = weighted_sums(parameters[:, 0], no_slope, start)[1]
+        incoming[-1] = weighted_sums(parameters[:, -1], end, no_slope)[0]
     else:
         slack = 1.0 - parameters[0, [0, -1]] if dialect == "3DS" else np.ones(2)
         outgoing[0] = slack[0] * _end_slope(start, incoming[1], count)
@@ -77,8 +79,7 @@ def as_3ds(
     result = np.clip(parameters, -1.0, 1.0)
     result[:, [0, -1]] = 0.0
     if len(frames) > 2:
-        factors = _factors(dialect, length, parameters)[:, 1:-1]
-        result[:, 1:-1] = _inner_parameters(factors, length[:-1], length[1:], parameters[1, 1:-1])
+        result[:, 1:-1] = _inner_parameters(dialect, (length[:-1], length[1:]), parameters[:, 1:-1])
     # At the ends, only the tension has an effect.
     result[0, 0] = _end_tension(outgoing[0], _end_slope(chord_slopes[0], incoming[1], len(frames)))
     result[0, -1] = _end_tension(incoming[-1], _end_slope(chord_slopes[-1], outgoing[-2], len(frames)))
@@ -106,56 +107,42 @@ def _end_tension(slope: Float64Array, slope_without_tension: Float64Array) -> fl
 
 
 def _inner_parameters(
-    factors: Float64Array, d1: Float64Array, d2: Float64Array, continuity: Float64Array
+    dialect: Dialect, lengths: tuple[Float64Array, Float64Array], parameters: Float64Array
 ) -> Float64Array:
-    """Return 3D Studio parameters (3, n) for the given `_factors`, if there are any with this continuity.
-
-    `d1` and `d2` contain the frames to the previous and to the next key.
-    """
-    incoming, outgoing = _shares_of_3ds(d1, d2, continuity)
-    less, more = 1.0 - continuity, 1.0 + continuity
-    # Each weight appears in two factors. The larger factor is more accurate. One factor may be 0, but not both.
-    less_is_larger = np.abs(less) > np.abs(more)
-    x = np.where(less_is_larger, factors[0], factors[2])
-    x = x / np.where(less_is_larger, incoming * less, outgoing * more)
-    y = np.where(less_is_larger, factors[3], factors[1])
-    y = y / np.where(less_is_larger, outgoing * less, incoming * more)
+    """Return 3D Studio parameters (3, n) with the same slopes at inner keys, if there are any with this continuity."""
+    continuity = parameters[1]
+    zeros, ones = np.zeros_like(continuity), np.ones_like(continuity)
+    weights = []
+    # Both slopes contain a chord with the same weight, (1-T)(1+B) before the key and (1-T)(1-B) after it.
+    for chords in ((ones, zeros), (zeros, ones)):
+        given = np.stack(_inner_slopes(dialect, lengths, parameters, *chords))
+        unweighted = np.stack(_inner_slopes("3DS", lengths, np.stack((zeros, continuity, zeros)), *chords))
+        # The slope with the larger factor is more accurate. One factor may be 0, but not both.
+        larger = np.argmax(np.abs(unweighted), axis=0)[np.newaxis]
+        weights.append((np.take_along_axis(given, larger, 0) / np.take_along_axis(unweighted, larger, 0))[0])
+    x, y = weights
     total = x + y
     bias = np.divide(x - y, total, out=np.zeros_like(total), where=np.abs(total) > _ROUNDING)
     return np.stack((1.0 - total / 2.0, continuity, bias))
 
 
-def _factors(dialect: Dialect, length: Float64Array, parameters: Float64Array) -> Float64Array:
-    """Return the factor of each chord in each slope of inner keys, shape (4, n), in the order of `_weights`.
+def _inner_slopes(
+    dialect: Dialect,
+    lengths: tuple[Float64Array, Float64Array],
+    parameters: Float64Array,
+    before: Float64Array,
+    after: Float64Array,
+) -> tuple[Float64Array, Float64Array]:
+    """Return the slopes (d, n) before and after inner keys.
 
-    `length` contains the frames between keys, shape (n - 1,).
+    `lengths` are the frames from the previous key and to the next key, and `before` and `after` the chords (d, n).
     """
-    # The slopes of end keys do not use these factors, so their missing chords may have any length.
-    d1, d2 = np.append(1.0, length), np.append(length, 1.0)
-    weights = _weights(parameters)
+    d1, d2 = lengths
+    share = d1 / (d1 + d2)
     if dialect == "3DS":
-        incoming, outgoing = _shares_of_3ds(d1, d2, parameters[1])
-        shares = np.stack((incoming, incoming, outgoing, outgoing))
-    elif dialect == "LIGHTWAVE":
-        shares = np.broadcast_to(1.0 / (d1 + d2), weights.shape)
-    elif dialect == "FBX":
-        shares = np.stack((0.5 / d1, 0.5 / d2, 0.5 / d1, 0.5 / d2))
-    else:
-        before, after = d2 / (d1 * (d1 + d2)), d1 / (d2 * (d1 + d2))
-        shares = np.stack((before, after, before, after))
-    factors: Float64Array = weights * shares
-    return factors
-
-
-def _shares_of_3ds(d1: Float64Array, d2: Float64Array, continuity: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Return the factors of both chords in the incoming and in the outgoing slope, without their weights."""
-    shift = (1.0 - np.abs(continuity)) * (d1 / (d1 + d2) - 0.5)
-    return (0.5 + shift) / d1, (0.5 - shift) / d2
-
-
-def _weights(parameters: Float64Array) -> Float64Array:
-    """Return the weights (4, n) of the chords before and after a key, in its incoming and then its outgoing slope."""
-    tension, continuity, bias = parameters
-    x, y = (1.0 - tension) * (1.0 + bias), (1.0 - tension) * (1.0 - bias)
-    less, more = 1.0 - continuity, 1.0 + continuity
-    return np.stack((x * less, y * more, x * more, y * less))
+        incoming, outgoing = inner_tangents(parameters, before, after, share)
+        return incoming / d1, outgoing / d2
+    if dialect == "LIGHTWAVE":
+        return weighted_sums(parameters, before / (d1 + d2), after / (d1 + d2))
+    weights = (0.5, 0.5) if dialect == "FBX" else (1.0 - share, share)
+    return weighted_sums(parameters, weights[0] / d1 * before, weights[1] / d2 * after)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Find tension, continuity and bias for given tangents at keys, for example after a handle was dragged.
 
-With x = (1-T)(1+B) and y = (1-T)(1-B), both tangents of `tcb_tangents.tangents` are linear in x and y. The point (x, y)
-is in the triangle x >= 0, y >= 0, x + y <= 4. For each value of continuity, the fit is a small quadratic problem. The
-best continuity is found by a search.
+With x = (1-T)(1+B) and y = (1-T)(1-B), both tangents of `tcb_tangents.inner_tangents` are linear in x and y. The point
+(x, y) is in the triangle x >= 0, y >= 0, x + y <= 4. For each value of continuity, the fit is a small quadratic
+problem. The best continuity is found by a search.
 
 Source: docs/formulas, "TCB tangents".
 """
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..keys import Float64Array
+from ..tcb_tangents import inner_tangents
 
 _CHANGE_WEIGHT = 1e-3
 """The weight of changing a parameter by 1, relative to a tangent error as large as the chords.
@@ -52,8 +53,7 @@ def tcb_of_tangents(
     share : ndarray, shape (n,)
         Frames from the previous key to the key, divided by the frames from the previous to the next key.
     incoming, outgoing : ndarray, shape (n, d)
-        The tangents, as derivatives with respect to the local parameter of the segment on their side, as in
-        `tcb_tangents.tangents`.
+        The tangents, as derivatives with respect to the local parameter of the segment on their side.
     present : ndarray, shape (3, n)
         The current tension, continuity and bias.
     weights : ndarray, shape (n, 2), optional
@@ -96,36 +96,9 @@ def at_same_direction(end: Float64Array, tangent: Float64Array) -> Float64Array:
 def tangents_of(
     parameters: Float64Array, before: Float64Array, after: Float64Array, share: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return incoming and outgoing tangents (n, d) of inner keys with parameters (3, n). See `tcb_tangents`."""
-    incoming, outgoing = (
-        by_before[:, np.newaxis] * before + by_after[:, np.newaxis] * after
-        for by_before, by_after in chord_factors(parameters, share)
-    )
-    return incoming, outgoing
-
-
-def chord_factors(parameters: Float64Array, share: Float64Array) -> Float64Array:
-    """Return the factors of both chords in the tangents of inner keys (docs/formulas, "TCB tangents").
-
-    Parameters
-    ----------
-    parameters : ndarray, shape (3, …)
-        Tension, continuity and bias.
-    share : ndarray, shape (…)
-        Frames from the previous key to the key, divided by the frames from the previous to the next key.
-
-    Returns
-    -------
-    ndarray, shape (2, 2, …)
-        Factors of the chords before and after the key, for the incoming and then the outgoing tangent.
-    """
-    tension, continuity, bias = parameters
-    slack, shift = 1.0 - tension, (1.0 - np.abs(continuity)) * (share - 0.5)
-    incoming, outgoing = slack * (0.5 + shift), slack * (0.5 - shift)
-    less, more = 1.0 - continuity, 1.0 + continuity
-    before, after = 1.0 + bias, 1.0 - bias
-    factors = [incoming * less * before, incoming * more * after], [outgoing * more * before, outgoing * less * after]
-    return np.stack([np.stack(pair) for pair in factors])
+    """Return incoming and outgoing tangents (n, d) of inner keys with parameters (3, n). See `tcb_of_tangents`."""
+    incoming, outgoing = inner_tangents(parameters, before.T, after.T, share)
+    return incoming.T, outgoing.T
 
 
 class _Products(NamedTuple):
@@ -163,7 +136,9 @@ def _best(
     s, x0, c0, y0, i, o = (array[:, np.newaxis] for array in (share, *current, *squares.T))
     zeros = np.zeros_like(candidates)
     # The coefficients of x times the chord before and y times the chord after.
-    (in_before, in_after), (out_before, out_after) = chord_factors(np.stack([zeros, candidates, zeros]), s)
+    parameters, ones = np.stack([zeros, candidates, zeros]), np.ones_like(candidates)
+    in_before, out_before = inner_tangents(parameters, ones, zeros, s)
+    in_after, out_after = inner_tangents(parameters, zeros, ones, s)
     xx = (i * in_before**2 + o * out_before**2) * aa + _CHANGE_WEIGHT**2
     yy = (i * in_after**2 + o * out_after**2) * bb + _CHANGE_WEIGHT**2
     xy = (i * in_before * in_after + o * out_before * out_after) * ab

@@ -16,7 +16,7 @@ import numpy as np
 from ..keys import HIGHEST, LOWEST, Float64Array
 from .least_squares import Method, descend
 from .parameter_problem import FLOAT32, FittedTracks, ParameterProblem
-from .spline_to_fit import SAMPLES, SplineToFit, sample_frames
+from .tcb_segments import SAMPLES, SplineToFit, sample_frames
 
 __all__ = ["FLOAT32", "SAMPLES", "SplineToFit", "fit_parameters", "sample_frames"]
 

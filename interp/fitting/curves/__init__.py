@@ -8,10 +8,8 @@ docs/formulas, "Fitting curves".
 """
 
 # The steps of a fit: `strands` lists the segments of all requests. `search` places knots until `cubics` finds
-# each piece accurate enough. `fit` sorts the pieces by request. `handles_at_thirds` turns the derivatives of a fit into
-# handles.
+# each piece accurate enough. `fit` sorts the pieces by request, and turns their derivatives into handles.
 
-from .fit import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, fit_many
-from .handles_at_thirds import handles
+from .fit import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, fit_many, handles
 
 __all__ = ["ROTATION_TOLERANCE", "VALUE_TOLERANCE", "Fit", "Knots", "fit_many", "handles"]
