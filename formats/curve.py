@@ -20,8 +20,8 @@ _THIRD = 1.0 / 3.0
 _NEAR_THIRD = 1e-4
 """A reach this close to a third counts as a third, because FBX files round reaches to four decimals."""
 
-CONSTANT, LINEAR, CUBIC = range(3)
-"""Interpolation of the segment that begins at a key."""
+CONSTANT, LINEAR, CUBIC, HOLD = range(4)
+"""Interpolation of the segment that begins at a key. HOLD is the motion outside the keys of a curve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +104,10 @@ class Curve:
         """Return the segments that contain the times. At a key, this is the segment on its left or right `side`."""
         return np.clip(np.searchsorted(self.times, times, side) - 1, 0, max(len(self) - 2, 0))
 
-    def is_between_keys(self, times: Float64Array) -> npt.NDArray[np.bool_]:
-        """Return a mask of the times from the first key to just before the last key."""
-        return np.asarray((times >= self.times[0]) & (times < self.times[-1]))
+    def interpolation_at(self, times: Float64Array) -> npt.NDArray[np.uint8]:
+        """Return the interpolation after each time, or HOLD outside the keys."""
+        is_between_keys = (times >= self.times[0]) & (times < self.times[-1])
+        return np.where(is_between_keys, self.interpolation[self.segments_at(times)], HOLD).astype(np.uint8)
 
     def _cubics(self, segment: npt.NDArray[np.intp], fraction: Float64Array, duration: Float64Array) -> Float64Array:
         """Return the values of cubic segments at fractions of their duration."""
@@ -165,9 +166,11 @@ def combined(weights: npt.ArrayLike, curves: Sequence[Curve], offset: float) -> 
 
 def _sum_of_curves(terms: Sequence[tuple[float, Curve]], offset: float) -> Curve | None:
     """Return an offset plus the sum of weights times curves, or None if steps meet other segments."""
-    times = union_times([curve for _, curve in terms])
-    interpolation = _interpolation_of_sum([curve for _, curve in terms], times)
-    if interpolation is None:
+    curves = [curve for _, curve in terms]
+    times = union_times(curves)
+    interpolation = common_interpolation(curves, times)
+    has_step = np.any([curve.interpolation_at(times) == CONSTANT for curve in curves], axis=0)
+    if (has_step & (interpolation != CONSTANT))[:-1].any():
         return None
     values, held = np.full(len(times), offset), np.full(len(times), offset)
     arriving, leaving = np.zeros((2, len(times)))
@@ -179,24 +182,23 @@ def _sum_of_curves(terms: Sequence[tuple[float, Curve]], offset: float) -> Curve
     return replace(Curve.hermite(times, values, interpolation, arriving, leaving), held=held)
 
 
-def _interpolation_of_sum(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8] | None:
-    """Return the interpolation of the sum after each time, or None if a step coincides with another segment."""
-    interpolations = np.stack([curve.interpolation[curve.segments_at(times)] for curve in curves])
-    # After its last key, a curve holds its value, which can be added to any curve.
-    is_moving = np.stack([curve.is_between_keys(times) for curve in curves])
-    is_step = (interpolations == CONSTANT) & is_moving
-    if (is_step.any(axis=0) & (is_moving & ~is_step).any(axis=0))[:-1].any():
-        return None
-    result = np.where(is_step.any(axis=0), CONSTANT, LINEAR)
-    result[((interpolations == CUBIC) & is_moving).any(axis=0)] = CUBIC
-    return result.astype(np.uint8)
+def common_interpolation(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
+    """Return the interpolation that curves have in common after each time, or CUBIC if they have several.
+
+    A curve that holds its value can be added to any curve. If all curves hold their values, or there are no curves, the
+    result is LINEAR.
+    """
+    interpolations = np.array([curve.interpolation_at(times) for curve in curves]).reshape(len(curves), len(times))
+    result = np.full(len(times), CUBIC, dtype=np.uint8)
+    for common in (CONSTANT, LINEAR):
+        result[((interpolations == common) | (interpolations == HOLD)).all(axis=0)] = common
+    return result
 
 
 def _held(curve: Curve, times: Float64Array) -> Float64Array:
     """Return the value held after each time, which is used only in CONSTANT segments."""
-    segment = curve.segments_at(times)
-    is_step = curve.is_between_keys(times) & (curve.interpolation[segment] == CONSTANT)
-    return np.where(is_step, curve.held[segment], curve(times))
+    is_step = curve.interpolation_at(times) == CONSTANT
+    return np.where(is_step, curve.held[curve.segments_at(times)], curve(times))
 
 
 def _slopes(curve: Curve, times: Float64Array) -> tuple[Float64Array, Float64Array]:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..curve import CONSTANT, CUBIC, LINEAR, Curve, scaled, union_times
+from ..curve import Curve, common_interpolation, scaled, union_times
 from ..interp import Float64Array, rotations
 from ..motion import EulerCurves, NodeMotion, Track
 from .local_transform import LOCAL_PROPERTIES, LocalTransform
@@ -217,24 +217,8 @@ def _track(
     if not curves:
         return None
     times = union_times(curves)
-    return Track(times, _interpolation(curves, times), evaluate, components, euler, _shared(curves, times))
-
-
-def _interpolation(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
-    """Return the interpolation of each segment between times.
-
-    This is CONSTANT or LINEAR if all varying curves have it, otherwise CUBIC.
-    """
-    varying = [curve for curve in curves if curve.varies and len(curve) > 1]
-    if not varying:
-        return np.full(len(times), LINEAR, dtype=np.uint8)
-    interpolations = np.stack([curve.interpolation[curve.segments_at(times)] for curve in varying])
-    is_moving = np.stack([curve.is_between_keys(times) for curve in varying])
-    result = np.full(len(times), CUBIC, dtype=np.uint8)
-    for shared in (LINEAR, CONSTANT):
-        result[((interpolations == shared) | ~is_moving).all(axis=0)] = shared
-    result[~is_moving.any(axis=0)] = LINEAR
-    return result
+    interpolation = common_interpolation([curve for curve in curves if curve.varies], times)
+    return Track(times, interpolation, evaluate, components, euler, _shared(curves, times))
 
 
 def _shared(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.bool_]:

@@ -29,9 +29,6 @@ from .scene import (
 )
 from .tracks import track_bytes
 
-_A_TRACK, _A_NODE, _AN_OBJECT = n_("{:s} track"), n_("node {!r}"), n_("object {!r}")
-"""The names of owners in error messages."""
-
 
 def write(scene: Scene) -> bytes:
     """Return the scene as a .3ds file. `read` restores it bit for bit.
@@ -61,7 +58,7 @@ def _keyframer(keyframer: Keyframer) -> bytes:
     if keyframer.current_frame is not None:
         chunks.append(_chunk(idents.KFCURTIME, pack(FRAME, keyframer.current_frame)))
     for node in keyframer.nodes:
-        with _named(_A_NODE, node.name.decode("latin-1")):
+        with _named(n_("node {!r}", node.name.decode("latin-1"))):
             chunks.append(_node(node))
     return _chunk(idents.KFDATA, _with_unmodeled(chunks, keyframer.chunks))
 
@@ -75,7 +72,7 @@ def _node(node: Node) -> bytes:
     if node.instance_name is not None:
         chunks.append(_chunk(idents.INSTANCE_NAME, _string(node.instance_name)))
     for track in node.tracks:
-        with _named(_A_TRACK, track.kind.lower()):
+        with _named(n_("{:s} track", track.kind.lower())):
             chunks.append(_chunk(TRACK_KINDS[track.kind], track_bytes(track)))
     return _chunk(NODE_KINDS[node.kind], _with_unmodeled(chunks, node.chunks))
 
@@ -87,7 +84,7 @@ def _editor(editor: Editor) -> bytes:
     if editor.master_scale is not None:
         chunks.append(_chunk(idents.MASTER_SCALE, pack(FLOAT, editor.master_scale)))
     for obj in editor.objects:
-        with _named(_AN_OBJECT, obj.name.decode("latin-1")):
+        with _named(n_("object {!r}", obj.name.decode("latin-1"))):
             chunks.append(_object(obj))
     return _chunk(idents.MDATA, _with_unmodeled(chunks, editor.chunks))
 
@@ -170,9 +167,9 @@ def _table(table: npt.NDArray[np.float32]) -> bytes:
 
 
 @contextlib.contextmanager
-def _named(owner: Text, name: str) -> Iterator[None]:
-    """Prefix errors with the owner's name."""
+def _named(owner: Text) -> Iterator[None]:
+    """Prefix errors with the owner."""
     try:
         yield
     except ThreeDSError as error:
-        raise ThreeDSError(n_("{:s}: {:s}", Text(owner, name), Text(error.text, *error.values))) from error
+        raise ThreeDSError(n_("{:s}: {:s}", owner, Text(error.text, *error.values))) from error

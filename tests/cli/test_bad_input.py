@@ -408,12 +408,15 @@ def strict_and_wider(tcb, file: Path, tight: str, wide: str, *more: str) -> tupl
     return ran[0], ran[1]
 
 
-@pytest.mark.parametrize(
+LIMITS = pytest.mark.parametrize(
     ("path", "tight", "wide"),
     [("location", "180,0.01", "0.001,100"), ("rotation_quaternion", "0.001,100", "180,0.01")],
 )
+"""Only the limit for the kind of track counts: an angle for rotations, a percentage for values."""
+
+
+@LIMITS
 def test_strict_writes_nothing_where_a_look_changes_by_more_than_is_allowed(tcb, tmp_path, path, tight, wide):
-    """Only the limit for the kind of track counts: an angle for rotations, a percentage for values."""
     for fcurve in fcurves(thing("Bent", path)):
         point = fcurve.keyframe_points[1]
         point.handle_left_type = point.handle_right_type = "FREE"
@@ -425,10 +428,7 @@ def test_strict_writes_nothing_where_a_look_changes_by_more_than_is_allowed(tcb,
     assert (wider.status, wider.lines[0]["status"], wider.lines[0]["looks_changed"]) == (0, "done", 0)
 
 
-@pytest.mark.parametrize(
-    ("path", "tight", "wide"),
-    [("location", "180,0.01", "0.001,100"), ("rotation_quaternion", "0.001,100", "180,0.01")],
-)
+@LIMITS
 def test_strict_writes_nothing_where_handles_are_off_by_more_than_is_allowed(
     tcb, tcb_animation, tmp_path, path, tight, wide
 ):

@@ -20,22 +20,30 @@ def bits_in(path: Path, name: str) -> list[dict]:
     return [bits(fcurve) for fcurve in fcurves(bpy.data.objects[name])]
 
 
-def test_remove_gives_the_curves_back_to_the_bit(tcb, plain_walk):
+@pytest.mark.parametrize(
+    ("verb", "done", "track_state"),
+    [
+        ("free", "Freed", "TCB"),
+        ("restore", "Restored", "TCB"),
+        ("apply", "Applied", "not TCB"),
+        ("remove", "Removed TCB from", "not TCB"),
+    ],
+)
+def test_a_bake_is_undone_to_the_bit_or_applied(tcb, plain_walk, verb, done, track_state):
     walk = plain_walk
-    before = bits_in(walk, "Hips")
-    assert tcb("bake", walk, "--in-place", "--enable", "--plain").status == 0
-    assert tcb("remove", walk, "--in-place").status == 0
-    assert bits_in(walk, "Hips") == before
-
-
-def test_restore_takes_samples_away_and_keeps_the_tracks_tcb(tcb, walk):
-    before = bits_in(walk, "Hips")
+    before = {"not TCB": bits_in(walk, "Hips")}
+    assert f"nothing to {verb}" in tcb(verb, walk, "--in-place").err
+    tcb("enable", walk, "--in-place", "--plain")
+    before["TCB"] = bits_in(walk, "Hips")
     tcb("bake", walk, "--in-place")
-    assert tcb("restore", walk, "--in-place").status == 0
-    assert state(walk) == "as keyed"
-    assert bits_in(walk, "Hips") == before
+    baked = bits_in(walk, "Hips")
+    assert tcb(verb, walk, "--in-place").out.startswith(f"{walk}: {done} 2 objects, 2 tracks, 8 keys")
+    if verb == "apply":
+        assert state(walk) == "baked"
+    else:
+        assert bits_in(walk, "Hips") == before[track_state] != baked
     (line,) = tcb("info", walk, "--json").lines
-    assert {track["state"] for datablock in line["animated"] for track in datablock["tracks"]} == {"TCB"}
+    assert {track["state"] for datablock in line["animated"] for track in datablock["tracks"]} == {track_state}
 
 
 def test_remove_finds_a_bake_whose_table_is_gone(tcb, walk):
@@ -47,16 +55,6 @@ def test_remove_finds_a_bake_whose_table_is_gone(tcb, walk):
     assert ran.status == 0
     assert any("table is missing" in note for note in ran.notes)
     assert state(walk) == "as keyed"
-
-
-def test_apply_keeps_what_is_baked_and_leaves_nothing_of_tcb(tcb, plain_walk):
-    walk = plain_walk
-    assert "nothing to apply" in tcb("apply", walk, "--in-place").err
-    tcb("bake", walk, "--in-place", "--enable")
-    assert tcb("apply", walk, "--in-place").out.startswith(f"{walk}: Applied 2 objects, 2 tracks, 8 keys")
-    assert state(walk) == "baked"
-    (line,) = tcb("info", walk, "--json").lines
-    assert {track["state"] for datablock in line["animated"] for track in datablock["tracks"]} == {"not TCB"}
 
 
 def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, plain_walk):
@@ -251,19 +249,6 @@ def test_a_bake_of_a_cycle_extends_to_the_frames_that_are_given(tcb, walk, tcb_a
     played = curve(bpy.data.objects["Hips"], "location")
     assert [played.evaluate(frame) for frame in (10 - 39, 10 + 39)] == pytest.approx([3.0, 3.0], abs=1e-5)
     assert list(keys_of(bpy.data.objects["Hips"], "location"))[-1] == 100
-
-
-def test_free_gives_the_own_keys_back_unlocked(tcb, walk, tmp_path):
-    assert tcb("bake", walk, "--in-place", "--output-mode", "HANDLES").status == 0
-    before = bits_in(walk, "Hips")
-    baked, freed = tmp_path / "baked.blend", tmp_path / "freed.blend"
-    assert "nothing to free: no baked tracks" in tcb("free", walk, "--output", freed).err
-    assert tcb("bake", walk, "--output", baked).status == 0
-    load(baked)
-    assert all(fcurve.lock for fcurve in fcurves(bpy.data.objects["Hips"]))
-    ran = tcb("free", baked, "--output", freed)
-    assert ran.out.startswith(f"{baked}: Freed 2 objects, 2 tracks, 8 keys")
-    assert bits_in(freed, "Hips") == before
 
 
 def test_free_refuses_what_was_edited_outside_unless_it_is_to_discard_the_edits(tcb, plain_walk):

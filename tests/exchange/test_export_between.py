@@ -18,7 +18,7 @@ from mathutils import Matrix
 
 from formats import three_ds
 from tests.all_pairs import all_pairs, each_once
-from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
+from tests.animation.curves import MODES, fcurves, key, new_object, rotation_path
 from tests.animation.rotations import rotations_near_each_other, values_of
 from tests.exchange.files import object_name
 from tests.exchange.matrices import world
@@ -231,15 +231,6 @@ def test_keys_are_added_at_whole_frames_of_the_file(scene, animation, give, tmp_
     off = [np.abs(world("Box.001", frame)[:3, 3] - before[frame // 2]).max() for frame in range(0, 62, 2)]
     # The file has the key of frame 25 at frame 24.
     assert max(off[:12] + off[13:]) < NEAR
-
-
-def test_components_whose_splines_end_elsewhere_are_sampled(scene, animation, taken_back, said) -> None:
-    item = moved(animation, PLACES)
-    curve(item, "location", 1).keyframe_points[1].interpolation = "SINE"
-    animation.bake(item)
-    before, after, _ = taken_back("Box")
-    assert max(apart(before, after)) < NEAR
-    assert "components have keys or spline ends at different frames: exported as 37 samples" in said()
 
 
 def test_added_keys_count_to_the_limit_of_samples(scene, animation, give) -> None:
