@@ -5,7 +5,7 @@
 
 This runs in a graphical Blender (named by BLENDER, with the driver of ../shared/gui) with the extension installed from
 its zip. In turns, it measures the drawing time of the viewport and the window with and without the paths of selected
-baked objects. It also measures the computation of the paths.
+baked objects.
 """
 
 from __future__ import annotations
@@ -60,21 +60,13 @@ def drawn(kind, times, frames=0):
             bpy.ops.wm.redraw_timer(type=kind, iterations=1)
         return (time.perf_counter() - start) / times * 1000
 
-def computed():
-    overlay.path_cache.clear()
-    drawn('DRAW_WIN_SWAP', 1)
-    pieces = []
-    while overlay.path_cache.state.requested or overlay.path_cache.state.stepped:
-        start = time.perf_counter()
-        overlay.path_cache._work()
-        pieces.append((time.perf_counter() - start) * 1000)
-    return pieces
-
 def steps():
     bpy.context.window_manager.tcb_show_paths = True
     settings.by_speed, settings.frames, settings.tangents = {look}
-    pieces = computed()
-    kept = dict(overlay.path_cache.state.paths)
+    overlay.path_cache.clear()
+    drawn('DRAW_WIN_SWAP', 1)
+    while overlay.path_cache.state.requested or overlay.path_cache.state.stepped:
+        overlay.path_cache._work()
     for _ in range(2):
         drawn('DRAW_WIN_SWAP', 1)
         yield 0.01
@@ -88,8 +80,7 @@ def steps():
             pictures._handles.insert(0, (space, handle))
             with_paths.append(drawn(kind, 2, frames))
         yield 0.01
-    same = all(overlay.path_cache.state.paths.get(key) is each for key, each in kept.items())
-    return times, pieces, len(kept), same
+    return times
 """
 
 _KINDS = {
@@ -107,15 +98,13 @@ def measure(gui: Any, objects: int, frames: int) -> None:
         "lines and keys alone": (False, False, False),
     }
     for look, settings in looks.items():
-        times, pieces, kept, same = gui.run(_MEASURE.format(look=settings, rounds=_ROUNDS), timeout=600)
-        print(f"{kept} paths of {frames} frames, {look}: computed in {sum(pieces):.0f} ms, {max(pieces):.0f} at once")
+        times = gui.run(_MEASURE.format(look=settings, rounds=_ROUNDS), timeout=600)
+        print(f"paths of {objects} objects and {frames} frames, {look}:")
         for kind, (without, with_paths) in times.items():
             before, after = statistics.median(without), statistics.median(with_paths)
             print(
                 f"  {_KINDS[kind]:15} {before:7.1f} ms without, {after:7.1f} ms with: {before / after:.2f} of the rate"
             )
-        if not same:
-            print("  paths were computed again, though no key had changed")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -5,9 +5,9 @@ The file has 100 bones with location, rotation and scale keys at the same frames
 1,000 channels, played with handles. The slider Tension of the tab is dragged for one selected bone and for all bones.
 The operator Drag changes the tension of one key, of one key per track, and of all 3,000 keys. A step processes one
 mouse movement, including the handlers that Blender calls after it. The result "begun" is the first step, which prepares
-the drag, and "Esc" its cancellation. The result "released" includes writing the keys. The result "Blender" is the time
-that Blender needs to evaluate the action after a step. All times are medians in milliseconds of processor time, without
-redraws. With `--eases` each key has its own eases, as is common after an Enable that keeps the look.
+the drag. The result "released" includes writing the keys. The result "Blender" is the time that Blender needs to
+evaluate the action after a step. All times are medians in milliseconds of processor time, without redraws. With
+`--eases` each key has its own eases, as is common after an Enable that keeps the look.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from tools.benchmarks.character import KEYS, character, own_frames, read_places
+from tools.benchmarks.character import KEYS, character, own_frames
 from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.scenes import fcurves
 from tools.benchmarks.timing import milliseconds_of
@@ -41,7 +41,7 @@ updates, key_fields, last_event, set_parameters, track_keys, channels, parameter
     )
 )
 DRAGGED = "bone 45"
-COLUMNS = ("begun", "step", "slowest", "Esc", "released", "Blender", "step / Blender", "step / co")
+COLUMNS = ("begun", "step", "slowest", "released", "Blender")
 
 
 def update() -> None:
@@ -80,17 +80,12 @@ class Slider:
             bone.select = bone.name in bones
         scene: Any = bpy.context.scene
         self._scene = scene
-        self._before = scene.tcb.tension
 
     def _event(self, **state: bool) -> None:
         vars(key_fields)["last_event"] = lambda _context: last_event.LastEvent(**state)
 
     def to(self, number: float) -> None:
         self._scene.tcb.tension = number
-
-    def esc(self) -> None:
-        self._event(takes_back=True)
-        self._scene.tcb.tension = self._before
 
     def release(self, number: float) -> None:
         self._event()
@@ -112,32 +107,24 @@ class Operator:
     def to(self, number: float) -> None:
         self._drag.to(self._given(number))
 
-    def esc(self) -> None:
-        self._drag.take_back()
-
     def release(self, number: float) -> None:
         self._drag.finish(self._given(number))
 
 
 def times_of_drags(rig: Any, begin: Callable[[], Any], count: int) -> dict[str, float]:
-    """Drag twice: cancel with Esc the first time, and release the mouse button the second time."""
-    steps, blender, reads = [], [], []
-    result: dict[str, float] = {}
-    for end in ("Esc", "released"):
-        drag = begin()
-        for number in range(count + 1):
-            step = milliseconds_of(partial(drag.to, 0.5 * (number + 1) / count))
-            evaluation = milliseconds_of(update)
-            alone = evaluated_by_blender(rig)
-            steps.append(step + max(0.0, evaluation - alone))
-            blender.append(alone)
-            reads.append(read_places(rig))
-            if number == 0:
-                result["begun"] = steps.pop()
-        result[end] = milliseconds_of(drag.esc) if end == "Esc" else milliseconds_of(partial(drag.release, 0.5))
-        updates.flush_all()
-    result |= {"step": median(steps), "slowest": max(steps), "Blender": median(blender)}
-    return result | {"step / Blender": median(steps) / median(blender), "step / co": median(steps) / median(reads)}
+    """Drag in steps, and release the mouse button."""
+    steps, blender = [], []
+    drag = begin()
+    for number in range(count + 1):
+        step = milliseconds_of(partial(drag.to, 0.5 * (number + 1) / count))
+        evaluation = milliseconds_of(update)
+        alone = evaluated_by_blender(rig)
+        steps.append(step + max(0.0, evaluation - alone))
+        blender.append(alone)
+    released = milliseconds_of(partial(drag.release, 0.5))
+    updates.flush_all()
+    begun, *steps = steps
+    return dict(zip(COLUMNS, (begun, median(steps), max(steps), released, median(blender)), strict=True))
 
 
 def give_eases(rig: Any) -> None:

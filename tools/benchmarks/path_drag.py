@@ -4,9 +4,8 @@
 The file is a character of 100 bones in ten chains with 50 keys of location and rotation each, played with handles. The
 location of a key, its tip, or the end of a tangent is dragged on one bone. The result "hold" is the start of the drag,
 "step" one mouse movement, and "look" the full comparison by Live after the button is released. The result "co" is the
-time for reading `co` of all keys of the character's F-curves in the same run, to which the ratios refer. The result
-"paths" is the computation of the paths of all bones over 250 frames, and "reached" of only the affected paths after a
-step. All times are processor times without Blender's own redraw.
+time for reading `co` of all keys of the character's F-curves in the same run, to which the ratios refer. All times are
+processor times without Blender's own redraw.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from tools.benchmarks.timing import milliseconds_of
 movable, points = module("animation.on_path.dragged_point"), module("animation.on_path.points")
 tangents = module("animation.on_path.dragged_tangent")
 canceled_changes = module("animation.edit.recorded_tracks")
-updates, overlay = module("ui.live.updates"), module("panels.pictures.overlay")
+updates = module("ui.live.updates")
 
 BONES, CHAIN = 100, 10
 DRAGGED, FRAME = "b45", 401
@@ -111,30 +110,6 @@ def look_at(rig: Any) -> Callable[[], object]:
     return look
 
 
-def paths(rig: Any) -> tuple[float, float]:
-    """Return the milliseconds for computing all paths, and for the paths affected by a step."""
-    scene: Any = bpy.context.scene
-    manager: Any = bpy.context.window_manager
-    manager.tcb_show_paths = True
-    every = [((rig.session_uid, bone.name), overlay.trace_of(scene)) for bone in rig.pose.bones]
-
-    def compute() -> None:
-        overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
-        overlay.path_cache.state.requested.update(dict.fromkeys(every))
-        while overlay.path_cache._work() is not None:
-            pass
-
-    whole = milliseconds_of(compute)
-    spot = points.Spot(scene, rig, DRAGGED, points.Followed("ORIGIN", "Z", 1.0), 201)
-    key = movable.movable_point(spot)
-    place = movable.PointInWorld(spot, key.track).now()
-    reached = []
-    for number in range(5):
-        key.move_to(place + 0.1 * (1 + number))
-        reached.append(milliseconds_of(compute))
-    return whole, median(reached)
-
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, default=20)
 
@@ -146,5 +121,3 @@ def run(options: argparse.Namespace) -> None:
     for part in DRAGGED_PARTS:
         times = drag(rig, part, options.steps)
         print(f"{part:9}", "  ".join(f"{name} {ms:.1f} ms, {ms / co:.1f} x co" for name, ms in times.items()))
-    whole, reached = paths(rig)
-    print(f"paths {whole:.0f} ms, reached {reached:.0f} ms, {whole / reached:.1f} to 1")
