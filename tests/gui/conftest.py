@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A graphical Blender with the extension installed from its zip, driven by real clicks and keys.
 
-`window`: Blender with a new file, an animated cube and an open tab in the sidebar. `own_window`: the same in a Blender
-that no other test uses, for tests that change preferences or windows, or read printed output. Screenshots are saved in
-build/gui.
+`window`: Blender with a new file, an animated cube, an open tab in the sidebar, and the same preferences in each test.
+A picture of the window in which a test failed is saved in build/gui.
 """
 
 from __future__ import annotations
@@ -88,23 +87,51 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session")
 def shared(extension_zip: Path) -> Iterator[SharedBlender]:
-    _check_there_is_one()
+    if "BLENDER" not in os.environ:
+        pytest.skip("BLENDER names no graphical Blender; make test-gui does")
     blender = SharedBlender(extension_zip)
     yield blender
     blender.close()
 
 
-START_FILE = """
+# All editors are drawn again after each edit.
+FEW_EDITORS = """
+def steps():
+    for kind in ('OUTLINER', 'PROPERTIES'):
+        with bpy.context.temp_override(window=win(), area=area(kind)):
+            bpy.ops.screen.area_close()
+        yield from drawn()
+"""
+SAVE_START_FILE = """
 bpy.ops.wm.save_as_mainfile(filepath={path!r}, copy=True)
 """
-STARTED = """
+PREFERENCES = """
+def preferences():
+    given = bpy.context.preferences
+    groups = (given.view, given.edit, given.addons['bl_ext.user_default.tcb_animation'].preferences)
+    for group in groups:
+        for setting in group.bl_rna.properties:
+            is_one = not (getattr(setting, 'is_array', False) or getattr(setting, 'is_enum_flag', False))
+            if is_one and not setting.is_readonly and setting.type in ('BOOLEAN', 'INT', 'FLOAT', 'ENUM'):
+                yield group, setting.identifier
+"""
+"""Preferences outlive a file."""
+READ_PREFERENCES = f"{PREFERENCES}\nresult = [getattr(group, name) for group, name in preferences()]"
+START = f"""{PREFERENCES}
 def steps():
-    bpy.ops.wm.read_homefile(filepath={path!r})
-    # As factory settings have it: a test before may have changed it, and preferences outlive a file.
-    bpy.context.preferences.edit.use_auto_keyframe_insert_needed = True
+    for (group, name), value in zip(preferences(), {{values}}, strict=True):
+        if getattr(group, name) != value:
+            setattr(group, name, value)
+    bpy.ops.wm.read_homefile(filepath={{path!r}})
     yield from drawn()
     return bpy.data.filepath
 """
+
+
+def set_up(gui: Any) -> None:
+    gui.run(PLAIN_VIEWS)
+    gui.run(ANIMATED_CUBE)
+    gui.open_sidebar("VIEW_3D", "TCB")
 
 
 class SharedBlender:
@@ -114,13 +141,17 @@ class SharedBlender:
         self._zip = extension_zip
         self._open = ExitStack()
         self._gui: Any = None
+        self._preferences: list[Any] = []
 
     def gui(self) -> Any:
-        """Blender with a new file, the animated cube and the open tab."""
+        """Blender with a new file, the animated cube, the open tab and the first preferences."""
         if self._gui is None:
-            self._gui = self._open.enter_context(installed(self._zip))
-            _with_a_cube(self._gui).run(START_FILE.format(path=self._start))
-        assert self._gui.run(STARTED.format(path=self._start)) == ""
+            self._gui = gui = self._open.enter_context(installed(self._zip))
+            gui.run(FEW_EDITORS)
+            set_up(gui)
+            gui.run(SAVE_START_FILE.format(path=self._start))
+            self._preferences = gui.run(READ_PREFERENCES)
+        assert self._gui.run(START.format(values=self._preferences, path=self._start)) == ""
         return self._gui
 
     @property
@@ -134,37 +165,16 @@ class SharedBlender:
 
 
 @pytest.fixture
-def window(shared: SharedBlender, request: pytest.FixtureRequest) -> Any:
+def window(shared: SharedBlender, request: pytest.FixtureRequest) -> Iterator[Any]:
     if request.config.stash.get(FAILED, False):
         # It may have a pressed key, wait for an answer, or have quit.
         shared.close()
         request.config.stash[FAILED] = False
-    return shared.gui()
-
-
-@pytest.fixture
-def own_window(extension_zip: Path) -> Iterator[Any]:
-    _check_there_is_one()
-    with installed(extension_zip) as gui:
-        yield _with_a_cube(gui)
-
-
-def _check_there_is_one() -> None:
-    if "BLENDER" not in os.environ:
-        pytest.skip("BLENDER names no graphical Blender; make test-gui does")
-    PICTURES.mkdir(parents=True, exist_ok=True)
-
-
-def _with_a_cube(gui: Any) -> Any:
-    gui.run(PLAIN_VIEWS)
-    gui.run(ANIMATED_CUBE)
-    gui.open_sidebar("VIEW_3D", "TCB")
-    return gui
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest test, which would otherwise run alone at the end."""
-    items.sort(key=lambda item: "test_screenshots" not in item.nodeid)
+    gui = shared.gui()
+    log = Path(gui.share) / "blender.log"
+    printed = len(log.read_text())
+    yield gui
+    assert "Traceback" not in log.read_text()[printed:]
 
 
 FAILED = pytest.StashKey[bool]()
@@ -175,4 +185,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     if report.failed:
         item.config.stash[FAILED] = True
+        if "window" in getattr(item, "funcargs", {}):
+            PICTURES.mkdir(parents=True, exist_ok=True)
+            item.funcargs["window"].shot(PICTURES / f"{item.name}.png")
     return report

@@ -11,6 +11,8 @@ from .graphical import place
 
 HEADINGS = {"place": 35, "diagram": 61, "track": 87}
 """Distances in pixels from the Copy button down to the headings of panels, while the panels above are closed."""
+VIEWPORT = "a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 400, win().height - r.y - 350)"
+"""The code for a position in the 3D viewport, away from its sidebar and toolbar."""
 SHORTCUTS = """
 bpy.context.preferences.addons['bl_ext.user_default.tcb_animation'].preferences.use_shortcuts = True
 """
@@ -45,7 +47,7 @@ def steps():
 
 def unfold(window: Any, area: str, panel: str) -> None:
     """Click the heading of a panel in the tab to open the panel."""
-    x, y = place(window.buttons(area, height=480, across=0.4), "tcb.key_copy")
+    x, y = place(window.buttons(area, height=480, across=0.4, top=260), "tcb.key_copy")
     window.click((x, y + HEADINGS[panel]))
 
 

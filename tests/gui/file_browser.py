@@ -30,8 +30,8 @@ def middle_of(window: Any, kind: str, from_right: int | None = None) -> tuple[in
 
 
 def type_name(window: Any, name: str) -> None:
-    """Type the file name into the dialog. Enter alone would close the dialog."""
-    window.click(middle_of(window, "EXECUTE"), times=2)
+    """Type the file name into the field left of the two buttons. Enter alone would close the dialog."""
+    window.click(middle_of(window, "EXECUTE", from_right=500), times=2)
     for keys in (("key", "ctrl+a"), ("type", "--delay", "40", "--", name), ("key", "Return")):
         window.xdotool(*keys)
         turns(window)

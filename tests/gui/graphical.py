@@ -18,6 +18,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+SIZE = (900, 800)
+"""Size of the window in pixels. Without a graphics card, the time of a redraw is proportional to the pixels."""
 _screens = count()
 _POLL = 0.005
 """Seconds between two checks for Blender's answer."""
@@ -131,7 +133,7 @@ def steps():
 
 
 @contextmanager
-def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
+def started(size: tuple[int, int] = SIZE) -> Iterator[Any]:
     """Start Blender with factory settings and a window of `size` pixels. Yield a `drive.GuiBlender`."""
     blender = Path(os.environ["BLENDER"])
     sys.path.insert(0, str(blender.parent))
@@ -227,7 +229,7 @@ def _buttons(
 
 
 @contextmanager
-def installed(extension_zip: Path, size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
+def installed(extension_zip: Path, size: tuple[int, int] = SIZE) -> Iterator[Any]:
     """Start Blender with the extension enabled."""
     with started(size) as gui:
         gui.run(

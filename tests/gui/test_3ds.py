@@ -6,12 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from formats import three_ds
 from tests.exchange.files import box, save, scene, track
 
-from .conftest import PICTURES, wait_for
+from .conftest import wait_for
 from .file_browser import in_viewport, middle_of, show_folder, type_name
 
 OBJECTS = "result = sorted(item.name for item in bpy.data.objects if 'Cube' not in item.name)"
@@ -32,11 +30,6 @@ def files(folder: Path) -> list[str]:
     return ["Run.3ds", "Walk.3ds"]
 
 
-@pytest.fixture
-def window(own_window: Any) -> Any:
-    return own_window
-
-
 def test_files_go_in_by_the_dialog_and_by_dropping_and_out_by_the_dialog(window: Any, tmp_path: Path) -> None:
     names, scenery = files(tmp_path), window.run(OBJECTS)
 
@@ -46,7 +39,6 @@ def test_files_go_in_by_the_dialog_and_by_dropping_and_out_by_the_dialog(window:
         window.key("a", at=middle_of(window, "WINDOW"))
         if window.run(CHOSEN) == 2:
             break
-    window.shot(PICTURES / "import_dialog.png")
     window.click(middle_of(window, "EXECUTE", from_right=60))
     wait_for(window, OBJECTS, sorted([*scenery, "Run", "Walk"]))
     assert window.run("s = bpy.context.scene; s.frame_set(10); result = bpy.data.objects['Run'].location[:]") == (
@@ -62,7 +54,6 @@ def test_files_go_in_by_the_dialog_and_by_dropping_and_out_by_the_dialog(window:
     call = f"bpy.ops.wm.drop_import_file('INVOKE_DEFAULT', directory={str(tmp_path)!r}, files={dropped!r})"
     window.xdotool("mousemove", 600, 500)
     window.run(in_viewport(f"assert {poll}\n        {call}"))
-    window.shot(PICTURES / "dropped.png")
     assert window.run(OBJECTS) == scenery, "it asks before it imports"
     window.key("Return")
     wait_for(window, OBJECTS, sorted([*scenery, "Run", "Walk"]))
@@ -71,7 +62,6 @@ def test_files_go_in_by_the_dialog_and_by_dropping_and_out_by_the_dialog(window:
     assert window.run("result = area('FILE_BROWSER').spaces.active.params.filename").endswith(".3ds")
     show_folder(window, tmp_path)
     type_name(window, "given.3ds")
-    window.shot(PICTURES / "export_dialog.png")
     window.click(middle_of(window, "EXECUTE", from_right=60))
     wait_for(window, f"import os; result = os.path.exists({str(tmp_path / 'given.3ds')!r})", True)
     given = three_ds.read((tmp_path / "given.3ds").read_bytes())
@@ -90,7 +80,6 @@ def test_escape_ends_an_export_that_takes_long(window: Any, tmp_path: Path) -> N
     type_name(window, "given.3ds")
     window.click(middle_of(window, "EXECUTE", from_right=60))
     wait_for(window, "result = 'TCB' in bpy.data.objects")
-    window.shot(PICTURES / "export_goes_on.png")
     window.key("Escape", at=(500, 500))
     wait_for(window, "result = 'TCB' in bpy.data.objects", False)
     assert window.run("result = bpy.context.scene.frame_current") == 20

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .conftest import PICTURES, settle
+from .conftest import settle
+from .editors import VIEWPORT
 
-VIEWPORT = "a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 400, win().height - r.y - 350)"
 OBJECT = """
 cube = bpy.data.objects['Cube']
 cube.animation_data_clear()
@@ -44,26 +44,15 @@ def at_frame(window: Any, frame: int) -> None:
     window.run(f"bpy.context.scene.frame_set({frame}); bpy.ops.ed.undo_push(message='frame')")
 
 
-def test_poses_are_keyed_whole_and_played(window: Any) -> None:
+def test_poses_are_keyed_whole_and_played_and_one_undo_removes_a_pose_with_its_completion(window: Any) -> None:
     window.run(OBJECT)
     settle(window)
-    expected = [1]
-    for number, axis in enumerate("zxyz"):
-        expected.append(20 * number + 10)
-        at_frame(window, expected[-1])
+    for frame, axis, expected in ((10, "z", [1, 10]), (30, "x", [1, 10, 30])):
+        at_frame(window, frame)
         typed(window, "r", axis, "4", "0", "Return")
-        assert window.run(TRACKS) == [[[expected], True]], axis
-    window.shot(PICTURES / "auto_keying.png")
-
-
-def test_one_undo_removes_the_pose_and_its_completion(window: Any) -> None:
-    window.run(OBJECT)
-    settle(window)
-    at_frame(window, 40)
-    typed(window, "r", "z", "9", "0", "Return")
-    assert window.run(TRACKS) == [[[[1, 40]], True]]
+        assert window.run(TRACKS) == [[[expected], True]]
     typed(window, "ctrl+z")
     ((frames, _),) = window.run(TRACKS)
-    assert frames == [[1]]
+    assert frames == [[1, 10]]
     typed(window, "ctrl+shift+z")
-    assert window.run(TRACKS) == [[[[1, 40]], True]]
+    assert window.run(TRACKS) == [[[[1, 10, 30]], True]]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import PICTURES, ROOT, settle, turns
+from .conftest import ROOT, settle, turns
 
 PRELUDE = f"""
 import sys
@@ -152,7 +152,6 @@ def test_a_tool_does_to_a_live_rig_what_it_does_to_a_plain_one(window: Any, tool
     hands.run("rigs.save('before')")
     assert hands.run("result = rigs.differences()") == []
     tool(hands)
-    window.shot(PICTURES / f"tool_{tool.__name__}.png")
     hands.run("rigs.save('after')")
     assert hands.run("result = rigs.changes_since('before', 'Plain')"), "the tool did nothing"
     assert hands.run("result = rigs.differences()") == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .conftest import PICTURES, settle, wait_for
+from .conftest import settle, wait_for
 
 DIALOG = """
 bpy.ops.tcb.enable(live=True)
@@ -29,12 +29,10 @@ def test_the_dialog_warns_and_its_button_bakes_the_rotations_in_one_undo_step(wi
     window.run(DIALOG)
     wait_for(window, EDITORS, ["FILE_BROWSER"])
     settle(window)
-    window.shot(PICTURES / "gltf_export.png")
     assert window.run(PLAYED) == [False, False]
     window.click((window.size[0] - FROM_THE_RIGHT, FROM_THE_TOP))
     wait_for(window, PLAYED, [True, False])
     settle(window)
-    window.shot(PICTURES / "gltf_export_baked.png")
     window.key("Escape", at=(window.size[0] // 2, window.size[1] // 2))
     wait_for(window, f"{EDITORS}; result = 'VIEW_3D' in result")
     window.key("ctrl+z", at=(window.size[0] // 3, window.size[1] // 2))

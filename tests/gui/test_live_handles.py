@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import PICTURES, settle
+from .conftest import settle
 from .cube import CURVES, everything
 from .editors import open_editor
 from .graphical import place
@@ -20,7 +20,6 @@ def playing(window: Any) -> Any:
     window.run(f"{CURVES}{AT_REST}")
     window.click(place(window.buttons("VIEW_3D", height=320), "tcb.enable("))
     settle(window)
-    window.shot(PICTURES / "handles_enabled.png")
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True
     counts = window.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves()]")
     assert set(counts) == {3}
@@ -46,7 +45,6 @@ result = [(h.y - k.co.y) / (h.x - k.co.x) for h in (k.handle_left, k.handle_righ
     lengths = playing.run(f"{CURVES}\nk = fcurves()[1].keyframe_points[1]\nresult = k.handle_right.x - k.co.x")
     playing.key("Return")
     settle(playing)
-    playing.shot(PICTURES / "handles_bent.png")
     bent = everything(playing)
     assert playing.run(slopes) == pytest.approx([left, right + 1 / lengths], abs=1e-2)
     found = playing.run(

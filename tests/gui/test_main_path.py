@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .conftest import PICTURES, settle
+from .conftest import settle
 from .cube import CURVES, hermite_first_segment
 from .graphical import place
 
@@ -19,7 +19,6 @@ def curves(window: Any, path: str = "location", identities: bool = True) -> list
 def finish(window: Any, bake: Any, key: str) -> None:
     """Open the Finish menu, two rows below Bake, and press an underlined letter."""
     window.click((bake[0], bake[1] + TO_FINISH))
-    window.shot(PICTURES / "finish.png")
     window.key(key)
 
 
@@ -35,16 +34,15 @@ for fcurve in fcurves():
 bpy.ops.ed.undo_push(message='linear')
 """)
     before, played = curves(window), curves(window, identities=False)
-    buttons = window.buttons("VIEW_3D", height=440)
+    buttons = window.buttons("VIEW_3D", height=300)
     window.click(place(buttons, "tcb.enable("))
     window.type_value(place(buttons, "tcb.tension"), "0.75")
     assert window.run("result = round(bpy.context.scene.tcb.tension, 4)") == 0.75
     by_handles = curves(window)
     assert [len(curve[3]) for curve in by_handles] == [3, 3, 3]
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True
-    buttons = window.buttons("VIEW_3D")
+    buttons = window.buttons("VIEW_3D", top=400)
     window.click(place(buttons, "tcb.bake("))
-    window.shot(PICTURES / "baked.png")
 
     baked = curves(window)
     assert [len(curve[3]) for curve in baked] == [50, 50, 50]
@@ -77,4 +75,3 @@ def steps():
     finish(window, place(buttons, "tcb.bake("), "t")
     assert curves(window) == before
     assert window.run("result = list(bpy.data.objects['Cube'].animation_data.action.keys())") == []
-    window.shot(PICTURES / "removed.png")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import PICTURES, settle, turns
+from .conftest import settle, turns
 from .cube import CURVES, everything
 from .editors import open_editor, open_tcb_menu
 from .handles import AT_REST, value_at
@@ -96,7 +96,6 @@ bpy.ops.ed.undo_push(message='bias')
         turns(playing)
         if step % 8 == 0:
             seen.append(played(playing))
-    playing.shot(PICTURES / "dialog_live.png")
     # The mouse button is still pressed.
     assert seen[0] != pytest.approx(rest, abs=1e-3)
     assert seen[1] != pytest.approx(seen[0], abs=1e-3)

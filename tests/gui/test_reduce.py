@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from .conftest import PICTURES, settle, wait_for
+from .conftest import settle, wait_for
 from .graphical import place
 
 WALK = "cmu_01_01.bvh"
-FRAMES = 240
-UNITS = 0.16
-"""Error in scene units of the file, about 0.9 cm on the body."""
+FRAMES = 120
+UNITS = 0.08
+"""Error in scene units of the file, about 0.45 cm on the body."""
 
 # The open Reduce panel at the top, as after a click on its heading. Blender reports positions only of buttons.
 OPEN = """
@@ -86,7 +86,6 @@ def steps():
     window.click(place(buttons, "tcb.reduce_compare("))
     wait_for(window, "result = len(bpy.context.window_manager.tcb_key_counts)", 5)
     settle(window)
-    window.shot(PICTURES / "reduce_compare.png")
     counts = window.run(
         "result = [(c.error, c.key_count, c.before) for c in bpy.context.window_manager.tcb_key_counts]"
     )
@@ -136,7 +135,6 @@ result = (r.x + r.width // 3, win().height - (r.y + r.height // 2))
     for key in ("r", "6", "0", "Return"):
         window.key(key, at=middle)
     settle(window)
-    window.shot(PICTURES / "reduce_posed.png")
     changed = farthest(reduced, places(window))
     assert changed[int(keys[number]) - 1] > 5 * UNITS
     # A TCB key affects the tangents of the adjacent keys, so the motion changes up to two keys away.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .conftest import PICTURES, settle, turns
+from .conftest import settle, turns
 from .cube import CURVES, parameter
 from .editors import hold_slider, move_on, open_editor, take_back
 from .graphical import place
@@ -53,7 +53,7 @@ def editor_of(window: Any, code: str) -> tuple[Any, dict[str, Any]]:
     window.run(PUSH)
     settle(window)
     # A slider next to the range of mixed values is narrow.
-    return centre, window.buttons("GRAPH_EDITOR", height=400, across=0.35)
+    return centre, window.buttons("GRAPH_EDITOR", height=360, across=0.35)
 
 
 def hold(window: Any, at: Any, steps: int) -> None:
@@ -123,7 +123,6 @@ def test_several_sliders_are_dragged_at_once(window):
         window.xdotool("mousemove_relative", "--", 0, (last[1] - first[1]) // 4 + 1)
         turns(window)
     move_on(window, 8)
-    window.shot(PICTURES / "several_sliders.png")
     held = [parameter(window, name) for name in ("tension", "continuity", "bias")]
     assert all(len(set(each.values())) == 1 and len(each) == 3 for each in held), held
     window.xdotool("mouseup", 1)
@@ -142,7 +141,7 @@ result = (everything(), action.get('tcb_animation') is None, action.tcb_live)
     window.run("bpy.context.window_manager.tcb_track = 'Object/Cube/location'\n" + PUSH)
     settle(window)
     before, played = window.run(plain), window.run(PLAYED)
-    buttons = window.buttons("VIEW_3D", height=440, across=0.35)
+    buttons = window.buttons("VIEW_3D", height=300, across=0.35)
     hold(window, place(buttons, "tcb.tension"), 8)
     take_back(window)
     assert window.run(plain) == before
@@ -153,7 +152,6 @@ result = (everything(), action.get('tcb_animation') is None, action.tcb_live)
     settle(window)
     assert window.run(PLAYED) == held
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live")
-    window.shot(PICTURES / "first_drag.png")
     viewport = window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 80, 400)")
     window.key("ctrl+z", at=viewport)
     settle(window)

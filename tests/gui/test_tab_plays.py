@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from .conftest import PICTURES, settle
+from .conftest import settle
 from .cube import CURVES, everything
 from .editors import open_editor, open_tcb_menu, unfold
 from .graphical import place
-from .top_view import TOP_VIEW, log
+from .top_view import TOP_VIEW
 
 LIVE = "bpy.ops.tcb.enable(live=True, keep_look=False); bpy.ops.ed.undo_push(message='live')"
 # The values of the sliders in the Graph Editor's tab, and the sliders that have an effect.
@@ -99,28 +99,24 @@ def test_sliders_beside_aligned_handles_are_gray_and_make_free_lets_them_act(win
         "    p.select_control_point = p.select_left_handle = p.select_right_handle = True"
     )
     window.key("v", at=centre)
-    window.shot(PICTURES / "handle_types.png")
     window.key("a")
     settle(window)
     assert types(window) == ["ALIGNED", "ALIGNED"]
     assert shown(window, "GRAPH_EDITOR")[1] == []
-    window.shot(PICTURES / "handles_aligned.png")
-    buttons = window.buttons("GRAPH_EDITOR", across=0.75)
+    buttons = window.buttons("GRAPH_EDITOR", height=400, across=0.75)
     free, tension = place(buttons, "tcb.handles_free"), place(buttons, "tcb.tension")
     assert free[1] < tension[1]
     window.click(free)
     settle(window)
     assert types(window) == ["FREE", "FREE"]
     assert shown(window, "GRAPH_EDITOR")[1] == ALL
-    window.shot(PICTURES / "handles_made_free.png")
     # No slider has moved.
-    assert place(window.buttons("GRAPH_EDITOR", across=0.75), "tcb.tension") == tension
+    assert place(window.buttons("GRAPH_EDITOR", height=400, across=0.75), "tcb.tension") == tension
     after = window.run(f"{CURVES}\nresult = [fcurves()[0].evaluate(f) for f in range(1, 51)]")
     assert after == pytest.approx(before, abs=1e-4)
     window.key("ctrl+z", at=centre)
     settle(window)
     assert types(window) == ["ALIGNED", "ALIGNED"]
-    assert "Traceback" not in log(window)
 
 
 def test_the_path_drawn_is_the_motion_of_that_redraw(window):
@@ -135,7 +131,7 @@ def test_the_path_drawn_is_the_motion_of_that_redraw(window):
     settle(window)
     unfold(window, "VIEW_3D", "place")
     window.run(WATCHED)
-    buttons = window.buttons("VIEW_3D", height=560, across=0.4)
+    buttons = window.buttons("VIEW_3D", height=560, across=0.4, top=260)
 
     def off():
         settle(window)
@@ -166,7 +162,6 @@ def test_the_path_drawn_is_the_motion_of_that_redraw(window):
     assert found.pop("insert")[2] < 1e-3
     assert not any(far for far, *_ in found.values()), found
     assert all(found[name][1] > 0.2 for name in ("typed value", "undo", "redo", "typed frame", "undo the frame"))
-    assert "Traceback" not in log(window)
     assert everything(window)
 
 
@@ -180,23 +175,19 @@ def test_the_dialog_of_parameters_shows_the_numbers_of_the_tab_and_keeps_mixed_o
     settle(window)
     before = everything(window)
     open_tcb_menu(window, centre)
-    window.shot(PICTURES / "menu_of_keys.png")
     window.key("s")
-    window.shot(PICTURES / "dialog_of_parameters.png")
     window.key("Return")
     settle(window)
     assert everything(window) == before
-    assert "Traceback" not in log(window)
 
 
-def test_showing_paths_is_no_step_for_undo(own_window):
-    window = own_window
+def test_showing_paths_is_no_step_for_undo(window):
     window.run(TOP_VIEW)
     viewport = window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 60, win().height - r.y - 60)")
-    sliders = window.buttons("VIEW_3D", height=560, across=0.4)
+    sliders = window.buttons("VIEW_3D", height=300, across=0.4)
     window.type_value(place(sliders, "tcb.tension"), "0.5")
     settle(window)
-    window.click(place(window.buttons("VIEW_3D", height=900, across=0.12), "tcb_show_paths"))
+    window.click(place(window.buttons("VIEW_3D", across=0.12, top=400), "tcb_show_paths"))
     settle(window)
     shown = "bpy.context.window_manager.tcb_show_paths"
     assert window.run(f"result = [{shown}, round(bpy.context.scene.tcb.tension, 3)]") == [True, 0.5]

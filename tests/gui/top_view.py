@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A top view of a small cube, and Blender's printed output."""
+"""A top view of a small cube."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
 
 TOP_VIEW = """
 def steps():
@@ -18,7 +15,3 @@ def steps():
     bpy.ops.ed.undo_push(message='view')
     yield from drawn()
 """
-
-
-def log(window: Any) -> str:
-    return (Path(window.share) / "blender.log").read_text()
