@@ -149,7 +149,11 @@ def started(size: tuple[int, int] = SIZE) -> Iterator[Any]:
         gui.buttons = partial(_buttons, gui)
         gui.pressed = (None, 0.0)
         gui.run(_OFTEN)
-        yield gui
+        try:
+            yield gui
+        finally:
+            # On a busy machine, Blender may take long to quit.
+            gui.processes[-1].kill()
 
 
 def _run(gui: Any, code: str, timeout: float = 60.0) -> Any:

@@ -49,7 +49,7 @@ def test_tangents_of_parameters_lead_back_to_these(components: int):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "components"), [(0, 1), (1, 1), (2, 1), (3, 3), (4, 3)])
+@pytest.mark.parametrize(("seed", "components"), [(0, 1), (3, 3)])
 def test_no_solver_finds_better_ones(seed: int, components: int):
     before, after, share, present = random_keys(10 + seed, components)
     dice = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import PARAMETERS, differences, fcurves, insert, new_object, snapshot
+from tests.animation.curves import PARAMETERS, differences, fcurves, insert, new_object, select_bone, snapshot
 
 
 @pytest.fixture
@@ -251,8 +251,7 @@ def test_jumping_between_keys_passes_over_generated_ones(keyed, scene):
 
 
 def test_a_bone_without_a_key_there_does_not_keep_the_others_from_theirs(posed, curve, numbers):
-    for bone in posed.pose.bones:
-        (bone if bpy.app.version >= (5, 0, 0) else bone.bone).select = True
+    select_bone(posed, "left", True)
     curve(posed, 'pose.bones["left"].rotation_euler').keyframe_points[1].co.x = 22.0
     for index in (1, 2):
         curve(posed, 'pose.bones["left"].rotation_euler', index).keyframe_points[1].co.x = 22.0

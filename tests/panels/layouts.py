@@ -35,6 +35,21 @@ def texts(items):
         yield from texts(item.get("items", ()))
 
 
+def rows(items):
+    """Return the rows of a layout that are not in a column."""
+    for item in items:
+        if item["type"] in ("LAYOUT_ROOT", "LAYOUT_COLUMN"):
+            yield from rows(item["items"])
+        else:
+            yield item
+
+
+def places_of_sliders(items):
+    """Return the number of rows, and the rows of the first slider and of the Copy button."""
+    shown = [" ".join(texts([row])) for row in rows(items)]
+    return len(shown), [row for row, text in enumerate(shown) if ".tension" in text or "key_copy" in text]
+
+
 def drawn(name):
     """Return the texts, operator calls and property paths of a visible panel or menu in the viewport."""
     assert is_there(name)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import insert, new_object, new_rig
+from tests.animation.curves import insert, new_object, new_rig, select_bone
 
 KEYS = [(1, (0, 0, 0)), (11, (1, 2, 3)), (31, (2, 0, 0))]
 
@@ -78,8 +78,7 @@ def test_the_message_names_two_bones_of_one_name_once(live, scene, results):
         rig.select_set(True)
     bpy.ops.object.mode_set(mode="POSE")
     for rig in rigs:
-        bone = rig.pose.bones["hand"]
-        (bone if bpy.app.version >= (5, 0, 0) else bone.bone).select = True
+        select_bone(rig, "hand", True)
     bpy.ops.tcb.bake()
     for rig in rigs:
         rig.pose.bones["hand"].location.x += 1.0

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import insert, new_object, new_rig
+from tests.animation.curves import insert, new_object, new_rig, select_bone
 
 TEXT = "Baked: edit in the TCB tab, or Free Bake"
 
@@ -72,7 +72,7 @@ def test_in_pose_mode_it_is_about_the_selected_bones(scene, written, tcb_animati
 
     def choose(name):
         for bone in rig.pose.bones:
-            (bone if bpy.app.version >= (5, 0, 0) else bone.bone).select = bone.name == name
+            select_bone(rig, bone.name, bone.name == name)
 
     choose("Leg")
     assert written() == []

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import curve, given, new_object, new_rig, snapshot, track_keys
+from tests.animation.curves import curve, given, new_object, new_rig, select_bone, snapshot, track_keys
 from tests.animation.live import let_time_pass
 from tests.panels.layouts import drawn
 
@@ -177,9 +177,7 @@ def test_numbers_made_equal_during_a_drag_are_shifted_from_where_the_drag_began(
 def test_a_bone_without_a_key_there_and_one_that_is_not_selected_are_left_alone(rig, scene, tcb_animation):
     bare = rig.pose.bones["Bone 2"]
     bare.keyframe_delete("rotation_quaternion", frame=21)
-    other = rig.pose.bones["Bone 4"]
-    chosen = other if bpy.app.version >= (5, 0, 0) else other.bone
-    chosen.select = False
+    select_bone(rig, "Bone 4", False)
     scene.tcb.continuity = 0.5
     having = [n for n in range(10) if given(tcb_animation.animation, rig, path(n), "continuity")]
     assert having == [0, 1, 3, 5, 6, 7, 8, 9]
@@ -231,9 +229,7 @@ def test_a_typed_frame_moves_the_key_and_takes_the_playhead_along(cube, scene, e
 
 
 def test_a_typed_frame_moves_the_whole_column_of_what_is_selected(rig, scene, event):
-    others = rig.pose.bones["Bone 9"]
-    chosen = others if bpy.app.version >= (5, 0, 0) else others.bone
-    chosen.select = False
+    select_bone(rig, "Bone 9", False)
     curve(rig, 'pose.bones["Bone 8"].location').lock = True
     event()
     scene.tcb.key_frame = 25.0
@@ -353,8 +349,7 @@ def test_a_value_is_set_and_taken_back_to_the_last_bit(cube, scene, event):
 def test_angles_are_fields_of_their_own_and_those_of_bones_mix(rig, scene, event):
     rig.data.bones.active = rig.data.bones["Bone 1"]
     for number, bone in enumerate(rig.pose.bones):
-        chosen = bone if bpy.app.version >= (5, 0, 0) else bone.bone
-        chosen.select = bool(number % 2)
+        select_bone(rig, bone.name, bool(number % 2))
     shown = drawn("TCB_PT_place")
     assert [text for text in shown if "key_angles" in text] == [f"TCBSidebar.key_angles[{index}]" for index in range(3)]
     assert "X: 57.3°" in shown

@@ -10,24 +10,9 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, bag_of, co, curve, fcurves, insert, key, new_object, new_rig
+from tests.animation.curves import HAS_SLOTS, bag_of, co, curve, fcurves, insert, key, new_object, new_rig, select_bone
 from tests.animation.layered import give_layer
-from tests.panels.layouts import drawn, in_viewport, is_there, items_of, texts
-
-
-def _rows_drawn(name):
-    """Return the text of each row in a panel."""
-    with in_viewport():
-        return [" ".join(texts([row])) for row in _rows(items_of(name))]
-
-
-def _rows(items):
-    """Return the rows of a layout that are not in a column."""
-    for item in items:
-        if item["type"] in ("LAYOUT_ROOT", "LAYOUT_COLUMN"):
-            yield from _rows(item["items"])
-        else:
-            yield item
+from tests.panels.layouts import drawn, in_viewport, is_there, items_of, places_of_sliders
 
 
 @pytest.fixture
@@ -550,8 +535,8 @@ def test_no_row_comes_or_goes_above_the_sliders(cube, scene, tcb_animation):
     """Test states of tracks, messages, mixed values, complete rotations, and frames between keys."""
 
     def rows():
-        shown = _rows_drawn("TCB_PT_tracks")
-        return len(shown), [row for row, items in enumerate(shown) if ".tension" in items or "key_copy" in items]
+        with in_viewport():
+            return places_of_sliders(items_of("TCB_PT_tracks"))
 
     bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     scene.frame_set(11)
@@ -697,15 +682,14 @@ def test_selected_bones_can_be_enabled_without_an_active_one(scene):
     rig = new_rig("Arm", tail=(0, 1, 0))
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["Arm"].keyframe_insert("location", frame=1)
-    chosen = rig.pose.bones["Arm"] if bpy.app.version >= (5, 0, 0) else rig.data.bones["Arm"]
-    chosen.select = True
+    select_bone(rig, "Arm", True)
     rig.data.bones.active = None
     assert {"Arm", "bpy.ops.tcb.enable()"} <= set(drawn("TCB_PT_tracks"))
     bpy.ops.tcb.enable()
     shown = drawn("TCB_PT_tracks")
     assert "Off" in shown
     assert "bpy.ops.tcb.enable()" not in shown
-    chosen.select = False
+    select_bone(rig, "Arm", False)
     assert "No active bone. Click a bone" in drawn("TCB_PT_tracks")
 
 
@@ -714,15 +698,15 @@ def test_a_selection_that_is_partly_baked_offers_both_and_says_how_much_is_baked
     bpy.ops.object.mode_set(mode="EDIT")
     rig.data.edit_bones.new("second").tail = (0, 2, 0)
     bpy.ops.object.mode_set(mode="POSE")
-    chosen = rig.pose.bones if bpy.app.version >= (5, 0, 0) else rig.data.bones
     for bone in rig.pose.bones:
         bone.keyframe_insert("location", frame=1)
         bone.keyframe_insert("location", frame=9)
-    chosen["first"].select, chosen["second"].select = True, False
+    select_bone(rig, "first", True)
+    select_bone(rig, "second", False)
     rig.data.bones.active = rig.data.bones["first"]
     bpy.ops.tcb.bake()
     assert begins(drawn("TCB_PT_bake"), "bpy.ops.tcb.free(")
-    chosen["second"].select = True
+    select_bone(rig, "second", True)
     bpy.ops.tcb.enable()
     buttons = [line for line in drawn("TCB_PT_bake") if line.startswith("bpy.ops.tcb.")]
     assert buttons[0].startswith("bpy.ops.tcb.bake(")
@@ -779,7 +763,7 @@ def test_a_message_on_another_baked_bone_of_the_rig_is_listed(scene, tcb_animati
     bpy.ops.object.mode_set(mode="POSE")
     rig.data.bones.active = rig.data.bones["lower"]
     for bone in rig.pose.bones:
-        (bone if bpy.app.version >= (5, 0, 0) else bone.bone).select = bone.name == "lower"
+        select_bone(rig, bone.name, bone.name == "lower")
     tcb_animation.ui.operator_results.keep_result_notes(
         [tcb_animation.animation.Finding("DID_NOT_MOVE", arguments=(1,))]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import pytest
 
 from tests.animation.curves import new_object, set_selected
 from tests.animation.editors import editor
-from tests.panels.layouts import layout_of, texts
+from tests.panels.layouts import layout_of, places_of_sliders, texts
 
 
 @pytest.fixture(params=[("DOPESHEET", "DOPESHEET"), ("FCURVES", "GRAPH")], ids=["DOPESHEET", "GRAPH"])
@@ -94,6 +95,24 @@ def test_one_key_has_its_frame_and_five_sliders(choose, keys_panel):
     shown = keys_panel("place")
     assert [name for name in shown if name.startswith("TCBSidebar")] == place
     assert {"X: 11.0000", "Y: 0.0000", "Z: 0.0000"} <= set(shown)
+
+
+def test_no_row_comes_or_goes_above_the_sliders(cube, choose, inside):
+    def places():
+        choose(1, 11, 31)
+        with inside() as prefix:
+            draw = getattr(bpy.types, f"{prefix}_PT_tcb_keys").draw
+            return places_of_sliders(layout_of(lambda layout: draw(SimpleNamespace(layout=layout), bpy.context)))
+
+    before = places()
+    assert len(before[1]) == 2
+    for step in (
+        partial(bpy.ops.tcb.enable, live=True),
+        partial(bpy.ops.tcb.key_set, track="location", frame=11, bias=0.5),
+        bpy.ops.tcb.bake,
+    ):
+        step()
+        assert places() == before, step
 
 
 def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
