@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Insert keys on the motion, and change their frames, values, handle types and interpolation.
+"""Insert keys on the motion, and change their frames, values, handle types and interpolation (Make Bezier).
 
 Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Tracks played by handles are
 updated later, as after an edit in an animation editor.
@@ -118,9 +118,6 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
         write_own_curves(channels, track, {component: with_values(track, own, points, rows, new_values[places])})
 
 
-_SIDES = (("handle_left_type", CHOSEN_LEFT), ("handle_right_type", CHOSEN_RIGHT))
-
-
 def free_handles(keys: TrackKeys) -> None:
     """If the animator has chosen the type of a handle, set the type to *Free*, so that TCB places the handle.
 
@@ -135,7 +132,7 @@ def free_handles(keys: TrackKeys) -> None:
     for index, (own, points) in own_points(track).items():
         is_wanted = is_among(own.keys.frames, keys.frames)
         types_by_side = {}
-        for name, flag in _SIDES:
+        for name, flag in (("handle_left_type", CHOSEN_LEFT), ("handle_right_type", CHOSEN_RIGHT)):
             types_by_side[name] = getattr(points, name).copy()
             types_by_side[name][own.rows[is_wanted & ((own.chosen & flag) != 0)]] = HANDLE["FREE"]
         write(track.channels[index], points.with_(**types_by_side))

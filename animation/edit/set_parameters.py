@@ -23,13 +23,13 @@ from ..store.enable_tracks import enable_tracks
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import count_key_frames, read_own_keys
 from ..store.parameters import Numbers, check_parameter, velocity_size
-from ..store.table.rows import PARAMETERS, VELOCITY, velocity_of
+from ..store.table.rows import PARAMETERS, VELOCITY, column_of, velocity_of
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..translation import rpt_
 from .find_track import find_track, writable
 from .track_keys import TrackKeys, key_at, read_again
-from .write_parameters import NAMES, Change, column_in_channel, write_numbers
+from .write_parameters import NAMES, Change, write_numbers
 
 
 def set_parameters(
@@ -89,12 +89,16 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
     for index, own in keys.own.items():
         own_rows, rows = matching_rows(own.keys.frames, keys.frames)
         for name, values in numbers.items():
-            column = column_in_channel(track, index, name)
-            if column is None:
-                continue
+            name_in_channel = name
+            if name.startswith(VELOCITY) and not track.is_rotation:
+                # A value channel has only its own component of the velocity.
+                if name != velocity_of(index):
+                    continue
+                name_in_channel = velocity_of(0)
             is_needed = defaults is None or defaults.get(name, 0.0) != 0.0
-            is_written = ~np.isnan(own.numbers[own_rows, column]) | (values[rows] != 0.0) | is_needed
-            new_numbers[index][NAMES[column]] = np.where(is_written, values[rows], np.nan)
+            current = own.numbers[own_rows, column_of(name_in_channel)]
+            is_written = ~np.isnan(current) | (values[rows] != 0.0) | is_needed
+            new_numbers[index][name_in_channel] = np.where(is_written, values[rows], np.nan)
     return Change(channels, track, keys.own, keys.frames, new_numbers)
 
 

@@ -123,7 +123,10 @@ def write_velocities(
     channels = editable_channels(datablock, report.notes)
     _remove(datablock, channels, properties)
     for path, (frames, values) in properties.items():
-        _write(datablock, channels, path, frames, values)
+        owner, name = _owner_and_name(datablock, path)
+        owner[name] = values[0].tolist() if values.shape[1] > 1 else float(values[0, 0])
+        for index, column in enumerate(values.T):
+            key_curve(channels.new(path, index, _GROUP), frames, column, "LINEAR")
     if datablock.override_library is not None:
         report.notes.append(Finding("VELOCITY_FORGOTTEN", name_of(datablock)))
     evaluate_anew(channels.action)
@@ -169,13 +172,6 @@ def _owner_and_name(datablock: bpy.types.ID, path: str) -> tuple[Any, str]:
     owner, name = split(path)
     resolved = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
     return resolved, bpy.utils.unescape_identifier(name[1:-1])
-
-
-def _write(datablock: bpy.types.ID, channels: Channels, path: str, frames: Float64Array, values: Float64Array) -> None:
-    owner, name = _owner_and_name(datablock, path)
-    owner[name] = values[0].tolist() if values.shape[1] > 1 else float(values[0, 0])
-    for index, column in enumerate(values.T):
-        key_curve(channels.new(path, index, _GROUP), frames, column, "LINEAR")
 
 
 def _remove(datablock: bpy.types.ID, channels: Channels, paths: Collection[str]) -> None:

@@ -25,8 +25,6 @@ from ..store.table.rows import (
     NUMBERS,
     PARAMETERS,
     ROW,
-    VELOCITY,
-    column_of,
     joined,
     velocity_of,
 )
@@ -36,16 +34,6 @@ from .change_own_curves import bake_again, with_own_keys
 
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
 """Names of the parameters and velocity components, in the order of their columns."""
-
-
-def column_in_channel(track: Track, index: int, name: str) -> int | None:
-    """Return the column of a parameter or velocity component in a channel's rows, or None if there is none.
-
-    The rows of a value channel contain only the velocity component of this channel.
-    """
-    if track.is_rotation or not name.startswith(VELOCITY):
-        return column_of(name)
-    return column_of(velocity_of(0)) if name == velocity_of(index) else None
 
 
 @record()

@@ -47,14 +47,11 @@ def fit(
     request = Request(spline, representation, channel_values, interpolation != CONSTANT, tolerance)
     values = spline.keys.values if channel_values is None else channel_values
     curves = _with_handles(request, values) if tolerance is None else _with_added_keys(request, values)
-    return [_with_steps(curve, frames[interpolation == CONSTANT]) for curve in curves]
-
-
-def _with_steps(curve: Curve, frames: Float64Array) -> Curve:
-    """Return the curve with steps from these frames on."""
-    interpolation = curve.interpolation.copy()
-    interpolation[np.isin(curve.times, frames)] = CONSTANT
-    return replace(curve, interpolation=interpolation)
+    steps = frames[interpolation == CONSTANT]
+    return [
+        replace(curve, interpolation=np.where(np.isin(curve.times, steps), np.uint8(CONSTANT), curve.interpolation))
+        for curve in curves
+    ]
 
 
 def _with_handles(request: Request, values: Float64Array) -> list[Curve]:
