@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import bpy
 
@@ -157,12 +158,17 @@ def enable_listed(
     return report
 
 
+class _ReadTrack(NamedTuple):
+    track: Track
+    own_keys: Mapping[int, OwnKeys]
+    fault: Finding | None
+    """The error if a number of a key is not finite."""
+
+
 _Place = tuple[int, int, str]
 """Action, slot and path of a track."""
 _Set = tuple[Channels, Sequence[Track]]
 """A set of F-curves, and some of its tracks."""
-_ReadTrack = tuple[Track, Mapping[int, OwnKeys], Finding | None]
-"""A track, its keys, and the error if a number of a key is not finite."""
 
 
 @collector_paused()
@@ -178,7 +184,7 @@ def _enable_sets(
     all_tracks = [track for _, sets in found for _, tracks in sets for track in tracks]
     # The tracks of all datablocks are read together, so that the keys of all channels share their arrays.
     own_keys = read_all_own_keys(all_tracks)
-    read_tracks = iter(list(zip(all_tracks, own_keys, errors_of_numbers(all_tracks, own_keys), strict=True)))
+    read_tracks = map(_ReadTrack, all_tracks, own_keys, errors_of_numbers(all_tracks, own_keys))
     to_enable: dict[_Place, TrackToEnable] = {}
     for datablock, sets in found:
         count_before = len(to_enable)

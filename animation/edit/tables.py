@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -22,7 +22,6 @@ from ..fcurves.keyframes import INTERPOLATION, Float32Array, Float64Array, Keyfr
 from ..fcurves.read_keys import KeyBlock, read
 from ..fcurves.write_keys import key_curve
 from ..options import IMPORT_TABLE
-from ..records import record
 from ..report import Report
 from ..steps import Progress, Steps, run_steps
 from ..store.enable_tracks import enable_tracks
@@ -181,26 +180,31 @@ def import_table(
     rate = how.rate if table.unit == "SECOND" else 1.0
     frames = table.times.astype(np.float64) * rate + how.frame_start
     keys = _keys_of_columns(item, bone, table, frames)
-    for datablock, by_path in keys.items():
+    for datablock, properties in keys.items():
         check_can_have_keys(datablock)
-        for columns in by_path.values():
-            _check_can_write(datablock, columns, how)
+        for keyed in properties.values():
+            _check_can_write(datablock, keyed, how)
     run_steps(_write(keys, how, report), progress, finishes=True)
     report.add(Report.on(list(keys)))
     return report
 
 
-@record(eq=False)
-class _Column:
+class _Column(NamedTuple):
     """The keys of one channel of a track."""
 
-    track: Track
     frames: Float32Array
     values: Float64Array
 
 
-_Keys = dict[bpy.types.ID, dict[str, dict[int, _Column]]]
-"""The columns with keys of each datablock, by the path of the property and the index of the channel."""
+class _KeyedProperty(NamedTuple):
+    """A property in the table, and the columns with its keys by the index of the channel."""
+
+    track: Track
+    columns: dict[int, _Column]
+
+
+_Keys = dict[bpy.types.ID, dict[str, _KeyedProperty]]
+"""The properties of each datablock, by path."""
 
 
 def _keys_of_columns(item: bpy.types.Object, bone: str, table: Table, frames: Float64Array) -> _Keys:
@@ -213,7 +217,7 @@ def _keys_of_columns(item: bpy.types.Object, bone: str, table: Table, frames: Fl
             properties[datablock] = Properties(datablock)
         track, index = _channel(properties[datablock], path)
         rows = np.flatnonzero(~np.isnan(values))
-        column = _Column(track, frames[rows].astype(np.float32), values[rows].astype(np.float64))
+        column = _Column(frames[rows].astype(np.float32), values[rows].astype(np.float64))
         for is_invalid, reason in (
             (~(np.abs(frames[rows]) <= LAST_FRAME), Finding("FRAME_OUT_OF_RANGE", arguments=(LAST_FRAME,))),
             (np.diff(column.frames) <= APART, Finding("ROWS_TOO_NEAR", arguments=(APART,))),
@@ -223,10 +227,10 @@ def _keys_of_columns(item: bpy.types.Object, bone: str, table: Table, frames: Fl
                 line = table.line_of(int(rows[np.argmax(is_invalid)]))
                 raise AnimationError(Finding("ROW", name_of(datablock), path, arguments=(line, reason)))
         if len(rows):
-            columns = keys.setdefault(datablock, {}).setdefault(track.path, {})
-            if index in columns:
+            keyed = keys.setdefault(datablock, {}).setdefault(track.path, _KeyedProperty(track, {}))
+            if index in keyed.columns:
                 raise AnimationError(Finding("COLUMN_TWICE", name_of(datablock), path))
-            columns[index] = column
+            keyed.columns[index] = column
     if not keys:
         raise AnimationError(Finding("COLUMNS_EMPTY", name_of(item)))
     return keys
@@ -273,9 +277,9 @@ def _is_animatable(datablock: bpy.types.ID, owner: Any, path: str) -> bool:
     return name.startswith("[") or bool(owner.bl_rna.properties[name].is_animatable)
 
 
-def _check_can_write(datablock: bpy.types.ID, columns: Mapping[int, _Column], how: TableKeys) -> None:
+def _check_can_write(datablock: bpy.types.ID, keyed: _KeyedProperty, how: TableKeys) -> None:
     """Raise AnimationError if the keys of a property can't be written."""
-    track = next(iter(columns.values())).track
+    track, columns = keyed
     check_can_be_keyed(datablock, track, columns)
     fcurves = [track.channels[index] for index in columns if index in track.channels]
     if not how.replace and any(len(fcurve.keyframe_points) for fcurve in fcurves):
@@ -285,20 +289,20 @@ def _check_can_write(datablock: bpy.types.ID, columns: Mapping[int, _Column], ho
 def _write(keys: _Keys, how: TableKeys, report: Report) -> Steps[None]:
     """Write the keys of all datablocks. Yield the number of written tracks and the total number after each track."""
     total = sum(map(len, keys.values()))
-    for datablock, by_path in keys.items():
-        enabled = [path for path, columns in by_path.items() if next(iter(columns.values())).track.enabled]
+    for datablock, properties in keys.items():
+        enabled = [path for path, keyed in properties.items() if keyed.track.enabled]
         channels = channels_to_key(datablock, enabled, report)
         report.notes += [Finding("PARAMETERS_GONE", name_of(datablock), path) for path in enabled]
         fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
-        for path, columns in by_path.items():
-            for index, column in columns.items():
+        for path, keyed in properties.items():
+            for index, column in keyed.columns.items():
                 fcurve = fcurves.get((path, index)) or channels.new(path, index, group_of(path))
                 previous = read(fcurve)
                 key_curve(fcurve, column.frames, column.values)
                 _keep_interpolation(fcurve, previous, column.frames)
             report.tracks += 1
             yield report.tracks, total
-        tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
+        tracks = [track for track in find_tracks(datablock, channels) if track.path in properties]
         report.keys += sum(len(key_frames(track)) for track in tracks)
         if how.use_tcb:
             enable_tracks(channels, tracks)

@@ -129,7 +129,9 @@ def test_an_object_that_does_not_fit_is_named_and_left_alone(moved: Any, animati
     curve = next(each for each in fcurves(objects["Box"]) if each.data_path == "location")
     curve.keyframe_points[1].co.y += 1.0
     before = [tuple(point.co) for each in fcurves(objects["Box"]) for point in each.keyframe_points]
-    with pytest.raises(animation.AnimationError, match=r"Location: the animation differs from the file's keys by 0\.\d+"):
+    with pytest.raises(
+        animation.AnimationError, match=r"Location: the animation differs from the file's keys by 0\.\d+"
+    ):
         animation.restore_curves(path, [objects["Box"]])
     assert [tuple(point.co) for each in fcurves(objects["Box"]) for point in each.keyframe_points] == before
 
