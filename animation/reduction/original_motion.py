@@ -4,20 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from ...interp.fitting.reduction import limits_while_still, stand_still
+from ...interp.key_batch import BoolArray
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, Float64Array
 from ..fcurves.read_keys import read_coordinates
+from ..number_text import number_text
 from ..sampling.beyond_fcurves import UnknownMotionError
 from ..store.find_tracks import find_tracks
 from ..store.tracks import Track
+from ..translation import rpt_
 from .armature_joints import names_of_points, point_positions
-from .deviation import Deviation, deviation_of_points, deviation_of_tracks
 from .evaluated import check_evaluated, evaluated_positions, play_densely
 from .keys_outside_range import sides
 from .mend_handles import Played, ReferenceMotion
@@ -36,6 +39,28 @@ def count_keys(tracks: Sequence[Track], range_: Float64Array) -> tuple[int, int]
         keys += len(frames)
         frames_by_owner.setdefault(track.path.rpartition(".")[0], []).append(frames)
     return keys, sum(len(union(frames)) for frames in frames_by_owner.values())
+
+
+@dataclass
+class Deviation:
+    """The deviation between two motions, with distances in scene units and angles in radians."""
+
+    largest: float = 0.0
+    at: str = ""
+    """The bone or track, and the frame, with the maximum deviation."""
+    mean: float = 0.0
+    """The mean over all frames, and over all points or values."""
+    angle: float = 0.0
+    """The largest angle between rotations other than bone rotations."""
+    angle_at: str = ""
+
+    def with_points(self, points: Deviation) -> Deviation:
+        """Combine the deviation of values and rotations with the points' deviation.
+
+        The mean deviation is the mean over the points.
+        """
+        larger = points if points.largest >= self.largest else self
+        return Deviation(larger.largest, larger.at, points.mean, self.angle, self.angle_at)
 
 
 _Motion = tuple[Sequence[SampledTrack], Float64Array | None]
@@ -105,10 +130,10 @@ class OriginalMotion:
             for sampled in unfiltered
         ]
         values = {sampled.track.path: sampled.values for sampled in self.tracks}
-        self.noise = deviation_of_tracks(unfiltered, values, self._frames)
+        self.noise = _deviation_of_tracks(unfiltered, values, self._frames)
         if self.positions is not None:
             positions = self._filtered_positions()
-            points = deviation_of_points(self._point_names, self.positions, positions, self._frames)
+            points = _deviation_of_points(self._point_names, self.positions, positions, self._frames)
             self.noise = self.noise.with_points(points)
             self.positions = positions
 
@@ -155,10 +180,10 @@ class OriginalMotion:
 
     def deviation(self, played: Played, still: float | None) -> tuple[Deviation, Deviation]:
         """Return the deviation of the tracks and points, and of the points at rest within a ball of radius `still`."""
-        deviation = deviation_of_tracks(self.tracks, played.values, self._frames)
+        deviation = _deviation_of_tracks(self.tracks, played.values, self._frames)
         if self.positions is not None and played.positions is not None:
             names, reference, positions = self._point_names, self.positions, played.positions
-            points = deviation_of_points(names, reference, positions, self._frames)
+            points = _deviation_of_points(names, reference, positions, self._frames)
             deviation = deviation.with_points(points)
         else:
             locations = [sampled for sampled in self.tracks if sampled.property_name == "location"]
@@ -170,7 +195,7 @@ class OriginalMotion:
         if still is None:
             return deviation, Deviation()
         is_at_rest = stand_still(reference, still)
-        return deviation, deviation_of_points(names, reference, positions, self._frames, is_at_rest)
+        return deviation, _deviation_of_points(names, reference, positions, self._frames, is_at_rest)
 
     def sample_between_frames(self) -> None:
         """Sample the original motion halfway between frames, for `deviation_between_frames`.
@@ -211,11 +236,13 @@ class OriginalMotion:
             is_ignored = _jumps(before, middle) > error
             is_ignored |= (sampled.values == played[path][:-1]).all(axis=1)
             compared[path] = np.where(is_ignored[:, np.newaxis], before.values, sampled.values)
-        deviation = deviation_of_tracks(tracks_before, compared, self._middle_frames)
+        deviation = _deviation_of_tracks(tracks_before, compared, self._middle_frames)
         if positions_before is not None and positions is not None and self.positions is not None:
             middle = 0.5 * (self.positions[:, 1:] + self.positions[:, :-1])
             is_smooth = np.linalg.norm(positions_before - middle, axis=2) <= error
-            points = deviation_of_points(self._point_names, positions_before, positions, self._middle_frames, is_smooth)
+            points = _deviation_of_points(
+                self._point_names, positions_before, positions, self._middle_frames, is_smooth
+            )
             deviation = deviation.with_points(points)
         return deviation
 
@@ -224,10 +251,10 @@ class OriginalMotion:
         if self._unfiltered is None:
             return Deviation()
         tracks, positions = self._unfiltered
-        deviation = deviation_of_tracks(tracks, played.values, self._frames)
+        deviation = _deviation_of_tracks(tracks, played.values, self._frames)
         if positions is None or played.positions is None:
             return deviation
-        points = deviation_of_points(self._point_names, positions, played.positions, self._frames)
+        points = _deviation_of_points(self._point_names, positions, played.positions, self._frames)
         return deviation.with_points(points)
 
 
@@ -236,3 +263,50 @@ def _jumps(between: SampledTrack, middle: Float64Array) -> Float64Array:
     signs = np.sign((middle * between.values).sum(axis=1, keepdims=True)) if between.track.is_rotation else 1.0
     distances: Float64Array = np.linalg.norm(signs * between.values - middle, axis=1)
     return distances
+
+
+def _deviation_of_tracks(
+    tracks: Sequence[SampledTrack], played: Mapping[str, Float64Array], frames: Float64Array
+) -> Deviation:
+    """Return the deviation of the played values, given by path, from the tracks. Transforms of bones are ignored.
+
+    Rotations are unit quaternions.
+    """
+    deviation = Deviation()
+    means = []
+    for sampled in tracks:
+        if sampled.is_of_bone:
+            continue
+        path = sampled.track.path
+        errors = sampled.errors(played[path])
+        row = int(np.argmax(errors))
+        at = rpt_("{:s}, frame {:s}", path, number_text(frames[row]))
+        if not sampled.track.is_rotation:
+            means.append(errors.mean())
+            if errors[row] >= deviation.largest:
+                deviation.largest, deviation.at = float(errors[row]), at
+        elif errors[row] >= deviation.angle:
+            deviation.angle, deviation.angle_at = float(errors[row]), at
+    deviation.mean = float(np.mean(means)) if means else 0.0
+    return deviation
+
+
+def _deviation_of_points(
+    names: Sequence[str],
+    reference: Float64Array,
+    positions: Float64Array,
+    frames: Float64Array,
+    is_measured: BoolArray | None = None,
+) -> Deviation:
+    """Return the deviation of points from their reference positions, shape (points, frames, 3).
+
+    The mask `is_measured`, shape (points, frames), limits the measurement to some frames of each point.
+    """
+    errors = np.linalg.norm(positions - reference, axis=2)
+    if is_measured is not None:
+        if not is_measured.any():
+            return Deviation()
+        errors = np.where(is_measured, errors, 0.0)
+    point, row = divmod(int(np.argmax(errors)), len(frames))
+    at = rpt_("{:s}, frame {:s}", names[point], number_text(frames[row]))
+    return Deviation(float(errors[point, row]), at, float(errors.mean()))

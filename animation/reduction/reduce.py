@@ -17,8 +17,8 @@ from ..options import REDUCE
 from ..records import record
 from ..steps import Steps, run_steps
 from .reduce_datablock import DatablockReduction
+from .reducible_tracks import AlreadyMinimalError
 from .report import ReduceRequest, Reduction, Together
-from .unchanged_result import AlreadyMinimalError
 
 Selected = Mapping[bpy.types.ID, tuple[Iterable[str] | None, ReduceRequest]]
 """Datablocks, with the path prefixes of their tracks (None for all) and the requested reductions."""

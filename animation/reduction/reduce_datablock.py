@@ -24,10 +24,15 @@ from .keys_outside_range import are_freed
 from .mend_handles import Played, mended
 from .original_motion import OriginalMotion, count_keys
 from .recovered_track_keys import recovered_keys
-from .reducible_tracks import LEAST_FRAMES, joinable_tracks, reducible_tracks
+from .reducible_tracks import (
+    LEAST_FRAMES,
+    AlreadyMinimalError,
+    joinable_tracks,
+    reducible_tracks,
+    unchanged_reduction,
+)
 from .report import ReduceRequest, Reduction
 from .sampled_track import existing_key_count, frames_to_sample
-from .unchanged_result import AlreadyMinimalError, unchanged_reduction
 from .write_new_keys import ActionCopy, NewKeys, enable, write
 
 _SPARSE = 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Select the tracks of a datablock that can be reduced, with notes on the tracks that are skipped."""
+"""Select the tracks of a datablock that can be reduced, with notes on the others, or return an unchanged result."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
 from .keys_outside_range import has_beside, reason_apart
-from .report import ReduceRequest
+from .original_motion import count_keys
+from .report import ReduceRequest, Reduction
 from .sampled_track import SampledTrack, sample_track
-from .unchanged_result import AlreadyMinimalError
 
 LEAST_FRAMES = 3
 """The minimum number of frames. With fewer frames, there is nothing between the keys at both ends."""
@@ -133,3 +133,34 @@ def _note_skipped(reasons: Sequence[Finding], are_others: bool, notes: list[Find
     if reasons and not are_others:
         raise AnimationError(*reasons)
     notes += reasons
+
+
+class AlreadyMinimalError(AnimationError):
+    """The exception for a datablock in which no track can have fewer keys. Nothing was changed."""
+
+    def __init__(
+        self, datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track], request: ReduceRequest
+    ) -> None:
+        super().__init__(Finding("REDUCE_FEW_KEYS", name_of(datablock)))
+        counts = count_keys(tracks, np.array([-np.inf, np.inf]))
+        self.result = unchanged_reduction(name_of(datablock), channels, request, len(tracks), counts)
+
+
+def unchanged_reduction(
+    name: str, channels: Channels, request: ReduceRequest, tracks: int, counts: tuple[int, int]
+) -> Reduction:
+    """Return the result for an unchanged datablock. `counts` contains the numbers of keys and diamonds."""
+    keys, diamonds = counts
+    return Reduction(
+        name,
+        wanted=request.error,
+        wanted_angle=request.angle,
+        is_minimal=True,
+        tracks=tracks,
+        keys_before=keys,
+        keys=keys,
+        diamonds_before=diamonds,
+        diamonds=diamonds,
+        original=channels.action.name,
+        action=channels.action.name,
+    )

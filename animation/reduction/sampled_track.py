@@ -19,7 +19,6 @@ from ..fcurves.read_keys import read_coordinates
 from ..sampling.transforms import plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track
-from .extrapolation import slopes_outside
 from .keys_outside_range import has_beside, sides, velocities_beside
 
 _STILL = 1e-6
@@ -145,7 +144,7 @@ def sample_track(
             continue
         if plays(fcurve):
             raw[:, index] = _values(fcurve, frames)
-        slopes[:, index] = slopes_outside(fcurve, frames)
+        slopes[:, index] = _slopes_outside(fcurve, frames)
     if not np.isfinite(raw).all():
         raise track.error("PLAYED_NOT_FINITE")
     values = _quaternions(track, raw) if track.is_rotation else raw
@@ -156,6 +155,16 @@ def sample_track(
     slopes[np.array(joined)] = np.nan
     ends = velocities_beside(track, frames, raw, values, joins)
     return SampledTrack(track, raw, values, slopes, stays, joined, ends, key_frames, channel_keys)
+
+
+def _slopes_outside(fcurve: bpy.types.FCurve, frames: Float64Array) -> tuple[float, float]:
+    """Return the curve's slopes per frame before the first frame and after the last frame."""
+    first, last = float(frames[0]), float(frames[-1])
+    # Use distant frames, so that float32 rounding matters less.
+    reach = max(last - first, 1.0)
+    before = (fcurve.evaluate(first) - fcurve.evaluate(first - reach)) / reach
+    after = (fcurve.evaluate(last + reach) - fcurve.evaluate(last)) / reach
+    return before, after
 
 
 def _values(fcurve: bpy.types.FCurve, frames: Float64Array) -> Float64Array | list[float]:

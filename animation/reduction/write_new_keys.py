@@ -26,11 +26,12 @@ from ..store.own_keys import read_all_own_keys
 from ..store.record_rows import NumbersByName
 from ..store.table.rows import CHOSEN_INTERPOLATION, velocity_of
 from ..store.table.track_records import Settings
-from .extrapolation import extrapolate, key_straight
 from .keys_outside_range import chosen_beside, join_keys, sides
 from .sampled_track import SampledTrack, keys_of_values, outer_slopes
 
 BEZIER, LINEAR, CONSTANT = (INTERPOLATION[name] for name in ("BEZIER", "LINEAR", "CONSTANT"))
+_ROUNDING = 2.0**-22
+"""Rounding error in the difference between float32 values at adjacent frames, relative to the largest value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,14 +173,71 @@ def write(copy: Channels, new_keys: Sequence[NewKeys], frames: Float64Array) -> 
 def _key(fcurve: bpy.types.FCurve, keys: NewKeys, index: int, frames: Float64Array, slopes: Float64Array) -> None:
     """Replace the keys of a channel."""
     if keys.is_straight:
-        key_straight(fcurve, frames, keys.sampled.raw[:, index], keys.rows, keys.types, slopes)
+        _key_straight(fcurve, frames, keys.sampled.raw[:, index], keys.rows, keys.types, slopes)
         return
     key_frames, values = frames[keys.rows], keys.values[:, index]
     key_curve(fcurve, key_frames, values)
     fcurve.keyframe_points.foreach_set("interpolation", keys.types)
     if keys.handles is not None:
         _set_handles(fcurve, key_frames, values, keys.handles[..., index])
-    extrapolate(fcurve, slopes)
+    _extrapolate(fcurve, slopes)
+
+
+def _extrapolate(fcurve: bpy.types.FCurve, slopes: Float64Array) -> None:
+    """Extrapolate a curve of Bezier keys linearly, with these slopes for the outer handles.
+
+    If there are other keys beyond an end, the slope at that end is NaN.
+    """
+    points = fcurve.keyframe_points
+    if fcurve.extrapolation != "LINEAR":
+        return
+    if not np.isnan(slopes[0]):
+        length = (points[1].co[0] - points[0].co[0]) / 3.0 if len(points) > 1 else 1.0
+        points[0].handle_left_type = "FREE"
+        points[0].handle_left = points[0].co[0] - length, points[0].co[1] - length * slopes[0]
+    if not np.isnan(slopes[1]):
+        length = (points[-1].co[0] - points[-2].co[0]) / 3.0 if len(points) > 1 else 1.0
+        points[-1].handle_right_type = "FREE"
+        points[-1].handle_right = points[-1].co[0] + length, points[-1].co[1] + length * slopes[1]
+
+
+def _key_straight(
+    fcurve: bpy.types.FCurve,
+    frames: Float64Array,
+    samples: Float64Array,
+    rows: IndexArray,
+    types: EnumArray,
+    slopes: Float64Array,
+) -> None:
+    """Replace the keys with linear and constant keys.
+
+    If linear and constant keys would extrapolate differently at an end, that end gets a Bezier key. If the first key is
+    Bezier, a straight line leads from the key to an additional key one frame later.
+    """
+    bezier_start = bezier_end = False
+    if fcurve.extrapolation == "LINEAR":
+        bezier_start, bezier_end = _differ(samples, rows, types[0] == CONSTANT, slopes)
+    if bezier_start and rows[1] > 1:
+        rows, types = np.insert(rows, 1, 1), np.insert(types, 1, types[0])
+    key_curve(fcurve, frames[rows], samples[rows], "LINEAR")
+    types = types.copy()
+    types[[0, -1]] = np.where([bezier_start, bezier_end], BEZIER, types[[0, -1]])
+    points = fcurve.keyframe_points
+    points.foreach_set("interpolation", types)
+    if bezier_start:
+        points[0].handle_right_type = points[1].handle_left_type = "VECTOR"
+    if bezier_start or bezier_end:
+        _extrapolate(fcurve, slopes)
+    fcurve.update()
+
+
+def _differ(samples: Float64Array, rows: IndexArray, is_held: bool, slopes: Float64Array) -> tuple[bool, bool]:
+    """Return whether linear and constant keys would extrapolate with different slopes at the start, and at the end."""
+    extrapolated = [(samples[b] - samples[a]) / (b - a) for a, b in (rows[:2], rows[-2:])]
+    if is_held:
+        extrapolated[0] = 0.0
+    differ = np.abs(np.subtract(extrapolated, slopes)) > _ROUNDING * np.abs(samples).max()
+    return bool(differ[0]), bool(differ[1])
 
 
 def _set_handles(

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from ...cubics import hermite_weights
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .key_sets import KeySet, Samples
@@ -131,18 +132,14 @@ def first_keys(samples: Samples, spacing: int) -> KeySet:
     return at_rows(samples, [rows] * len(samples.values), np.arange(len(samples.values)))
 
 
-def at_rows(samples: Samples, rows: list[IndexArray], tracks: IndexArray) -> KeySet:
+def at_rows(samples: Samples, rows_of_tracks: list[IndexArray], tracks: IndexArray) -> KeySet:
     """Return keys for the tracks at the given rows and at holds, with the slopes between neighboring keys."""
     with_holds = [
         np.union1d(track_rows, np.flatnonzero(samples.held[track]))
-        for track_rows, track in zip(rows, tracks, strict=True)
+        for track_rows, track in zip(rows_of_tracks, tracks, strict=True)
     ]
     track = np.repeat(tracks, [len(track_rows) for track_rows in with_holds])
-    return _estimated(samples, track, np.concatenate(with_holds).astype(np.intp))
-
-
-def _estimated(samples: Samples, track: IndexArray, rows: IndexArray) -> KeySet:
-    """Return keys with initial values and velocities."""
+    rows = np.concatenate(with_holds).astype(np.intp)
     values = samples.values[track, rows]
     keys = KeySet(track, rows, values, values)
     first, last = keys.bounds()
@@ -206,6 +203,22 @@ def _middle_keys(samples: Samples, keys: KeySet, left: IndexArray) -> KeySet:
     track, row = keys.track[left], (keys.rows[left] + keys.rows[right]) // 2
     slope = (keys.values[right] - keys.values[left]) / (keys.rows[right] - keys.rows[left])[:, np.newaxis]
     return KeySet(track, row, samples.values[track, row], slope)
+
+
+def with_keys_at(keys: KeySet, rows: IndexArray) -> KeySet:
+    """Return one track's keys, with more keys on its cubics at rows between the keys."""
+    after = np.searchsorted(keys.rows, rows)
+    before = after - 1
+    length = (keys.rows[after] - keys.rows[before]).astype(np.float64)[:, np.newaxis]
+    u = (rows - keys.rows[before])[:, np.newaxis] / length
+    chord = keys.values[after] - keys.values[before]
+    leaving, arriving = length * keys.velocities[before], length * keys.velocities[after]
+    rise, slope = (
+        weights.chord * chord + weights.leaving * leaving + weights.arriving * arriving
+        for weights in (hermite_weights(u), hermite_weights(u, 1))
+    )
+    track = np.full(len(rows), keys.track[0])
+    return joined(keys, KeySet(track, rows, keys.values[before] + rise, slope / length))[0]
 
 
 def joined(keys: KeySet, others: KeySet) -> tuple[KeySet, IndexArray]:

@@ -10,13 +10,13 @@ from collections.abc import Generator, Mapping
 
 import numpy as np
 
-from ...cubics import hermite_weights
 from ...keys import Float64Array
 from .fewest_keys import (
     errors_of,
     first_keys,
     part_of_steps,
     thinned_and_moved,
+    with_keys_at,
     within,
 )
 from .key_sets import KeySet, Samples
@@ -146,7 +146,7 @@ def _played_by_splines(skeleton: Skeleton, reach: Float64Array) -> dict[int, Red
         if not new_rows:
             break
         for group, row in sorted(new_rows):
-            skeleton.keys[group] = _with_key_at(skeleton.keys[group], row)
+            skeleton.keys[group] = with_keys_at(skeleton.keys[group], np.array([row]))
         changed_groups = {group for group, _ in new_rows}
     return reduced
 
@@ -177,22 +177,3 @@ def _rows_to_add(skeleton: Skeleton, cubics: Mapping[int, Float64Array], reach: 
         if len(rows) > 1 and rows[segment + 1] - rows[segment] > 1:
             new_rows.add((group, int(rows[segment] + rows[segment + 1]) // 2))
     return new_rows
-
-
-def _with_key_at(keys: KeySet, row: int) -> KeySet:
-    """Return the keys with one more key on the cubic at a row between two keys."""
-    after = int(np.searchsorted(keys.rows, row))
-    length = float(keys.rows[after] - keys.rows[after - 1])
-    u = np.array((row - keys.rows[after - 1]) / length)
-    start, end = keys.values[after - 1 : after + 1]
-    leaving, arriving = keys.velocities[after - 1 : after + 1] * length
-    value, slope = (
-        weights.chord * (end - start) + weights.leaving * leaving + weights.arriving * arriving
-        for weights in (hermite_weights(u), hermite_weights(u, 1))
-    )
-    return KeySet(
-        np.insert(keys.track, after, keys.track[0]),
-        np.insert(keys.rows, after, row),
-        np.insert(keys.values, after, start + value, axis=0),
-        np.insert(keys.velocities, after, slope / length, axis=0),
-    )

@@ -16,10 +16,9 @@ from ...keys import PARAMETERS, Float64Array, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
-from .fewest_keys import errors_of, fewest_keys, refit_around, respaced
+from .fewest_keys import errors_of, fewest_keys, refit_around, respaced, with_keys_at
 from .key_sets import KeySet, Method, Samples
 from .tension_and_bias import chord_products, chord_rates, weights_in_triangle
-from .window_equations import played_values
 
 _ROTATION_LIMIT = 1.1
 """The limit of splines of rotations, relative to the tolerance. Cubics of quaternions and of rotation vectors play the
@@ -235,9 +234,12 @@ def reduce_tracks_steps(parts: Sequence[SampledTracks], method: Method) -> Gener
     """Run `reduce_tracks` in steps. Yield the approximate fraction of the work that is done."""
     _check(parts, method)
     scaled_parts, sizes = zip(*(part.scaled() for part in parts), strict=True)
-    samples = samples_of(scaled_parts, method)
+    samples = samples_of(scaled_parts, "HERMITE")
     keys = yield from fewest_keys(samples)
     keys = yield from respaced(samples, keys)
+    if method == "TCB":
+        samples = replace(samples, method=method)
+        keys = yield from fewest_keys(samples, keys)
     reduced_tracks = [
         _with_accurate_splines(track_keys, [part._of_track(track) for part in scaled_parts])
         for track, track_keys in enumerate(_split(scaled_parts, samples, keys))
@@ -336,15 +338,11 @@ def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[SampledTracks]) 
 
     The keys around them are fitted again to the parts.
     """
-    all_rows = np.union1d(keys.rows, list(rows))
     samples = samples_of(parts, keys.method)
     old_keys = KeySet(
         np.zeros_like(keys.rows), keys.rows, np.concatenate(keys.values, axis=1), np.concatenate(keys.slopes, axis=1)
     )
-    curve = played_values(samples, old_keys)
-    old = np.searchsorted(all_rows, keys.rows)
-    values, slopes = curve[0, all_rows], np.gradient(curve[0], axis=0)[all_rows]
-    values[old], slopes[old] = old_keys.values, old_keys.velocities
-    all_keys = KeySet(np.zeros_like(all_rows), all_rows, values, slopes)
-    refit_around(samples, all_keys, np.setdiff1d(np.arange(len(all_rows)), old))
+    new_rows = np.setdiff1d(list(rows), keys.rows)
+    all_keys = with_keys_at(old_keys, new_rows)
+    refit_around(samples, all_keys, np.searchsorted(all_keys.rows, new_rows))
     return _split(parts, samples, all_keys)[0]
