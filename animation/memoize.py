@@ -23,11 +23,25 @@ def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
     """Cache the latest results of a function of arrays and hashable values. Returned arrays become read-only.
 
     Only the bytes of arrays are compared, so each argument must always have the same type and number of dimensions.
+    Arrays must not change after they are passed, because calls with the same objects are recognized first.
     """
     results: dict[Hashable, _Result] = {}
+    results_by_ids: dict[tuple[int, ...], tuple[tuple[object, ...], _Result]] = {}
+    """The arguments, which keep their ids as long as they exist, and the result."""
 
     @wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        arguments = (*args, *kwargs.values())
+        ids = tuple(map(id, arguments))
+        if ids in results_by_ids:
+            return results_by_ids[ids][1]
+        result = of_bytes(*args, **kwargs)
+        if len(results_by_ids) == _MAX_RESULTS:
+            results_by_ids.clear()
+        results_by_ids[ids] = arguments, result
+        return result
+
+    def of_bytes(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         arguments = (*args, *kwargs.values())
         key = tuple([value.tobytes() if isinstance(value, np.ndarray) else value for value in arguments])
         if key in results:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import NAMES, PAIRS, SIDES, BoolArray, Keyframes
+from ..fcurves.keyframes import NAMES, SIDES, BoolArray, Keyframes
 from ..fcurves.read_keys import read_joined
-from ..fcurves.write_keys import extrapolate, write_joined, write_some
+from ..fcurves.write_keys import write_joined, write_some
 from ..store.own_arrays import own_end_to_end
 from ..store.table.track_records import Channel, Error, Extrapolation, TrackState, Written
 from ..store.written_keys import as_written
@@ -75,16 +75,10 @@ def _write_channels(channels: Sequence[tuple[TrackBake, int]], keys: HandleKeys)
     keeps_last_interpolation = own.begins_segment[count - 1 :: count]
     is_linear = np.array([extrapolation == "LINEAR" for extrapolation in extrapolations])
     composed, placed = played_keys(identified, keys, keeps_last_interpolation, is_linear)
-    is_updated = np.array(list(map(extrapolate, curves, extrapolations)))
     if own.as_read is None:
         write_joined(curves, Joined(composed, identified.counts))
     else:
-        to_write = _differing(composed, own.as_read, len(curves))
-        if is_updated.any():
-            # When the extrapolation changes, Blender updates the curve, which may move its handles.
-            for name in PAIRS:
-                to_write[name] = to_write.get(name, is_updated) | is_updated
-        write_some(curves, composed, to_write)
+        write_some(curves, composed, _differing(composed, own.as_read, len(curves)))
     for fcurve in curves:
         repeat(fcurve, keys.repeats)
     records = as_written(composed, own, placed)

@@ -77,15 +77,13 @@ def write_some(
             foreach_set(name, buffer)
 
 
-def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:
-    """Set the curve's extrapolation. Return whether the extrapolation changed.
+def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> None:
+    """Set the curve's extrapolation.
 
     Call this before writing keys, because Blender updates a curve when its extrapolation changes.
     """
-    if fcurve.extrapolation == extrapolation:
-        return False
-    fcurve.extrapolation = extrapolation
-    return True
+    if fcurve.extrapolation != extrapolation:
+        fcurve.extrapolation = extrapolation
 
 
 _DEFAULTS = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}

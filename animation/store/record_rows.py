@@ -70,8 +70,7 @@ def record_rows(
     if numbers is not None:
         rows_before, rows = rows, _with_numbers(rows, joined, numbers, keys_to_set)
         keeps_row &= (rows["given"] == rows_before["given"]) & (rows["numbers"] == rows_before["numbers"]).all(axis=1)
-    for name in ("numbers", *PAIRS, "back", "amplitude", "period"):
-        keeps_row |= ~np.isfinite(rows[name].reshape(len(rows), -1)).all(axis=1)
+    keeps_row |= ~np.isfinite(rows_.floats_in(rows)).all(axis=1)
     if keeps_row.all():
         return unchanged
     new_rows = rows[~keeps_row]

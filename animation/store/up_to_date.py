@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 
 import numpy as np
 
@@ -16,16 +15,13 @@ from .own_arrays import OwnKeys
 from .own_keys import read_all_own_keys
 from .record_rows import OwnChannel, record_rows
 from .table.session import session
-from .table.track_records import CHOICES, Options, Settings
+from .table.track_records import Options, Settings, choices_of
 from .tracks import Track
 
 NEVER = 1
 """A digest that no played track has. A track with this digest is out of date."""
 RESTORED = 2
 """Digest of a restored track. Live skips the track until it is baked manually, or until Live is turned on again."""
-
-
-_choices_of = attrgetter(*CHOICES)
 
 
 def digest(
@@ -54,7 +50,7 @@ def digest(
 
 def shape_of(track: Track, settings: Settings, options: Options | None) -> tuple[object, ...]:
     """Return the input of a bake, except keys and timing."""
-    shape: tuple[object, ...] = _choices_of(settings)
+    shape: tuple[object, ...] = choices_of(settings)
     if track.is_rotation:
         components_without_fcurve = [value for index, value in enumerate(track.rest) if index not in track.channels]
         shape += (track.order, *components_without_fcurve)

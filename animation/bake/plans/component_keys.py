@@ -22,8 +22,16 @@ _MOVING = 1e-6
 """Relative change of a value that is more than float32 rounding."""
 
 
-def by_own_frames(scope: Scope, components: Sequence[int]) -> Iterator[tuple[list[int], Float32Array]]:
-    """Yield the rows and the frames of each group of components whose animator's keys are at the same frames."""
+def by_own_frames(
+    scope: Scope, components: Sequence[int], frames: Float32Array
+) -> Iterator[tuple[list[int], Float32Array]]:
+    """Yield the rows and the frames of each group of components whose animator's keys are at the same frames.
+
+    `frames` contains the frames of the keys of all components.
+    """
+    if all(component in scope.own and scope.own[component].count == len(frames) for component in components):
+        yield list(range(len(components))), frames
+        return
     groups: dict[bytes, list[int]] = {}
     for row, component in enumerate(components):
         frame_bytes = scope.own[component].frame_bytes if component in scope.own else b""

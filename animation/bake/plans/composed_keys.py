@@ -112,8 +112,9 @@ class ChannelKeys:
     @property
     def layout(self) -> tuple[Hashable, ...]:
         """Return a value that is equal for keys that `stacked` can concatenate."""
-        arrays = (self.frames, self.rows, self.begins_segment)
-        return *(array.tobytes() for array in arrays), self.incoming is None, self.maps is None
+        segments = self.begins_segment.tobytes() if self.is_interrupted else None
+        frames = self.frames.tobytes(), self.own_frames.tobytes()
+        return *frames, segments, self.incoming is None, self.maps is None
 
     def take(self, columns: BoolArray | IndexArray) -> ChannelKeys:
         """Return the keys in the given columns."""

@@ -105,7 +105,7 @@ class CurvePlan(Plan):
         """Return the curves as keys of the spline's components in `rows`, grouped by the animator's keys."""
         components = [spline.components[row] for row in rows]
         result = []
-        for group, own_frames in by_own_frames(self.scope, components):
+        for group, own_frames in by_own_frames(self.scope, components, spline.frames):
             own_rows = np.searchsorted(spline.frames, own_frames)
             own_maps = None if maps is None else Maps(*(numbers[own_rows][:, rows].T[group] for numbers in maps))
             keys = ChannelKeys(

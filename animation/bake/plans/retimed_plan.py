@@ -119,7 +119,7 @@ class RetimedSamplePlan(Plan):
         keys_of_components: list[ChannelKeys] = []
         for sampled in self.splines:
             spline, values = sampled.spline, next(results.values)[sampled.rows].T
-            for rows, own_frames in by_own_frames(self.scope, spline.components):
+            for rows, own_frames in by_own_frames(self.scope, spline.components, spline.frames):
                 components = [spline.components[row] for row in rows]
                 # Segments played by Blender are retimed too, so they are not Blender's in the keys.
                 keys_of_components.append(ChannelKeys(components, own_frames, sampled.frames, values[rows]))

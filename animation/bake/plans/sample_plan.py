@@ -105,7 +105,7 @@ class SamplePlan(Plan):
             values = extrapolated(scope, spline, self.frames, values, slopes)
         key_values = spline.values if maps is None else maps.applied(spline.values)
         values[:, sampled.written_rows] = key_values[sampled.written_keys].T
-        for rows, own_frames in by_own_frames(scope, spline.components):
+        for rows, own_frames in by_own_frames(scope, spline.components, spline.frames):
             components = [spline.components[row] for row in rows]
             values_of_rows = values if len(rows) == len(values) else values[rows]
             own_maps = None

@@ -234,7 +234,8 @@ def _splines_alike(inputs: Sequence[TrackInput]) -> Iterator[TrackSpline]:
     values = np.ascontiguousarray(by_channel.swapaxes(1, 2))
     rows, turns = values.reshape(-1, len(components)), None
     points = quaternions_of(track, rows).reshape(count, len(frames), 4) if track.is_rotation else values
-    keys = [spline_keys(frames, track_points, parameters, are_small=True) for track_points in points]
+    first_keys = spline_keys(frames, points[0], parameters, are_small=True)
+    keys = [first_keys.with_values(track_points) for track_points in points]
     options: dict[str, Any] = {"ends": settings.ends, "construction": settings.construction}
     splines: list[Any]
     if not track.is_rotation:

@@ -121,6 +121,12 @@ def numbers_in(rows: Rows) -> npt.NDArray[np.float32]:
     return numbers
 
 
+def floats_in(rows: Rows) -> npt.NDArray[np.float32]:
+    """Return all floats of rows, shape (n, k): the numbers, three pairs, and three other floats at the end of a row."""
+    words: npt.NDArray[np.float32] = rows.view(np.float32).reshape(len(rows), -1)
+    return words[:, -(NUMBERS + 9) :]
+
+
 def give(rows: Rows, name: str, values: npt.NDArray[np.float64], at: npt.NDArray[np.intp]) -> None:
     """Set a parameter in the rows with the indices `at`, one value per row. NaN unsets the parameter."""
     column = column_of(name)

@@ -28,6 +28,7 @@ from .track_records import (
     Fingerprint,
     Settings,
     TrackState,
+    choices_of,
     from_text,
 )
 
@@ -67,7 +68,7 @@ class StoredTrack:
         arrays = [channel.own.tobytes() for channel in channels.values()]
         settings, error = state.settings, state.error if plays % BAKED else None
         head: dict[str, Any] = {
-            "settings": {name: getattr(settings, name) for name in CHOICES},
+            "settings": dict(zip(CHOICES, choices_of(settings), strict=True)),
             "digest": settings.digest,
             "options": settings.options and settings.options.text,
             "error": error and [error.size, error.frame, error.is_approximate],

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import Literal, get_args
 
 import numpy as np
@@ -153,6 +154,8 @@ class Settings:
         return replace(self, **choices)  # type: ignore[arg-type]
 
 
+choices_of = attrgetter(*CHOICES)
+"""Return the choices of Settings, in the order of CHOICES."""
 OWN = np.dtype(
     [
         ("identity", "<u4"),
