@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bakes of action slots that are shared, swapped, linked, overridden, used in the NLA, merged or separated."""
+"""Bakes of action slots that are shared, removed, linked, overridden or used in the NLA."""
 
 from __future__ import annotations
 
@@ -151,19 +151,6 @@ def test_the_actions_of_strips_are_baked_in_action_time_and_freed(animation, out
     assert animation.remove(item).tracks == 2
     item.animation_data.use_tweak_mode = False
     assert [action_bits(each.action) for each in (strip, more)] == before
-
-
-def test_strips_of_several_users_are_baked_once(animation) -> None:
-    one, two = grouped("One"), new_object("Two")
-    strip = push_down(one)
-    other = two.animation_data_create().nla_tracks.new().strips.new("Strip", 50, strip.action)
-    if HAS_SLOTS:
-        other.action_slot = strip.action_slot
-    report = animation.bake_many([one, two], animation.Options(), keep_look=False)
-    assert (report.tracks, report.samples, report.datablocks) == (1, 3 * 37, 2)
-    assert animation.free(two).tracks == 1
-    with pytest.raises(animation.AnimationError, match="no track is baked"):
-        animation.free(one)
 
 
 def test_plain_strips_beside_an_action_are_left_and_noted(animation) -> None:

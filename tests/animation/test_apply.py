@@ -12,8 +12,6 @@ import pytest
 from tests.all_pairs import each_once
 from tests.animation.curves import (
     MODES,
-    co,
-    curve,
     differences,
     fcurves,
     function,
@@ -22,7 +20,6 @@ from tests.animation.curves import (
     new_object,
     snapshot,
 )
-from tests.animation.damage import damaged
 from tests.animation.random_tracks import mixed, parametrised
 
 FLOATS = ("back", "amplitude", "period")
@@ -106,54 +103,6 @@ def test_handles_stay(animation) -> None:
     animation.apply(thing)
     check_is_kept(before, thing)
     assert floats(thing) == own
-
-
-def test_a_key_is_where_the_motion_showed_it(animation) -> None:
-    thing = new_object()
-    key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2)), (40, (2, 2, 2))])
-    animation.enable(thing, keep_look=False)
-    animation.choose(thing, "location", method="B_SPLINE")
-    animation.bake(thing)
-    before = snapshot(thing)
-    animation.apply(thing)
-    check_is_kept(before, thing)
-    assert dict(co(curve(thing, "location")).tolist())[10.0] < 3.0
-
-
-def test_a_channel_that_the_bake_made_stays(animation) -> None:
-    thing = new_object()
-    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0)), (20, (0.5, 1, 0))], channels=[0, 1])
-    animation.bake(thing, keep_look=False)
-    before = snapshot(thing)
-    assert len(before) == 3
-    animation.apply(thing)
-    check_is_kept(before, thing)
-
-
-@pytest.mark.parametrize(
-    ("damage", "output"), each_once(["a string", "no content", "less content"], ["HANDLES", "SAMPLES"])
-)
-def test_of_a_damaged_table_the_motion_stays(animation, damage: str, output: str) -> None:
-    thing = new_object()
-    key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
-    animation.enable(thing, keep_look=False)
-    animation.bake(thing, output=output)
-    damaged(animation, thing, damage)
-    before = snapshot(thing)
-    report = animation.apply(thing)
-    assert any("damaged" in str(note) for note in report.notes)
-    check_is_kept(before, thing)
-
-
-def test_others_than_the_chosen_tracks_stay_tcb(animation) -> None:
-    thing = mixed("XYZ")
-    animation.bake(thing, keep_look=False)
-    animation.apply(thing, ["location"])
-    enabled = {path: animation.find_track(thing, path).enabled for path in ("location", "scale", "rotation_euler")}
-    assert enabled == {"location": False, "scale": True, "rotation_euler": True}
-    animation.restore(thing)
-    animation.remove(thing)
-    assert not has_table(thing)
 
 
 def test_a_track_s_frame_function_goes_with_it_and_an_object_s_stays(animation) -> None:

@@ -50,17 +50,6 @@ def test_the_turns_are_chosen_before_the_parameters_are_fitted(animation, path: 
     assert [note.code for note in report.notes] == [note.code for note in expected.notes]
 
 
-def test_the_other_settings_are_chosen_too(animation) -> None:
-    item, other = turning(), turning("Other")
-    animation.choose(item, "rotation", cycle="REPEAT", ends="TANGENT")
-    animation.enable(other, ["rotation_euler"])
-    animation.choose(other, "rotation", cycle="REPEAT", ends="TANGENT")
-    chosen = animation.find_track(item, "rotation").settings
-    assert (chosen.cycle, chosen.ends) == ("REPEAT", "TANGENT")
-    assert chosen == animation.find_track(other, "rotation").settings
-    assert parameters(animation, item, "rotation_euler") == parameters(animation, other, "rotation_euler")
-
-
 def test_only_the_named_track_becomes_tcb(animation) -> None:
     light = bpy.data.lights.new("Light", "AREA")
     for path in ("size", "size_y"):

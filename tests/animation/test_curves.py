@@ -151,8 +151,7 @@ def test_the_report_says_what_could_not_be_reached(animation) -> None:
     assert any("maximum error" in str(note) for note in report.notes)
 
 
-@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6, 1e30])
-@pytest.mark.parametrize("tolerance", [None, 1e-9])
+@pytest.mark.parametrize(("size", "tolerance"), each_once([1e-6, 1.0, 1e6, 1e30], [None, 1e-9, 1e-9]))
 def test_what_float32_can_not_hold_is_no_miss(animation, size: float, tolerance: float | None) -> None:
     thing = new_object()
     dice = np.random.default_rng(5)
@@ -163,14 +162,11 @@ def test_what_float32_can_not_hold_is_no_miss(animation, size: float, tolerance:
     assert animation.bake(thing, output="CURVES", value_tolerance=tolerance).notes == []
 
 
-@pytest.mark.parametrize(("mode", "size", "degrees"), all_pairs(MODES, [1e-10, 1.0, 1e10, 1e18], [1e-7, 0.01]))
+@pytest.mark.parametrize(("mode", "size", "degrees"), all_pairs(MODES[:2], [1e-10, 1.0, 1e10, 1e18], [1e-7, 0.01]))
 def test_lengths_of_quaternions_and_axes_make_no_misses(animation, mode: str, size: float, degrees: float) -> None:
     thing = new_object("Thing", mode)
     rows = values_of(mode, rotations_near_each_other(random.Random(12), 5, 0.8))
-    if mode in MODES[:2]:
-        rows = [
-            (row[0] * (size if mode == "QUATERNION" else 1.0), *(size * number for number in row[1:])) for row in rows
-        ]
+    rows = [(row[0] * (size if mode == "QUATERNION" else 1.0), *(size * number for number in row[1:])) for row in rows]
     key(thing, rotation_path(mode), [(15 * frame, row) for frame, row in enumerate(rows)])
     report = animation.bake(thing, output="CURVES", rotation_tolerance=degrees * DEGREE, keep_look=False)
     assert report.notes == []

@@ -251,8 +251,12 @@ def raise_all(report: Any) -> None:
         raise error
 
 
-@pytest.mark.parametrize("tool", [set_tension, choose_cycle, set_value, move_key, make_key, bake_in_world])
-@pytest.mark.parametrize("change", [raise_sample, delete_channel])
+@pytest.mark.parametrize(
+    ("tool", "change"),
+    each_once(
+        [set_tension, choose_cycle, set_value, move_key, make_key, bake_in_world], [raise_sample, delete_channel]
+    ),
+)
 def test_our_own_tools_refuse_it(animation, item, change: Edit, tool) -> None:
     animation.bake(item)
     change(item)
@@ -320,17 +324,6 @@ def test_live_leaves_it_alone_and_says_so(animation, item, bakes, way: str) -> N
     assert table(item) == stored
     lines = update.standing_of(watches, action)
     assert sorted((each.track, each.code) for each in lines) == sorted((path, "EDITED_OUTSIDE") for path in edited)
-
-
-def test_live_says_so_of_a_file_that_it_sees_first(animation, item, bakes) -> None:
-    animation.bake(item)
-    hold_value(item)
-    watches: dict[Any, Any] = {}
-    action = item.animation_data.action
-    animation.live.update.refresh_all(watches, action, by_handles(animation))
-    (note,) = animation.live.update.standing_of(watches, action)
-    assert (note.track, note.code) == (LOCATION, "EDITED_OUTSIDE")
-    assert bakes == []
 
 
 @pytest.mark.parametrize("way_on", ["free", "apply", "undone by hand"])
@@ -416,13 +409,6 @@ def test_other_eases_of_segments_that_blender_plays_are_edits(animation, item, n
     assert states(animation, item)[GRIP] == "EDITED_OUTSIDE"
     animation.free(item, discard_edits=True)
     assert curve(item, GRIP).keyframe_points[1].interpolation == "BACK"
-
-
-def test_a_handle_of_a_baked_curve_that_is_moved_is_an_edit(animation, item):
-    animation.bake(item, output="CURVES")
-    point = points(item)[1]
-    point.handle_right = (point.handle_right.x, point.handle_right.y + 0.5)
-    assert states(animation, item)[LOCATION] == "EDITED_OUTSIDE"
 
 
 def test_channels_of_a_bone_with_quotes_in_its_name_return_in_its_group(animation) -> None:

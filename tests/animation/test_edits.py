@@ -205,32 +205,6 @@ def reverse_parameters(animation, thing: bpy.types.Object) -> None:
             animation.key_set(thing, path, frame, bias=-bias, ease_to=ease_from, ease_from=ease_to)
 
 
-IN_TURN: dict[str, list[tuple[list[float], Edit]]] = {
-    "move a key, scale all down": [([40], move(3)), ([], scale(0.7))],
-    "move a key, turn all around": [([10], move(3)), ([], scale(-1.0))],
-    "move a key, mirror all": [([10], move(3)), ([], mirror)],
-    "turn all around, scale two keys": [([], scale(-1.0)), ([-23, -8], scale(1.5))],
-    "scale all down, scale all up": [([], scale(0.7)), ([], scale(2.0))],
-    "scale all by fractions, unsnapped": [([], scale(1.3, snap=False)), ([], scale(0.7, snap=False))],
-    "duplicate all, move a key": [([], duplicate(9)), ([10], move(2))],
-    "duplicate all, scale all": [([], duplicate(9)), ([], scale(2.0))],
-    "move the first key, duplicate all": [([0], move(-15)), ([], duplicate(4))],
-    "move two keys between frames, snap all": [([10, 25], move(0.3)), ([], snap)],
-    "delete a key, scale all": [([25], delete), ([], scale(2.0))],
-    "move a key, delete its neighbour": [([10], move(4)), ([25], delete)],
-    "duplicate all, retype a key": [([], duplicate(9)), ([10], lambda: bpy.ops.action.keyframe_type(type="EXTREME"))],
-}
-
-
-@pytest.mark.parametrize(("name", "mode"), each_once(IN_TURN, MODES))
-def test_restore_after_two_edits_gives_the_edited_keys(animation, twins, name: str) -> None:
-    for frames, edit in IN_TURN[name]:
-        select(twins, *frames)
-        do(edit)
-    animation.restore(twins[0])
-    assert unlike(twins[1], twins[0]) == []
-
-
 COPIED = {
     "and a key deleted": ([25], delete),
     "and a key inserted": ([10], duplicate(7)),

@@ -188,14 +188,6 @@ def test_the_exact_motion_of_bones_includes_the_bones_above(animation, exact):
         assert np.abs(matrices - played(rig, bone)).max() < NEAR
 
 
-def test_the_exact_motion_is_exact_between_frames(animation, exact):
-    item = b_spline(animation)
-    frames = np.arange(1.0, 50.0, 0.25)
-    before = exact(item, frames=frames)
-    animation.bake(item, step=0.25)
-    assert np.abs(before - played(item, frames=frames)).max() < NEAR
-
-
 @pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
 @pytest.mark.parametrize("made", [b_spline, lambda animation: approximated(animation, "QUATERNION")])
 def test_a_cycle_continues_outside_the_keys(animation, exact, made, cycle):

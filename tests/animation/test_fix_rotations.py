@@ -23,7 +23,6 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
-from tests.animation.live import let_time_pass
 
 FRAMES = (1, 11, 21, 31, 41, 51)
 FLIPPED = (2, 3, 5)
@@ -291,20 +290,6 @@ def test_the_operator_repairs_selected_bones_only_and_lists_what_is_left(animati
     assert (finding.item, finding.frame) == ("Wheel", 25)
     reported = capfd.readouterr().out
     assert "1 rotation fault remains: the turn to the key at frame 25 exceeds 180 degrees" in reported
-
-
-def test_live_takes_the_repaired_keys_as_they_are(animation) -> None:
-    _, item = twins("XYZ")
-    animation.enable(item, keep_look=False)
-    animation.bake(item, output="HANDLES")
-    item.animation_data.action.tcb_live = True
-    let_time_pass(animation)
-    report = animation.fix_rotations(item)
-    assert (report.tracks, report.errors) == (1, [])
-    before = snapshot(item)
-    let_time_pass(animation)
-    assert differences(before, snapshot(item)) == []
-    assert animation.find_rotation_faults(item) == []
 
 
 def test_linked_actions_are_refused_and_an_override_gets_a_copy_only_where_it_is_repaired(animation, tmp_path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.all_pairs import all_pairs, each_once
-from tests.animation.action_users import load, push_down, share, tweak, with_slots
+from tests.animation.action_users import push_down, share, tweak, with_slots
 from tests.animation.curves import (
     MODES,
     bag_of,
@@ -167,18 +167,6 @@ def test_save_and_load(animation, ball, state: str, tmp_path, output: str) -> No
     forget(animation)
     animation.free(obj())
     check_freed(animation, obj(), before, state)
-
-
-def test_an_appended_object(animation, ball, state: str, tmp_path) -> None:
-    before = everything(ball)
-    animation.bake(ball)
-    path = save(tmp_path)
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    forget(animation)
-    item = load(path, link=False)
-    assert set(states(animation, item).values()) == {"BAKED"}
-    animation.free(item)
-    check_freed(animation, item, before, state)
 
 
 def test_an_appended_action(animation, ball, state: str, tmp_path) -> None:

@@ -26,11 +26,10 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
-from tests.animation.locations import VALUES, expected_at
+from tests.animation.locations import VALUES
 from tests.animation.locations import keyed as keyed_location
 from tests.animation.rotations import (
     ALL_PARAMETERS,
-    channels_at,
     keyed,
     quaternion_at,
     rotations_near_each_other,
@@ -81,22 +80,6 @@ def test_the_error_that_is_told_is_the_one_that_there_is(animation, mode: str, k
     assert len(approximate) == (report.rotation_error > math.radians(0.01))
 
 
-def test_of_values_with_ease_the_error_that_is_told_is_the_one_that_there_is(animation) -> None:
-    thing = new_object()
-    rows = keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
-    report = animation.bake(thing, output="HANDLES")
-    places = np.arange(0, 36.01, 0.05).tolist()
-    errors = [
-        max(abs(curve(thing, "location", c).evaluate(frame) - expected_at(rows, c, frame)) for c in range(3))
-        for frame in places
-    ]
-    assert max(errors) <= 1.02 * report.value_error + ROUNDING
-    assert report.value_error <= 2.0 * max(errors)
-    (told,) = report.handles
-    assert not told["rotation"]
-    assert errors[round(told["frame"] / 0.05)] >= 0.5 * report.value_error
-
-
 def test_a_tolerance_decides_what_is_approximate(animation) -> None:
     thing = whole(animation, "XYZ")
     report = animation.bake(thing, output="HANDLES")
@@ -122,26 +105,6 @@ def test_that_float32_has_no_more_digits_is_not_worth_a_word(animation, size: fl
     report = animation.enable(thing)
     assert (report.notes, report.farthest_off, report.looks_kept) == ([], [], 1)
     assert animation.bake(thing, output="HANDLES").notes == []
-
-
-def test_what_float32_leaves_hides_no_error_of_another_segment(animation) -> None:
-    thing = new_object()
-    rows = [(1e8, 0, 0), (1e8 + 8, 1, 0), (1e8, 3, 0), (1e8 + 16, -1, 0)]
-    key(thing, "location", [(10 * number, row) for number, row in enumerate(rows)])
-    animation.enable(thing, keep_look=False)
-    animation.key_set(thing, "location", 10, ease_to=1.0, ease_from=1.0)
-    report = animation.bake(thing, output="HANDLES", value_tolerance=1e-3)
-    (note,) = [note for note in report.notes if "approximate" in str(note)]
-    (played,) = report.handles
-    errors = [
-        abs(
-            curve(thing, "location", 1).evaluate(frame)
-            - reference.scalar([(0, 0), (10, 1, 0, 0, 0, 1, 1), (20, 3), (30, -1)], frame)
-        )
-        for frame in np.arange(0, 30, 0.05)
-    ]
-    assert played["error"] == pytest.approx(max(errors), rel=0.1)
-    assert f"{played['error']:.2g}" in str(note)
 
 
 HUGE = [
@@ -219,25 +182,6 @@ def test_bits_come_back(animation, mode: str) -> None:
     animation.remove(thing)
     assert differences(before, snapshot(thing)) == []
     assert not has_table(thing)
-
-
-def test_quaternions_of_other_sign_play_the_shorter_way(animation) -> None:
-    turns = rotations_near_each_other(random.Random(9), 6, 0.8)
-    frames = [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
-    played = []
-    for signs in ((1, 1, 1, 1, 1, 1), (1, -1, 1, 1, -1, -1)):
-        thing = new_object("Thing", "QUATERNION")
-        rows = values_of("QUATERNION", [sign * turn for sign, turn in zip(signs, turns, strict=True)])
-        key(thing, "rotation_quaternion", list(zip(frames, rows, strict=True)))
-        before = snapshot(thing)
-        report = animation.bake(thing, output="HANDLES", keep_look=False)
-        assert report.rotation_error < math.radians(0.1)
-        played.append(
-            [channels_at(thing, "rotation_quaternion", 4, frame) for frame in np.arange(0, 50, 0.25).tolist()]
-        )
-        animation.remove(thing)
-        assert differences(before, snapshot(thing)) == []
-    assert np.abs(np.array(played[0]) - np.array(played[1])).max() < ROUNDING
 
 
 def test_one_key_and_still_tracks_stay_as_they_are(animation) -> None:
@@ -415,20 +359,6 @@ def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, k
         track = animation.find_track(thing, path)
         inside, *beyond = (animation.shown_key.values_now(track, frame) for frame in (4.5, 40.5, -31.5))
         assert beyond == [pytest.approx(inside)] * 2
-
-
-def test_a_switch_that_cycles_is_repeated(animation) -> None:
-    """None of the track's segments are part of a spline."""
-    thing = new_object()
-    thing["grip"] = 0.0
-    key(thing, '["grip"]', [(0, 0.0), (10, 1.0), (20, 0.0)])
-    for point in curve(thing, '["grip"]').keyframe_points:
-        point.interpolation = "CONSTANT"
-    animation.enable(thing, keep_look=False)
-    animation.choose(thing, '["grip"]', cycle="REPEAT")
-    report = animation.bake(thing, output="HANDLES")
-    assert report.notes == []
-    assert [curve(thing, '["grip"]').evaluate(frame) for frame in (-5, 5, 15, 25, 35, 45)] == [1, 0, 1, 0, 1, 0]
 
 
 def test_apply_keeps_the_repeats_and_gives_the_modifier_away(animation) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
 
-from tests.animation.curves import action_bits, co, differences, fcurves, key, new_object, play, seen, snapshot
+from tests.animation.curves import action_bits, differences, fcurves, key, new_object, play, seen, snapshot
 
 FRAMES = np.arange(1.0, 42.0)
 
@@ -137,29 +137,6 @@ def test_a_bake_of_it_that_its_parent_prevents_is_refused_and_leaves_its_keys(an
     assert animation.find_track(hand, "rotation_quaternion").is_baked
 
 
-def test_it_is_a_locked_bake_in_place_and_free_gives_the_own_keys_back(animation, pair):
-    body, hand = pair
-    pin(body, hand, (4, 1, 1), Quaternion(), (1, 20, 41))
-    key(hand, "scale", [(1, (1, 1, 1)), (41, (2, 2, 2))])
-    animation.enable(hand, keep_look=False)
-    action, before = hand.animation_data.action, snapshot(hand)
-    assert animation.bake_in_world(hand).tracks == 3
-    assert hand.animation_data.action == action
-    assert all(fcurve.lock for fcurve in fcurves(hand))
-    animation.free(hand)
-    assert differences(before, snapshot(hand)) == []
-
-
-def test_all_channels_have_keys_at_the_same_frames_the_own_ones_among_them(animation, pair):
-    body, hand = pair
-    pin(body, hand, (4, 1, 1), Quaternion(), (1, 20.5, 41))
-    animation.enable(hand, keep_look=False)
-    animation.bake_in_world(hand, step=2.0)
-    for fcurve in fcurves(hand):
-        assert co(fcurve)[:, 0].tolist() == sorted([*range(1, 42, 2), 20.5])
-        assert [point.co.x for point in fcurve.keyframe_points if point.type != "GENERATED"] == [1, 20.5, 41]
-
-
 def test_a_bone_is_interpolated_in_the_world_too(animation, arm):
     key(arm, "location", [(1, (0, 0, 0)), (41, (3, 0, 0))])
     path = 'pose.bones["loose"].location'
@@ -183,20 +160,6 @@ def test_a_bone_is_interpolated_in_the_world_too(animation, arm):
     part = ((FRAMES - 1) / 40)[:, np.newaxis]
     assert np.abs(after - (before[0] + part * (before[-1] - before[0]))).max() < 1e-5
     assert np.abs(before - after).max() > 0.1
-
-
-def test_euler_angles_are_those_of_the_way_in_the_world(animation, pair):
-    body, hand = pair
-    hand.rotation_mode = "XYZ"
-    play(1)
-    first = hand.matrix_world.to_quaternion()
-    for frame in (1, 25, 41):
-        play(frame)
-        local = (body.matrix_world @ hand.matrix_parent_inverse).to_quaternion().inverted() @ first
-        key(hand, "rotation_euler", [(frame, tuple(local.to_euler("XYZ")))])
-    animation.enable(hand, keep_look=False)
-    animation.bake_in_world(hand)
-    assert max(each.to_quaternion().rotation_difference(first).angle for each in placed(hand)) < 1e-3
 
 
 def test_what_can_not_be_interpolated_there_is_refused_and_nothing_changes(animation, pair):

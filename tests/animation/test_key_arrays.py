@@ -134,14 +134,6 @@ def test_a_negative_zero_frame_is_the_frame_0(box: Any, animation: Any) -> None:
     assert animation.get_keys(box, "location").frames.tolist() == [0.0, 10.0]
 
 
-def test_keys_replace_a_tcb_track(box: Any, animation: Any) -> None:
-    animation.set_keys(box, "location", FRAMES, VALUES, tension=0.5)
-    animation.set_keys(box, "location", FRAMES[:2], VALUES[:2])
-    found = animation.get_keys(box, "location")
-    np.testing.assert_array_equal(found.frames, FRAMES[:2])
-    assert not found.tension.any()
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -227,13 +219,6 @@ def test_channels_with_different_interpolation_are_refused(box: Any, animation: 
     fcurves(box)[1].keyframe_points[2].interpolation = "CONSTANT"
     with pytest.raises(animation.AnimationError, match=r"frame 12\.5: channels have different interpolation"):
         animation.get_keys(box, "location")
-
-
-def test_easing_keys_are_returned_by_their_names(box: Any, animation: Any) -> None:
-    animation.set_keys(box, "location", FRAMES, VALUES)
-    for each in fcurves(box):
-        each.keyframe_points[1].interpolation = "BOUNCE"
-    assert animation.get_keys(box, "location").interpolation == ["BEZIER", "BOUNCE", "BEZIER", "BEZIER", "BEZIER"]
 
 
 def test_a_driven_component_is_refused_and_nothing_changes(box: Any, animation: Any) -> None:

@@ -184,19 +184,6 @@ def test_the_pose_of_a_key_in_one_channel_is_that_of_all(animation, scene, mode:
     assert np.abs(orientations(thing, np.arange(1, 20, 0.5)) - before).max() < 1e-5
 
 
-def test_a_key_on_the_curve_of_one_channel_plays_as_one_of_all_channels(animation, scene) -> None:
-    frames = np.arange(1, 35.1, 0.5)
-    motions = []
-    for index in (1, -1):
-        thing = live_rotation(animation, "QUATERNION")
-        play(10)
-        assert thing.keyframe_insert("rotation_quaternion", index=index, frame=10)
-        let_time_pass(animation)
-        assert timing(thing) == [[1, 10, 20, 35]] * 4
-        motions.append(orientations(thing, frames))
-    assert np.abs(motions[0] - motions[1]).max() < 1e-5
-
-
 def test_a_key_deleted_in_one_channel_comes_back_on_the_curve(animation, scene) -> None:
     thing = live_rotation(animation)
     points = curve(thing, "rotation_euler", 1).keyframe_points
@@ -223,42 +210,3 @@ def test_a_rotation_keyed_angle_by_angle_is_played(animation, scene) -> None:
     assert timing(thing) == [[1, 20, 40]] * 3
     assert co(curve(thing, "rotation_euler", 1))[:, 1].tolist() == [0.25] * 3
     assert co(curve(thing, "rotation_euler", 0))[-1].tolist() == [40, 0.5]
-
-
-def test_a_pose_is_selected_as_a_whole(animation, scene) -> None:
-    thing = live_rotation(animation)
-    for fcurve in fcurves(thing):
-        for point in fcurve.keyframe_points:
-            point.select_control_point = False
-    curve(thing, "rotation_euler", 2).keyframe_points.insert(28, 0.2).select_control_point = True
-    let_time_pass(animation)
-    selected = [
-        [point.co.x for point in fcurve.keyframe_points if point.select_control_point] for fcurve in fcurves(thing)
-    ]
-    assert selected == [[28]] * 3
-
-
-def test_a_key_in_a_constant_segment_is_constant_in_all_channels(animation, scene) -> None:
-    thing = new_object()
-    key(thing, "rotation_euler", [(1, (0, 1, 2)), (20, (1, 0, 0)), (40, (0, 0, 0))])
-    for fcurve in fcurves(thing):
-        fcurve.keyframe_points[0].interpolation = "CONSTANT"
-    animation.enable(thing, keep_look=False)
-    animation.bake(thing, output="HANDLES")
-    thing.animation_data.action.tcb_live = True
-    insert(animation, thing, 2, 10, 1.5)
-    for fcurve, values in zip(fcurves(thing), ([0, 0, 1, 0], [1, 1, 0, 0], [2, 1.5, 0, 0]), strict=True):
-        assert co(fcurve)[:, 1].tolist() == values
-        assert [point.interpolation for point in fcurve.keyframe_points[:2]] == ["CONSTANT"] * 2
-
-
-def test_keys_nearer_than_blender_keeps_apart_are_refused_and_nothing_changes(animation, scene) -> None:
-    thing = new_object()
-    key(thing, "rotation_euler", [(0, (0, 0, 0)), (20, (1, 0.5, 0.2))])
-    key(thing, "rotation_euler", [(10, (0.3, 0, 0))], channels=[0])
-    key(thing, "rotation_euler", [(10.006, (0.3, 0.1, 0))], channels=[1])
-    animation.enable(thing, keep_look=False)
-    before = snapshot(thing)
-    with pytest.raises(animation.AnimationError, match="frame 10: keys of different channels are less than"):
-        animation.bake(thing, output="HANDLES")
-    assert differences(before, snapshot(thing)) == []

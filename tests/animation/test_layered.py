@@ -80,29 +80,6 @@ def test_all_that_works_on_keys_refuses_it_and_leaves_every_bit(animation, layer
     assert item.animation_data.action == action
 
 
-def test_others_are_baked_beside_it(animation, layer) -> None:
-    item, other = ball(), new_object("Other")
-    key(other, "location", KEYS)
-    layer(item.animation_data.action)
-    report = animation.bake_many([item, other], animation.Options(), keep_look=False)
-    assert [is_said(str(error)) for error in report.errors] == [True]
-    assert report.tracks == 1
-
-
-def test_an_object_without_curves_in_it_gets_none(animation, layer) -> None:
-    item, other = ball(), new_object("Other")
-    action = item.animation_data.action
-    layer(action)
-    other.animation_data_create().action = action
-    other.animation_data.action_slot = action.slots.new("OBJECT", "Other")
-    before = action_bits(action)
-    with pytest.raises(animation.AnimationError, match=r'"Other".*layers'):
-        animation.retime(other)
-    with pytest.raises(animation.AnimationError, match=r'"Other".*layers'):
-        animation.import_table(other, table(animation), animation.TableKeys())
-    assert action_bits(action) == before
-
-
 def test_live_says_it_and_is_off(tcb_animation, animation, layer) -> None:
     item = ball()
     action = item.animation_data.action

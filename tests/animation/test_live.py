@@ -13,7 +13,6 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.action_users import load
 from tests.animation.curves import (
     bags_in,
     co,
@@ -80,28 +79,12 @@ def test_its_own_writing_is_no_edit(animation, thing, bakes) -> None:
     assert bakes == ["location"]
 
 
-def test_only_what_was_edited_is_baked(animation, thing, bakes) -> None:
-    key(thing, "scale", [(0, (1, 1, 1)), (40, (2, 2, 2))])
-    animation.enable(thing, keep_look=False)
-    bpy.ops.tcb.sync()
-    bakes.clear()
-    set_value(thing, 3.0)
-    let_time_pass(animation)
-    assert bakes == ["location"]
-
-
 def test_what_blender_does_not_say_at_once_is_found_by_the_longer_look(animation, thing) -> None:
     curve(thing, "location").keyframe_points[1].interpolation = "CONSTANT"
     let_time_pass(animation)
     assert is_as_baked(animation, thing)
     bpy.ops.tcb.restore()
     assert [p.interpolation for p in curve(thing, "location").keyframe_points][1] == "CONSTANT"
-
-
-def test_frame_changes_mark_nothing(animation, thing) -> None:
-    for frame in range(5):
-        bpy.context.scene.frame_set(frame)
-    assert not updates_of(animation).is_pending()
 
 
 def test_an_action_that_nothing_plays_any_more_is_not_waited_for(animation, thing) -> None:
@@ -132,16 +115,6 @@ def test_nothing_is_baked_while_rendering_and_an_edit_before_it_is(animation, th
     call(bpy.app.handlers.render_complete)
     let_time_pass(animation)
     assert bakes == ["location", "location"]
-
-
-def test_saving_bakes_what_waits(animation, thing, tmp_path) -> None:
-    set_value(thing, 3.0)
-    path = str(tmp_path / "file.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    assert is_as_baked(animation, thing)
-    saved = snapshot(thing)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    assert differences(saved, snapshot(bpy.data.objects["Ball"])) == []
 
 
 def test_a_file_that_was_saved_before_the_bake_is_baked_when_it_is_opened(animation, thing, tmp_path, bakes) -> None:
@@ -229,14 +202,17 @@ def test_what_is_marked_may_be_deleted_or_renamed(animation, thing) -> None:
     let_time_pass(animation)
 
 
-def test_a_linked_action_is_left_alone(animation, thing, tmp_path, bakes) -> None:
-    path = str(tmp_path / "library.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    assert load(path, link=True).animation_data.action.tcb_live
+def test_objects_that_share_an_action_are_baked_once(animation, thing, bakes) -> None:
+    other = thing.copy()
+    bpy.context.scene.collection.objects.link(other)
+    assert other.animation_data.action == thing.animation_data.action
+    set_value(thing, 3.0)
     let_time_pass(animation)
-    assert bakes == []
-    assert bpy.ops.tcb.sync() == {"CANCELLED"}
+    assert bakes == ["location"]
+    bpy.data.objects.remove(thing)
+    set_value(other, 4.0)
+    let_time_pass(animation)
+    assert bakes == ["location", "location"]
 
 
 def test_a_strip_in_tweak_mode_is_live(animation, thing, bakes) -> None:
@@ -313,23 +289,6 @@ def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thin
     assert is_as_baked(animation, thing)
 
 
-def test_a_library_override_is_live_once_it_has_an_action_of_its_own(animation, thing, tmp_path) -> None:
-    path = str(tmp_path / "library.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    ball = load(path, link=True).override_create(remap_local_usages=True)
-    animation.key_set(ball, "location", 10, tension=-0.5)
-    action = ball.animation_data.action
-    assert action.library is None
-    assert action.tcb_live
-    let_time_pass(animation)
-    assert is_as_baked(animation, ball)
-    set_value(ball, 7.0)
-    let_time_pass(animation)
-    assert is_as_baked(animation, ball)
-    assert own_keys(animation, ball)["location", 0][0] == [0, 7]
-
-
 def test_restoring_some_tracks_leaves_the_others_live(animation) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2))])
@@ -360,23 +319,6 @@ def test_restoring_some_tracks_leaves_the_others_live(animation) -> None:
     points[1].co_ui = (10, 5)
     curve(thing, "scale").keyframe_points[1].co_ui = (10, 2)
     assert [each["co"] for each in snapshot(thing, identities=False)] == [each["co"] for each in plain]
-
-
-TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
-
-
-@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
-def test_another_order_of_euler_angles_is_followed(animation, scene, output: str) -> None:
-    """The result equals a bake in this order."""
-    thing, expected = new_object("Turned"), new_object("Turned so from the first", "ZYX")
-    for each in (thing, expected):
-        key(each, "rotation_euler", TURNS)
-        animation.bake(each, output=output, keep_look=False)
-    thing.animation_data.action.tcb_live = True
-    let_time_pass(animation)
-    thing.rotation_mode = "ZYX"
-    let_time_pass(animation)
-    assert differences(snapshot(expected, False), snapshot(thing, False)) == []
 
 
 def test_what_a_driver_kept_from_being_baked_is_baked_when_that_is_gone(animation, thing) -> None:

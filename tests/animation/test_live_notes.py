@@ -117,15 +117,6 @@ def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rota
     assert [str(note) for note in notes if "rotation mode" in str(note)] == [line]
 
 
-def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> None:
-    item = new_object("Ball", "XYZ")
-    key(item, "location", TURNS)
-    other = new_object("Other", "ZYX")
-    share(item.animation_data.action, other)
-    assert animation.bake(item, keep_look=False).notes == []
-    assert animation.bake_many([item, other], animation.Options()).notes == []
-
-
 # Notes on an edit
 
 BACK = '"Ball", Location, frame 10: keys and parameters determine this handle, so it was reset'
@@ -161,20 +152,6 @@ def test_a_note_stays_until_another_note_replaces_it(animation, ball) -> None:
     newer = animation.Finding("TIMING_STAYS", "Ball")
     results_of(animation).keep_update_notes([newer])
     assert said(animation, ball) == [str(newer)]
-
-
-def test_notes_of_other_tracks_do_not_hide_it(animation, ball) -> None:
-    drag_handle(ball)
-    let_time_pass(animation)
-    modifier = curve(ball, "scale").modifiers.new("NOISE")
-    curve(ball, "scale").keyframe_points[0].co_ui.y = 3.0
-    let_time_pass(animation)
-    (noise, back) = sorted(said(animation, ball), key=lambda line: line == BACK)
-    assert back == BACK
-    assert "modifiers" in noise
-    curve(ball, "scale").modifiers.remove(modifier)
-    let_time_pass(animation)
-    assert said(animation, ball) == [BACK]
 
 
 def test_the_note_on_a_modifier_ends_when_the_modifier_is_muted(animation, ball) -> None:

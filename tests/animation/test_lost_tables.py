@@ -253,18 +253,6 @@ def test_tracks_without_generated_keys_are_unlocked_too(animation, interpolation
     assert [co(fcurve).tolist() for fcurve in fcurves(item)] == before
 
 
-@pytest.mark.parametrize("how", LOST)
-def test_a_track_that_the_animator_has_locked_stays_locked(animation, how: str) -> None:
-    item = baked_ball(animation)
-    key(item, "scale", KEYS)
-    for index in range(3):
-        curve(item, "scale", index).lock = True
-    before = [each for each in snapshot(item) if each["path"][0] == "scale"]
-    lose(animation, item, how)
-    animation.remove(item)
-    assert [each for each in snapshot(item) if each["path"][0] == "scale"] == before
-
-
 @with_slots
 def test_a_track_that_lost_its_table_in_a_merge_without_the_extension_is_told(animation, tmp_path) -> None:
     """If two actions are merged, Blender keeps the table of only one."""

@@ -140,20 +140,3 @@ def test_work_in_steps_whose_progress_raises_leaves_all_as_it_was(animation, ver
         work[verb]()
     assert action_bits(item.animation_data.action) == before
     assert len(bpy.data.actions) == 1
-
-
-def test_an_imported_table_whose_progress_raises_is_done(animation) -> None:
-    source, item, twin = (new_object(name) for name in ("Source", "Item", "Twin"))
-    for path in ("location", "scale"):
-        key(source, path, KEYS)
-    table, _ = animation.export_table(source)
-    animation.import_table(twin, table, animation.TableKeys())
-
-    def progress(done: int, _total: int) -> None:
-        raise StopError(done)
-
-    with pytest.raises(StopError, match="1"):
-        animation.import_table(item, table, animation.TableKeys(), progress=progress)
-    found, wanted = ([each["co"] for each in action_bits(each.animation_data.action)] for each in (item, twin))
-    assert found == wanted
-    assert animation.find_track(item, "scale").enabled

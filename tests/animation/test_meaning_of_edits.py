@@ -136,16 +136,6 @@ def test_at_an_end_the_tension_follows(animation, ball) -> None:
     assert parameters(animation, ball, 0) == [pytest.approx(0.5, abs=1e-3), 0, 0]
 
 
-def test_what_parameters_cannot_do_is_said(animation, ball) -> None:
-    # On z, all keys have the same value.
-    drag(ball, 1, "right", (14, 5), index=2)
-    let_time_pass(animation)
-    (line,) = said(animation, ball)
-    assert "Location, frame 10" in line
-    assert slope(ball, 1, "right", index=2) == 0.0
-    assert parameters(animation, ball, 1, index=2) == [0, 0, 0]
-
-
 def test_outer_handles_and_those_that_blender_plays_stay_where_they_are_dragged(animation, ball) -> None:
     curve(ball, "location").keyframe_points[1].interpolation = "CONSTANT"
     let_time_pass(animation)

@@ -61,7 +61,7 @@ def test_a_method_cycles_beyond_its_keys(animation, scene, each: tuple[str, str]
     assert off(thing, name, spline, frames[~seams]) < EXACT
 
 
-@pytest.mark.parametrize(("each", "output"), each_once(EACH, ["SAMPLES", "CURVES"]), ids=str)
+@pytest.mark.parametrize(("each", "output"), each_once(EACH[::5], ["SAMPLES", "CURVES"]), ids=str)
 def test_live_bakes_a_baked_track_again_when_another_method_is_chosen(
     animation, thing, each: tuple[str, str], output: str
 ) -> None:

@@ -103,16 +103,6 @@ def test_parameters_typed_after_a_mirror_stay_as_typed(animation, obj, path, sta
     assert numbers(animation, obj, path, other) == (MIRRORED if plays else BEFORE)
 
 
-def test_without_parameters_before_a_mirror_those_typed_later_stay_too(animation, obj, path):
-    animation.bake(obj, output="HANDLES")
-    mirror(obj, 20.0)
-    for output in ("SAMPLES", "HANDLES"):
-        animation.bake(obj, output=output)
-        animation.key_set(obj, path, 30, **AFTER)
-        animation.bake(obj, output=output)
-        assert numbers(animation, obj, path, 30) == AFTER
-
-
 def test_a_mirror_reverses_velocities(animation, numbers):
     ball = new_object("Ball")
     key(ball, "location", KEYS)

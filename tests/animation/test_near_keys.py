@@ -14,7 +14,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from formats import three_ds
-from tests.all_pairs import all_pairs
+from tests.all_pairs import all_pairs, each_once
 from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
 from tests.animation.rotations import quaternion_at
 from tests.exchange.files import box, save, track
@@ -141,47 +141,12 @@ def test_a_bake_of_a_rotation_keyed_nearly_together(animation, output: str, mode
     check_free(animation, item, before)
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_vectors_keyed_nearly_together(animation, output: str) -> None:
-    item = new_object("Thing")
-    for index in range(3):
-        put(item, "location", index, [frame + 0.002 * index for frame in FRAMES], np.array(TURNS)[:, index] * 9.0)
-    animation.enable(item, keep_look=False)
-    before = keys(item)
-    splines = splines_of(animation, item, "location")
-    animation.bake(item, output=output)
-    assert nearest(item) > ONE_KEY
-    check_own_keys(item, before)
-    frames = np.arange(1.0, 40.0, 1.0)
-    for spline in splines:
-        for column, index in enumerate(spline.components):
-            played = [curve(item, "location", index).evaluate(frame) for frame in frames]
-            # Merged keys are up to 0.004 frames early.
-            shift = 0.004 * np.abs(spline.spline(np.arange(0.0, 40.0, 0.25), nu=1)[:, column]).max()
-            assert np.abs(played - spline.spline(frames)[:, column]).max() < 1e-3 + shift
-    check_free(animation, item, before)
-
-
-@pytest.mark.parametrize("step", [0.0125, 0.02, 0.05, 0.3])
-@pytest.mark.parametrize("mode", MODES[:3])
+@pytest.mark.parametrize(("step", "mode"), each_once([0.0125, 0.02, 0.05, 0.3], MODES[:3]))
 def test_small_steps(animation, mode: str, step: float) -> None:
     item = ragged(mode, 0.006)
     animation.enable(item, keep_look=False)
     animation.bake(item, step=step)
     assert nearest(item) > ONE_KEY
-
-
-@pytest.mark.parametrize(("mode", "step"), all_pairs(MODES[:3], [0.3, 1.0]))
-def test_what_is_retimed(animation, mode: str, step: float) -> None:
-    item = ragged(mode, 0.002)
-    animation.enable(item, keep_look=False)
-    key(item, "tcb_frame", [(0, 0), (13.004, 26), (14.1, 5), (30, 40)])
-    for point in curve(item, "tcb_frame").keyframe_points:
-        point.interpolation = "LINEAR"
-    curve(item, "tcb_frame").keyframe_points[1].interpolation = "CONSTANT"
-    animation.bake(item, step=step)
-    path = rotation_path(mode)
-    assert min(float(np.diff(co(each)[:, 0]).min()) for each in fcurves(item) if each.data_path == path) > ONE_KEY
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -210,22 +175,6 @@ def test_a_cycled_range_is_baked_to_its_ends(animation, cycle: str) -> None:
     frames = co(curve(item, "location"))[:, 0]
     assert (frames[0], frames[-1]) == pytest.approx((-9.0, 21.0), abs=0.02)
     assert frames[-1] == 21.0
-
-
-def test_guards_of_a_turn_that_jumps(animation) -> None:
-    item = new_object("Thing", "XYZ")
-    for index in range(3):
-        put(
-            item,
-            "rotation_euler",
-            index,
-            [0.0, 10.017, 20.0],
-            [(0.0, 3.0, 6.0), (1.5, 1.6, 1.5), (0.0, 3.1, 0.2)][index],
-        )
-    animation.enable(item, keep_look=False)
-    animation.choose(item, "rotation_euler", path="SHORTEST")
-    animation.bake(item)
-    assert nearest(item) > ONE_KEY
 
 
 def test_velocities_to_the_end_of_their_range(animation) -> None:
@@ -266,8 +215,7 @@ def test_a_bake_says_where_the_motion_turns_sharply(animation, output: str) -> N
     )
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("frame_rate", [30.0, 29.97, 500.0])
+@pytest.mark.parametrize(("frame_rate", "output"), each_once([30.0, 29.97, 500.0], OUTPUTS))
 def test_what_is_imported(animation, tmp_path, output: str, frame_rate: float) -> None:
     turns = [(frame, 0.4 * (1 + row % 3), 0.6, 0.0, 0.8) for row, frame in enumerate((0, 7, 7, 8, 20, 33))]
     places = track("POSITION", (0, 1, 2, 3), (7, 4, -1, 2), (7, 0, 0, 5), (8, 0, 1, 5), flags=3)
@@ -277,13 +225,3 @@ def test_what_is_imported(animation, tmp_path, output: str, frame_rate: float) -
     item = bpy.data.objects["Box"]
     assert {fcurve.data_path for fcurve in fcurves(item)} >= {"location", "rotation_quaternion"}
     assert nearest(item) > ONE_KEY
-
-
-def test_a_constant_speed_between_keys_that_are_near(animation) -> None:
-    item = new_object("Thing")
-    for index in range(3):
-        put(item, "location", index, [frame + 0.002 * index for frame in FRAMES], np.array(TURNS)[:, index] * 9.0)
-    animation.enable(item, keep_look=False)
-    animation.retime(item, "CONSTANT_SPEED_KEYS", track="location")
-    (timing,) = [each for each in fcurves(item) if "tcb_tracks" in each.data_path]
-    assert float(np.diff(co(timing)[:, 0]).min()) > ONE_KEY

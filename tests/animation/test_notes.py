@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import fcurves, key, new_object
+from tests.animation.curves import key, new_object
 
 
 @pytest.mark.parametrize(
@@ -67,22 +67,6 @@ def test_a_bake_of_many_says_the_same_of_all_in_one_line_and_all_of_it_in_the_co
     (line,) = [line for line in said if line.startswith("Info:") and "(and 3 similar)" in line]
     assert '"Box 0", Location' in line
     assert len([line for line in said if line.startswith('TCB: "Box')]) == 4
-
-
-def test_many_tracks_refused_alike_are_one_line_and_all_of_them_in_the_console(animation, scene, capfd) -> None:
-    for number in range(6):
-        thing = new_object(f"Box {number}")
-        key(thing, "location", [(0, (0, 0, 0)), (10, (5, 1, 2)), (30, (1, 7, 3))])
-        animation.enable(thing, keep_look=False)
-        for fcurve in fcurves(thing):
-            fcurve.lock = True
-        thing.select_set(True)
-    bpy.context.view_layer.objects.active = thing
-    capfd.readouterr()
-    with pytest.raises(RuntimeError, match=r"locked.*\(and 5 similar\)"):
-        bpy.ops.tcb.bake()
-    said = "".join(capfd.readouterr()).splitlines()
-    assert len([line for line in said if line.startswith('TCB: "Box') and "locked" in line]) == 6
 
 
 @pytest.mark.parametrize("output", ["HANDLES", "CURVES"])

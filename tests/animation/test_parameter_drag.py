@@ -136,7 +136,7 @@ def test_the_end_of_a_drag_is_what_the_same_edit_without_a_drag_makes(animation,
     assert differences(after, snapshot(other), identities=False) == []
 
 
-@pytest.mark.parametrize("mode", ["AXIS_ANGLE", "XYZ", "ZXY"])
+@pytest.mark.parametrize("mode", ["AXIS_ANGLE", "ZXY"])
 def test_a_step_on_keys_that_are_played_by_other_angles_is_seen_near_as_at_the_end(animation, mode):
     """With the shortest path, a key on the curves gets the opposite axis, or the other Euler angles for its pose."""
     rig = new_rig(Bone("a", (0, 0, 0), (0, 1, 0)))
@@ -171,7 +171,7 @@ def test_a_step_on_keys_that_are_played_by_other_angles_is_seen_near_as_at_the_e
     assert np.abs(step - played(rig)).max() < 0.02
 
 
-@pytest.mark.parametrize("mode", MODES[:3])
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
 def test_a_drag_that_is_taken_back_leaves_every_bit(animation, mode):
     rig = rig_of(animation, mode, ease=0.2)
     chosen = keys_of(animation, rig, None)
@@ -184,19 +184,6 @@ def test_a_drag_that_is_taken_back_leaves_every_bit(animation, mode):
     assert everything(rig) == before
     let_time_pass(animation)
     assert everything(rig) == before
-
-
-def test_a_step_changes_handles_and_nothing_else(animation):
-    rig = rig_of(animation, "QUATERNION")
-    chosen = keys_of(animation, rig)
-    curves, table = everything(rig)
-    drag = drag_of(animation, chosen)
-    drag.to(given(chosen, tension=0.8))
-    shown, table_shown = everything(rig)
-    assert table_shown == table
-    fields = {name for _, name, *_ in differences(curves, shown)}
-    assert fields <= {"handle_left", "handle_right"}
-    drag.take_back()
 
 
 def test_live_leaves_a_drag_alone_and_saving_ends_it(animation):

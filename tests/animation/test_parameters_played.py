@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.all_pairs import each_once
-from tests.animation.curves import PARAMETERS, curve, fcurves, key, new_object
+from tests.animation.curves import PARAMETERS, curve, fcurves, new_object
 
 KEYS = ((1.0, (0.0, 1.0, 0.5)), (11.0, (3.0, -1.0, 0.8)), (25.0, (1.0, 2.0, -0.4)), (41.0, (5.0, 0.0, 0.1)))
 FRAMES = np.linspace(-5.0, 50.0, 111).tolist()
@@ -150,17 +150,3 @@ def test_make_bezier_gives_both_segments_to_the_spline(thing, animation, acting,
     animation.bake(thing, output="HANDLES")
     assert acting(thing, path, 11.0) == (set(PARAMETERS), None)
     assert changing(thing, path, 11.0) == set(PARAMETERS)
-
-
-def test_an_interpolation_that_was_changed_before_and_after_parameters_were_set_stays(animation) -> None:
-    item = new_object("Ball")
-    key(item, "location", [(10, (0, 0, 0)), (25, (1, 2, 0)), (44, (3, 1, 1))])
-    animation.enable(item, keep_look=False)
-    animation.bake(item, output="HANDLES")
-    point = curve(item, "location").keyframe_points[2]
-    point.interpolation = "BACK"
-    animation.key_set(item, "location", 25, continuity=0.5)
-    point = curve(item, "location").keyframe_points[2]
-    point.interpolation = "BEZIER"
-    animation.restore(item)
-    assert [point.interpolation for point in curve(item, "location").keyframe_points] == ["BEZIER"] * 3

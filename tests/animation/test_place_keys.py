@@ -84,38 +84,6 @@ def test_a_value_is_set_as_blender_sets_it(animation, places, thing):
     }
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES", "CURVES"])
-def test_what_is_set_for_keys_goes_along_and_is_played(animation, places, thing, output):
-    animation.enable(thing, keep_look=False)
-    animation.key_set(thing, PATH, 11, tension=0.5, ease_to=0.25)
-    animation.bake(thing, output=output)
-    places.move_keys(chosen(animation, thing, 11), [20.0])
-    places.set_value(chosen(animation, thing, 20), 0, 3.0)
-    assert given(animation, thing, PATH, "tension") == [(20.0, 0.5)]
-    assert given(animation, thing, PATH, "ease_to") == [(20.0, 0.25)]
-    if output == "HANDLES":
-        # A baked track has been baked again.
-        animation.bake(thing, output=output)
-    assert own(animation, thing) == {1.0, 20.0, 31.0}
-    fresh = new_object("Fresh")
-    key(fresh, PATH, [(1, (0.0, 1.0, 0.0)), (20, (3.0, -1.0, 2.0)), (31, (2.0, 0.5, 1.0))])
-    animation.enable(fresh, keep_look=False)
-    animation.key_set(fresh, PATH, 20, tension=0.5, ease_to=0.25)
-    animation.bake(fresh, output=output)
-    for frame in np.linspace(1, 31, 61):
-        for index in range(3):
-            played, expected = (curve(each, PATH, index).evaluate(frame) for each in (thing, fresh))
-            assert played == pytest.approx(expected, abs=1e-5)
-
-
-def test_keys_that_are_moved_together_pass_another(animation, places, thing):
-    animation.enable(thing, keep_look=False)
-    animation.key_set(thing, PATH, 1, bias=0.5)
-    places.move_keys(chosen(animation, thing, 1, 11), [35.0, 45.0])
-    assert [frame for frame, _ in co(thing)] == [31.0, 35.0, 45.0]
-    assert given(animation, thing, PATH, "bias") == [(35.0, 0.5)]
-
-
 @pytest.mark.parametrize(
     ("to", "reason"),
     [

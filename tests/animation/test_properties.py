@@ -115,16 +115,6 @@ def test_integers_and_booleans_are_left_alone(animation) -> None:
         assert after[path] == before[path]
 
 
-def test_tracks_of_a_bones_name_do_not_reach_its_neighbours(animation) -> None:
-    item = rig()
-    for bone in ("Arm.L", "Arm.R"):
-        key(item, f'pose.bones["{bone}"].location', keys_of(3))
-    before = [state for state in snapshot(item) if "Arm.R" in state["path"][0]]
-    animation.bake(item, prefixes=['pose.bones["Arm.L"]'], keep_look=False)
-    assert [state for state in snapshot(item) if "Arm.R" in state["path"][0]] == before
-    assert len(co(curve(item, 'pose.bones["Arm.L"].location'))) == 41
-
-
 @pytest.mark.parametrize("make", [camera, shape_key, node_number])
 def test_parts_of_an_object_are_found(animation, make) -> None:
     datablock, path, width = make()

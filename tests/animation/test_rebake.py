@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake depends only on the keys: baking again gives the same bits, wherever the action was used in the meantime."""
+"""A bake depends only on the keys: baking again gives the same bits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from tests.all_pairs import each_once
 from tests.animation.curves import (
-    ALL_MODES,
     MODES,
     bits,
     curve,
@@ -18,9 +17,7 @@ from tests.animation.curves import (
     fcurves,
     key,
     new_object,
-    set_selected,
     snapshot,
-    without_identities,
 )
 from tests.animation.live import let_time_pass
 from tests.animation.random_tracks import mixed, parametrised
@@ -68,34 +65,9 @@ def test_samples_after_live_handles_of_a_cycle_are_the_same_twice(animation) -> 
     assert table(thing) == stored
 
 
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
-def test_baking_one_track_again_leaves_the_same_table(animation, output: str) -> None:
-    thing = new_object("Thing", "QUATERNION")
-    key(thing, "location", [(1, (0, 0, 0)), (10, (4, 0, 2)), (30, (1, 3, 0))])
-    key(thing, "rotation_quaternion", [(1, (1, 0, 0, 0)), (20, (0.6, 0.8, 0, 0)), (30, (0, 0.6, 0.8, 0))])
-    animation.bake(thing, output=output, keep_look=False)
-    first = table(thing)
-    for prefix in ("location", "rotation"):
-        animation.bake(thing, prefixes=[prefix], output=output)
-        assert table(thing) == first
-
-
 def table(thing: bpy.types.Object) -> dict[str, object]:
     action: Any = thing.animation_data.action
     return action["tcb_animation"].to_dict()
-
-
-def test_the_order_of_objects_changes_no_bit(animation) -> None:
-    things = [mixed(mode, seed) for seed, mode in enumerate(ALL_MODES)]
-    options = animation.Options()
-    animation.bake_many(things, options, keep_look=False)
-    together = [snapshot(thing) for thing in things]
-    for thing, state in zip(reversed(things), reversed(together), strict=True):
-        animation.remove(thing)
-        animation.bake(thing, keep_look=False)
-        own = {row["path"]: row for row in snapshot(thing, identities=False)}
-        for row in without_identities(state):
-            assert own[row["path"]] == row
 
 
 def test_generated_keys_of_other_tools_count_as_the_animators(animation) -> None:
@@ -110,15 +82,6 @@ def test_generated_keys_of_other_tools_count_as_the_animators(animation) -> None
     assert curve(thing, "location").evaluate(5) == 3
     animation.restore(thing)
     assert bits(curve(thing, "location"), identities=False) == before
-
-
-def test_a_baked_rotation_is_restored_after_its_mode_was_changed(animation) -> None:
-    thing = mixed("XYZ")
-    before = snapshot(thing)
-    animation.bake(thing, keep_look=False)
-    thing.rotation_mode = "QUATERNION"
-    animation.restore(thing)
-    assert differences(before, snapshot(thing), identities=False) == []
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
@@ -145,16 +108,3 @@ def test_a_baked_rotation_that_is_not_in_use_is_refused_and_goes_on_as_before(an
     thing.rotation_mode = "XYZ"
     animation.bake(thing)
     assert differences(baked, snapshot(thing)) == []
-
-
-@pytest.mark.parametrize("options", [{"output": "CURVES"}, {"output": "SAMPLES", "step": 2.0}])
-def test_the_selection_of_baked_keys_outlives_another_number_of_keys(animation, options: dict[str, Any]) -> None:
-    item = new_object()
-    key(item, "location", [(1, (0, 0, 0)), (11, (1, 2, 3)), (31, (2, 0, 1))])
-    animation.bake(item, keep_look=False)
-    for fcurve in fcurves(item):
-        for point in fcurve.keyframe_points:
-            set_selected(point, point.co.x == 11)
-    animation.bake(item, **options)
-    for fcurve in fcurves(item):
-        assert [point.co.x for point in fcurve.keyframe_points if point.select_control_point] == [11]

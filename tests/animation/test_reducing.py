@@ -113,13 +113,6 @@ def test_the_original_action_is_kept_as_it_was(animation, ball):
     assert action_bits(original) == before
 
 
-def test_a_track_that_stands_still_keeps_one_key(animation, ball):
-    key_densely(ball, "scale", np.full((120, 3), 1.5))
-    animation.reduce(ball)
-    assert [len(channels(ball)["scale", index].keyframe_points) for index in range(3)] == [1, 1, 1]
-    assert channels(ball)["scale", 2].evaluate(60.0) == 1.5
-
-
 def test_shape_keys_and_a_lens_are_reduced_by_their_values(animation, scene):
     camera = bpy.data.cameras.new("Camera")
     for frame in range(1, 101):
@@ -566,15 +559,6 @@ def locked(scene):
             bone.rotation_euler = before = angles
             bone.keyframe_insert("rotation_euler", frame=frame)
     return obj
-
-
-def test_handles_of_euler_angles_get_more_keys_where_they_need_them(animation, scene, locked):
-    before = bone_places(locked, range(1, 101))
-    result = animation.reduce(locked, error=0.01)
-    assert np.linalg.norm(bone_places(locked, range(1, 101)) - before, axis=2).max() <= 0.01
-    assert result.reached
-    assert result.mended > 0
-    assert result.diamonds < 120
 
 
 @pytest.mark.parametrize("name", ["rig", "locked", "ball"])

@@ -68,7 +68,15 @@ def beside(obj, types=True):
 
 
 @pytest.mark.parametrize(
-    ("interpolation", "smoothing"), [("LINEAR", "NONE"), ("BEZIER", "NONE"), ("BEZIER", "CONT_ACCEL"), ("SINE", "NONE")]
+    ("thing", "interpolation", "smoothing"),
+    [
+        ("XYZ", "LINEAR", "NONE"),
+        ("QUATERNION", "BEZIER", "NONE"),
+        ("AXIS_ANGLE", "BEZIER", "CONT_ACCEL"),
+        ("XYZ", "BEZIER", "NONE"),
+        ("QUATERNION", "SINE", "NONE"),
+    ],
+    indirect=["thing"],
 )
 def test_keys_beside_the_range_stay_and_play_as_before(animation, thing, interpolation, smoothing):
     set_keys(thing, interpolation, smoothing)
@@ -130,20 +138,6 @@ def test_handles_beside_a_range_that_become_free_are_reported(animation, scene, 
     assert bool([note for note in result.notes if "now Free" in str(note)]) == (kind == "FREE")
 
 
-def test_new_keys_go_on_with_the_velocity_that_plays_beside(animation, scene):
-    obj = new_object("Smooth")
-    key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
-    set_keys(obj, "BEZIER", "NONE")
-    animation.reduce(obj, error=0.05, frame_range=(FIRST, LAST))
-    for curve in fcurves(obj):
-        for frame, towards in ((FIRST, 1.0), (LAST, -1.0)):
-            one, other = (
-                (curve.evaluate(frame + side * 0.01) - curve.evaluate(frame)) / (side * 0.01)
-                for side in (towards, -towards)
-            )
-            assert one == pytest.approx(other, abs=2e-3)
-
-
 def test_other_outputs_play_what_is_beside_as_before_too(animation, thing):
     set_keys(thing, "BEZIER", "NONE")
     wanted = played(thing, OUTSIDE)
@@ -153,23 +147,6 @@ def test_other_outputs_play_what_is_beside_as_before_too(animation, thing):
         assert not [note for note in report.notes if "handle types" in str(note)]
         for key, values in played(thing, OUTSIDE).items():
             assert np.array_equal(values, wanted[key]), (output, key)
-
-
-def test_a_key_beside_that_is_moved_moves_only_what_blender_moves(animation, scene):
-    obj = new_object("Edited")
-    key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
-    set_keys(obj, "LINEAR", "NONE")
-    wanted = played(obj, FRAMES)
-    animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST))
-    reduced = played(obj, FRAMES)
-    for curve in fcurves(obj):
-        next(point for point in curve.keyframe_points if point.co[0] == 10.0).co_ui[1] += 1.0
-    animation.bake(obj, output="HANDLES")
-    for key, values in played(obj, FRAMES).items():
-        moved = reduced[key].copy()
-        moved[9] += 1.0
-        assert values == pytest.approx(moved, abs=1e-6)
-        assert np.array_equal(reduced[key][:31], wanted[key][:31])
 
 
 def test_a_bezier_segment_beside_becomes_one_of_the_spline_where_that_is_chosen(animation, scene):

@@ -129,24 +129,6 @@ def _own_keys(item, path, index):
     return [round(point.co.x, 3) for point in points], [point.co.y for point in points]
 
 
-def test_what_was_not_baked_is_not_baked_and_only_its_keys_change(animation, foot):
-    animation.enable(foot, keep_look=False)
-    counts = len(curve(foot, "location", 2).keyframe_points)
-    animation.relax(foot, animation.StaysAbove(), keys_at(foot, [20, 30], "location"))
-    assert len(curve(foot, "location", 2).keyframe_points) == counts
-    animation.bake(foot, step=0.25)
-    assert points(foot)[:, 2].min() >= -1e-3
-
-
-def test_the_motion_is_baked_again_as_it_was(animation, foot):
-    animation.bake(foot, step=0.5, keep_look=False)
-    frames = co(curve(foot, "location", 2))[:, 0].tolist()
-    animation.relax(foot, animation.StaysAbove(), keys_at(foot, [20, 30], "location"))
-    assert co(curve(foot, "location", 2))[:, 0].tolist() == frames
-    animation.restore(foot)
-    assert len(curve(foot, "location", 2).keyframe_points) == 4
-
-
 def test_where_it_cannot_be_it_is_said_where_and_nothing_is_changed(animation, foot):
     animation.bake(foot, keep_look=False)
     before = snapshot(foot)
@@ -361,23 +343,6 @@ def test_keys_that_a_frame_function_plays_elsewhere_are_relaxed_for_what_is_play
     own = co(curve(foot, "location", 2))
     assert own[[0, 3]].tolist() == [[1, 3], [60, 3]]
     assert (own[1:3, 1] > 0.1).all()
-
-
-def test_control_points_are_moved_where_the_motion_does_not_meet_its_keys(animation, foot):
-    """The track is an approximating B-spline.
-
-    On the baked curve, the keys are on the motion, not at their own values.
-    """
-    animation.enable(foot, keep_look=False)
-    animation.choose(foot, "location", method="B_SPLINE")
-    animation.bake(foot, step=0.25)
-    wanted = float(points(foot)[:, 2].min()) + 0.3
-    animation.relax(foot, animation.StaysAbove(height=wanted), keys_at(foot, [20, 30], "location"))
-    assert wanted - 1e-3 <= points(foot)[:, 2].min() <= wanted + 1e-3
-    animation.restore(foot)
-    own = co(curve(foot, "location", 2))
-    assert own[[0, 3]].tolist() == [[1, 3], [60, 3]]
-    assert (own[1:3, 1] > 0.2).all()
 
 
 def test_an_override_is_relaxed_in_its_own_copy_of_the_linked_action(animation, foot, tmp_path):

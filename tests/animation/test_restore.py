@@ -32,7 +32,7 @@ def _bake_at_random(dice: random.Random, animation, thing: bpy.types.Object) -> 
     return animation.bake(thing, step=dice.choice([0.25, 1, 3, 0.7]), extend=extend)
 
 
-@pytest.mark.parametrize(("first", "verb"), enumerate(["restore", "free", "remove"]))
+@pytest.mark.parametrize(("first", "verb"), [(0, "restore"), (1, "free"), (2, "remove")])
 def test_the_bits_of_random_actions_come_back(animation, first: int, verb: str) -> None:
     """The tracks were enabled by a script, so they were off before the bake. Remove leaves no identities."""
     wrong = []

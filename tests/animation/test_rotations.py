@@ -91,38 +91,6 @@ def test_one_euler_channel_turns_as_far_as_its_keys_say(animation, order: str, a
         assert curve(thing, "rotation_euler", axis).evaluate(frame) == pytest.approx(wanted, abs=2e-6), frame
 
 
-@pytest.mark.parametrize("degrees", [450.0, 720.0, -900.0, 300.0])
-def test_axis_angle_turns_as_far_as_its_keys_say(animation, degrees: float) -> None:
-    thing = new_object("Thing", "AXIS_ANGLE")
-    axis = (2 / 3, -1 / 3, 2 / 3)
-    key(thing, "rotation_axis_angle", [(0, (0.0, *axis)), (40, (math.radians(degrees), *axis))])
-    animation.bake(thing, keep_look=False)
-    keys = [(0, 0.0), (40, float(np.float32(math.radians(degrees))))]
-    for frame in range(41):
-        angle, *shown = channels_at(thing, "rotation_axis_angle", 4, frame)
-        wanted = reference.scalar(keys, frame, ends="3DS")
-        assert angle == pytest.approx(wanted, abs=4e-6), frame
-        assert shown == pytest.approx(axis, abs=1e-6), frame
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_no_channel_jumps_between_keys(animation, mode: str) -> None:
-    """The rotation is about 6 degrees per frame.
-
-    Close to gimbal lock, Euler angles are faster, but below half a turn per frame.
-    """
-    path = rotation_path(mode)
-    for seed in range(10):
-        rows = values_of(mode, rotations_near_each_other(random.Random(100 + seed), 6, 1.4))
-        thing = new_object("Thing", mode)
-        keyed(animation, thing, mode, [n * 25.0 for n in range(6)], rows)
-        animation.bake(thing)
-        for index in range(len(rows[0])):
-            for start in range(0, 125, 25):
-                values = [curve(thing, path, index).evaluate(frame) for frame in range(start, start + 25)]
-                assert np.abs(np.diff(values)).max() < 2.5, (seed, index)
-
-
 def named_another_way_round(animation, mode: str) -> tuple[bpy.types.Object, list[reference.Key]]:
     """Return an object with small rotations between five keys, two of which have values for another direction."""
     turn, pi = 2 * math.pi, math.pi
@@ -189,15 +157,6 @@ def test_through_gimbal_lock_the_rotation_stays_right(animation, order: str) -> 
         assert reference.apart(reference.of_euler(row, order), reference.rotation(keys, frame)) < RADIAN, frame
 
 
-def test_keys_that_stand_at_a_gimbal_lock_bake_without_a_turn_too_many(animation) -> None:
-    thing = new_object("Thing", "XYZ")
-    key(thing, "rotation_euler", [(0, (0.3, math.pi / 2, 0.0)), (10, (0.3, math.pi / 2, 1.0))])
-    animation.bake(thing, keep_look=False)
-    for index in range(3):
-        values = [curve(thing, "rotation_euler", index).evaluate(frame) for frame in range(11)]
-        assert np.abs(np.diff(values)).max() < 0.7
-
-
 @pytest.mark.parametrize(
     ("mode", "rows"),
     [
@@ -243,19 +202,6 @@ def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) 
         assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
 
 
-def test_the_loop_of_a_full_turn_about_one_axis_is_even(animation) -> None:
-    """Keys at 0, 90, 180, 270 and 360 degrees end at the negated first quaternion."""
-    thing = new_object("Thing", "QUATERNION")
-    rows = [tuple(reference.of_euler((0, 0, math.radians(90 * n)))) for n in range(5)]
-    key(thing, "rotation_quaternion", [(10 * n, row) for n, row in enumerate(rows)])
-    animation.enable(thing, keep_look=False)
-    animation.choose(thing, "rotation_quaternion", cycle="LOOP")
-    animation.bake(thing, extend=(-40, 80))
-    for frame in range(-40, 81):
-        row = channels_at(thing, "rotation_quaternion", 4, frame)
-        assert reference.apart(row, reference.of_euler((0, 0, math.radians(9 * frame)))) < RADIAN, frame
-
-
 @pytest.mark.parametrize("construction", ["DE_CASTELJAU", "SQUAD"])
 @pytest.mark.parametrize("ends", ["3DS", "TANGENT"])
 def test_about_one_axis_every_method_is_the_spline_of_the_angle(animation, construction: str, ends: str) -> None:
@@ -284,29 +230,3 @@ def test_delta_rotations_are_rotations(animation, path: str) -> None:
     for frame in sampled_frames(thing, path):
         shown = quaternion_at(thing, frame, path)
         assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
-
-
-@pytest.mark.parametrize("length", [0.01, 3.0, 1e15])
-def test_quaternion_keys_need_not_be_of_unit_length(animation, length: float) -> None:
-    thing = new_object("Thing", "QUATERNION")
-    turns = rotations_near_each_other(random.Random(9), 4, 1.0)
-    rows = [tuple(float(np.float32(length * number)) for number in q) for q in turns]
-    keys = keyed(animation, thing, "QUATERNION", FRAMES[:4], rows)
-    animation.bake(thing)
-    for frame in sampled_frames(thing, "rotation_quaternion"):
-        shown = channels_at(thing, "rotation_quaternion", 4, frame)
-        assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
-
-
-def test_angles_of_a_fast_spin_are_those_of_many_small_steps(animation) -> None:
-    """If samples are more than a third of a turn apart, more than one triple of angles is close."""
-    keys = [(0, 0, 0), (40, -35, 240), (-40, 40, 480), (35, -40, 720)]
-    played = {}
-    for step in (1.0, 0.125):
-        thing = new_object("Spin", "XYZ")
-        rows = [tuple(math.radians(angle) for angle in row) for row in keys]
-        key(thing, "rotation_euler", list(zip((0.0, 2.0, 4.0, 6.0), rows, strict=True)))
-        animation.bake(thing, step=step, keep_look=False)
-        curves = [curve(thing, "rotation_euler", index) for index in range(3)]
-        played[step] = np.array([[fcurve.evaluate(frame) for fcurve in curves] for frame in range(7)])
-    assert np.abs(played[1.0] - played[0.125]).max() < 1e-4

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tests.all_pairs import each_once
-from tests.animation import reference
-from tests.animation.curves import PARAMETERS, co, curve, differences, fcurves, key, new_object, play, snapshot
+from tests.animation.curves import PARAMETERS, co, curve, fcurves, key, new_object, play
 from tests.animation.locations import FRAMES, VALUES, expected_at, keyed
 
 
@@ -51,20 +50,6 @@ def test_there_is_a_key_every_step_and_at_each_of_the_animators_frames(animation
     assert co(curve(thing, "location"))[:, 0].tolist() == sorted({*grid, *FRAMES})
 
 
-def test_a_parameter_reaches_only_the_channels_keyed_at_its_frame(animation) -> None:
-    thing = new_object()
-    own = {0: [(0, 0.0), (10, 3.0), (30, -1.0)], 1: [(0, 2.0), (12, 5.0), (30, 0.0)]}
-    for component, keys in own.items():
-        key(thing, "location", [(frame, (value,) * 3) for frame, value in keys], channels=[component])
-    animation.key_set(thing, "location", 10, bias=1.0)
-    animation.bake(thing)
-    own[0][1] = (10, 3.0, 0.0, 0.0, 1.0)
-    for component, keys in own.items():
-        for frame, value in co(curve(thing, "location", component)).tolist():
-            wanted = reference.scalar(keys, frame)
-            assert abs(value - wanted) <= ulp(wanted)
-
-
 @pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT", "LOOP"])
 @pytest.mark.parametrize("step", [0.5, 1.0])
 def test_cycles_go_on_beyond_the_keys_as_far_as_the_range(animation, cycle: str, step: float) -> None:
@@ -80,40 +65,6 @@ def test_cycles_go_on_beyond_the_keys_as_far_as_the_range(animation, cycle: str,
             assert abs(thing.location[component] - wanted) <= ulp(wanted) + 1e-11, (frame, component)
 
 
-@pytest.mark.parametrize("interpolation", ["BEZIER", "CONSTANT", "ELASTIC"])
-def test_after_the_last_key_a_cycle_goes_on_in_straight_lines(animation, interpolation: str) -> None:
-    thing = new_object()
-    rows = keyed(thing, animation, values=[*VALUES[:4], VALUES[0]])
-    curve(thing, "location").keyframe_points[-1].interpolation = interpolation
-    animation.choose(thing, "location", cycle="LOOP")
-    animation.bake(thing, extend=(1, 90))
-    for frame in np.arange(40, 50, 0.25).tolist():
-        left, right = (
-            expected_at(rows, 0, at, [*VALUES[:4], VALUES[0]], "LOOP") for at in (frame // 1, frame // 1 + 1)
-        )
-        wanted = left + (right - left) * (frame % 1)
-        assert curve(thing, "location").evaluate(frame) == pytest.approx(wanted, abs=1e-5), frame
-
-
-def test_a_repeat_that_does_not_close_jumps_at_the_seam_only(animation) -> None:
-    thing = new_object()
-    rows = keyed(thing, animation)
-    animation.choose(thing, "location", cycle="REPEAT")
-    animation.bake(thing, extend=(1, 118))
-    for frame in range(1, 119):
-        wanted = expected_at(rows, 0, frame, VALUES, "REPEAT")
-        assert abs(curve(thing, "location").evaluate(frame) - wanted) <= ulp(wanted), frame
-
-
-def test_a_range_inside_the_keys_shortens_nothing(animation) -> None:
-    short, whole = new_object(), new_object()
-    for thing in (short, whole):
-        keyed(thing, animation, **ALL_PARAMETERS)
-    animation.bake(short, extend=(8, 12))
-    animation.bake(whole)
-    assert differences(snapshot(whole), snapshot(short), identities=False) == []
-
-
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 def test_nothing_is_said_of_an_extrapolation_that_holds_the_values(animation, output: str) -> None:
     thing = new_object()
@@ -125,17 +76,6 @@ def test_nothing_is_said_of_an_extrapolation_that_holds_the_values(animation, ou
             point.handle_left, point.handle_right = (point.co.x - 1, point.co.y), (point.co.x + 1, point.co.y)
     assert curve(thing, "location").evaluate(15) == 10.0
     assert animation.bake(thing, output=output, keep_look=False).notes == []
-
-
-def test_no_sample_stands_so_near_a_key_that_blender_would_merge_them(animation) -> None:
-    thing = new_object()
-    frames = [0.0, 5.0 - 0.004, 9.008, 14.5]
-    key(thing, "location", [(frame, (n % 2,) * 3) for n, frame in enumerate(frames)])
-    animation.bake(thing, step=0.25, keep_look=False)
-    curve(thing, "location").update()
-    at = co(curve(thing, "location"))[:, 0]
-    assert set(np.array(frames, dtype=np.float32)) <= set(at)
-    assert np.diff(at).min() > 0.01
 
 
 def test_random_tracks_stand_on_their_splines(animation) -> None:

@@ -69,26 +69,6 @@ def test_a_bake_of_all_tracks_of_an_action_keeps_the_selection(animation, rows: 
     assert np.count_nonzero(np.signbit(co(curve(item, "location", 0))[:, 1])) == len(PLACES)
 
 
-def test_other_tracks_of_the_action_stay_selected(animation, item) -> None:
-    select(curve(item, "scale", 1), 1)
-    animation.bake(item)
-    expected = {("scale", 1): [12.0], ("scale", 2): [1.0], ("location", 1): [12.0, 20.0], ("location", 0): []}
-    for (path, index), frames in expected.items():
-        assert all(chosen == frames for chosen in selected(curve(item, path, index)).values()), path
-
-
-@pytest.mark.skipif(bpy.app.version < (4, 4, 0), reason="actions have one slot")
-def test_the_keys_of_another_slot_stay_selected(animation, item) -> None:
-    second = new_object("Second")
-    second.animation_data_create().action = item.animation_data.action
-    second.animation_data.action_slot = item.animation_data.action.slots.new("OBJECT", "Second")
-    key(second, "location", PLACES)
-    for fcurve in fcurves(second):
-        select(fcurve, 3)
-    animation.bake(item)
-    assert {tuple(selected(each)["select_control_point"]) for each in fcurves(second)} == {(41.0,)}
-
-
 @pytest.mark.parametrize("flag", FLAGS[1:])
 @pytest.mark.parametrize("baked", [False, True])
 def test_a_key_counts_as_selected_by_one_of_its_handles(animation, item, flag: str, baked: bool) -> None:

@@ -66,14 +66,6 @@ def test_a_camera_turns_90_degrees_not_270(animation, scene) -> None:
     assert own_values(animation, thing) == np.float32(CAMERA).T.tolist()
 
 
-def test_as_keyed_turns_as_the_keys_say(animation, scene) -> None:
-    thing = played(animation, CAMERA)
-    animation.choose(thing, "rotation", path="AS_KEYED")
-    animation.bake(thing, output="HANDLES")
-    assert values(thing) == np.float32(CAMERA).T.tolist()
-    assert turned(thing, 30, 60) == pytest.approx(270, abs=15)
-
-
 def equivalents(mode: str, seed: int) -> list[list[float]]:
     """Return keys with small rotations between them but large differences between their values."""
     dice = np.random.default_rng(seed)
@@ -169,15 +161,6 @@ def test_a_turned_key_that_is_edited_keeps_its_number_of_turns(animation, scene)
     assert values(thing)[2] == pytest.approx(np.radians([100, 175, -80, -60]), abs=1e-6)
 
 
-def test_a_typed_value_is_the_keys_own(animation, scene) -> None:
-    thing = played(animation, CAMERA)
-    keys = animation.edit.track_keys.keys_of(thing, animation.find_track(thing, "rotation"))
-    animation.edit.keys.set_value(keys.take(keys.frames == 60), 2, np.radians(-100))
-    animation.bake(thing, output="HANDLES")
-    assert own_values(animation, thing)[2][2] == np.float32(np.radians(-100))
-    assert values(thing)[2][2] == pytest.approx(np.radians(260), abs=1e-5)
-
-
 def test_a_pose_whose_key_was_deleted_in_one_channel_is_the_one_shown(animation, scene) -> None:
     thing = played(animation, equivalents("XYZ", 4))
     thing.animation_data.action.tcb_live = True
@@ -213,9 +196,3 @@ def test_enable_notes_the_turn_of_more_than_180_degrees_that_it_keeps(animation,
     key(thing, "rotation_euler", list(zip(FRAMES, CAMERA, strict=True)))
     report = animation.enable(thing, path=path)
     assert [(note.code, note.frame) for note in report.notes if note.code == "TURNS_KEPT"] == noted
-
-
-def test_whole_turns_of_a_wheel_are_no_reason_for_a_note(animation) -> None:
-    thing = new_object("Thing", "XYZ")
-    key(thing, "rotation_euler", [(1, (0, 0, 0)), (40, radians(360, 0, 0)), (90, radians(1800, 0, 0))])
-    assert animation.enable(thing).notes == []

@@ -12,7 +12,7 @@ from interp import Keys
 from interp.splines import METHODS
 from tests.all_pairs import each_once
 from tests.animation import reference
-from tests.animation.curves import co, curve, differences, key, new_object, play, rotation_path, save_and_load, snapshot
+from tests.animation.curves import curve, differences, key, new_object, play, rotation_path, snapshot
 from tests.animation.methods import FRAMES, TURNS, VALUES, chosen, keyed, spline_of
 from tests.animation.rotations import quaternion_of, values_of
 
@@ -60,14 +60,6 @@ def test_a_track_that_is_told_to_meet_its_keys_again_does(animation, shown, outp
     animation.choose(shown, "location", method="TCB")
     animation.bake(shown, output=output)
     assert [point.co.y for point in own(shown)] == pytest.approx([value[0] for value in VALUES], abs=1e-6)
-
-
-def test_the_file_keeps_what_is_not_shown(animation, shown, tmp_path) -> None:
-    save_and_load(tmp_path)
-    item = bpy.data.objects["Thing"]
-    animation.restore(item)
-    found = np.stack([co(curve(item, "location", index))[:, 1] for index in range(3)], axis=1)
-    assert found.tolist() == np.float32(VALUES).tolist()
 
 
 @pytest.mark.parametrize(

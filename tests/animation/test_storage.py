@@ -34,14 +34,6 @@ def test_the_frames_of_a_bake_are_stored_once_for_all_channels(animation, ball) 
     assert len(arrays) == 4 * (3 * len(KEYS) * 11 + 41)
 
 
-def test_a_number_that_is_set_makes_rows_and_changes_none(animation, ball) -> None:
-    before = np.array(ball.animation_data.action[TABLE]["rows"]).reshape(-1, 23)
-    animation.key_set(ball, "location", 25, tension=1.0)
-    after = np.array(ball.animation_data.action[TABLE]["rows"]).reshape(-1, 23)
-    assert len(after) == len(before) + 3
-    assert {row.tobytes() for row in before} <= {row.tobytes() for row in after}
-
-
 @pytest.mark.parametrize("bake_first", [False, True])
 def test_a_newer_table_is_left_alone_by_all(animation, ball, bake_first: bool) -> None:
     if bake_first:

@@ -26,7 +26,6 @@ from tests.animation.curves import (
     co,
     copy_with_action,
     curve,
-    differences,
     fcurves,
     given,
     has_table,
@@ -199,13 +198,6 @@ def test_no_key_gets_an_identity_that_ordinary_keys_have(animation) -> None:
     assert animation.store.table.key_identity.are_assignable(identities).tolist() == [False, False, True]
 
 
-def test_the_same_change_made_twice_gives_the_same_identity(animation, ball) -> None:
-    other = copy_with_action(ball)
-    for item in (ball, other):
-        animation.key_set(item, "location", 25, ease_to=0.5)
-    assert differences(snapshot(ball), snapshot(other)) == []
-
-
 # Copies and moves of actions
 
 
@@ -340,15 +332,6 @@ def test_transforms_that_become_deltas_stay_tcb(animation, ball, bake_first: boo
 
 
 # Pasted keys
-
-
-def test_keys_pasted_onto_a_plain_object_leave_it_plain(animation, ball) -> None:
-    plain = keyed("Plain")
-    copied(ball, (10, 25))
-    paste(plain, 60)
-    assert co(curve(plain, "location"))[:, 0].tolist() == [0, 10, 25, 40, 60, 75]
-    assert state(animation, plain) == ()
-    assert not has_table(plain)
 
 
 @pytest.mark.parametrize("save", [False, True])

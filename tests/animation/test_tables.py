@@ -9,14 +9,12 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import all_pairs
 from tests.animation.curves import (
-    bag_of,
     co,
     curve,
     fcurves,
     given,
-    has_table,
-    insert,
     key,
     new_object,
     new_rig,
@@ -62,30 +60,10 @@ def test_rows_become_keys_of_float32_at_uneven_frames(bring):
         assert co(curve(thing, "location", index)).tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("interpolation", ["BACK", "ELASTIC"])
-def test_keys_set_to_back_or_elastic_later_play_as_keys_that_blender_inserts(bring, interpolation):
-    brought, inserted = new_object("brought"), new_object("inserted")
-    bring(brought, "frame,location[0]\n1,0\n21,5", use_tcb=False)
-    insert(inserted, "location", [(1, 0.0), (21, 5.0)], index=0)
-    for thing in (brought, inserted):
-        for point in curve(thing, "location").keyframe_points:
-            point.interpolation = interpolation
-    played = [[curve(thing, "location").evaluate(frame / 2) for frame in range(2, 43)] for thing in (brought, inserted)]
-    assert played[0] == played[1]
-
-
 def test_seconds_count_from_the_start_frame_at_the_rate(bring):
     thing = new_object()
     bring(thing, "seconds,location[0]\n0,1\n0.5,2\n2,3", rate=30.0, frame_start=10.0)
     assert co(curve(thing, "location"))[:, 0].tolist() == [10.0, 25.0, 70.0]
-
-
-def test_keys_are_tcb_if_so_chosen_and_bake(bring, animation):
-    made, plain = new_object("made"), new_object("plain")
-    for thing, use in ((made, True), (plain, False)):
-        bring(thing, "frame,location[0]\n1,0\n11,5\n31,2", use_tcb=use)
-    assert [has_table(thing) for thing in (made, plain)] == [True, False]
-    assert animation.bake(made).samples > 20
 
 
 def test_any_float_property_can_be_keyed_by_its_path(bring):
@@ -98,13 +76,6 @@ def test_any_float_property_can_be_keyed_by_its_path(bring):
     assert co(curve(thing, '["wind"]', 1))[:, 1].tolist() == [3, 4]
     assert co(curve(camera, "lens")).tolist() == [[1, 35]]
     assert co(curve(camera, "shift_x")).tolist() == [[1, 0], [5, 0.5]]
-
-
-def test_empty_cells_leave_components_at_different_frames(bring):
-    thing = new_object()
-    bring(thing, "frame,location[0],location[1]\n1,2,\n2,,3\n3,4,5")
-    assert co(curve(thing, "location", 0)).tolist() == [[1, 2], [3, 4]]
-    assert co(curve(thing, "location", 1)).tolist() == [[2, 3], [3, 5]]
 
 
 @pytest.fixture
@@ -239,9 +210,10 @@ def test_a_track_that_was_edited_outside_is_refused(bring, animation):
     assert snapshot(thing) == before
 
 
-@pytest.mark.parametrize("state", ["plain", "TCB", "SAMPLES"])
-@pytest.mark.parametrize("use_tcb", [True, False])
-@pytest.mark.parametrize("kind", ["CONSTANT", "LINEAR", "ELASTIC"])
+@pytest.mark.parametrize(
+    ("kind", "state", "use_tcb"),
+    all_pairs(["CONSTANT", "LINEAR", "ELASTIC"], ["plain", "TCB", "SAMPLES"], [True, False]),
+)
 def test_keys_at_the_same_frames_keep_their_interpolation(bring, animation, kind, use_tcb, state):
     thing, other = new_object(), new_object("Other")
     key(thing, "location", [(1, (1, 2, 3)), (5, (2, 3, 4)), (9, (4, 5, 6)), (13, (7, 8, 9))])
@@ -373,19 +345,7 @@ def test_an_object_without_keys_has_no_table(give, animation):
         give(new_object())
 
 
-def test_an_action_without_curves_takes_the_keys(bring):
-    thing = new_object()
-    key(thing, "location", [(1, (1, 2, 3))])
-    bag = bag_of(thing)
-    for fcurve in list(bag.fcurves):
-        bag.fcurves.remove(fcurve)
-    action = thing.animation_data.action
-    bring(thing, "frame,location[0]\n1,0\n5,1")
-    assert thing.animation_data.action == action
-    assert co(curve(thing, "location")).tolist() == [[1, 0], [5, 1]]
-
-
-@pytest.mark.parametrize("columns", ["components", "properties", "keyed", "TCB"])
+@pytest.mark.parametrize("columns", ["components", "TCB"])
 def test_twice_as_many_columns_are_twice_the_work(bring, columns):
     counts = []
     for number in (40, 80, 160):

@@ -13,7 +13,7 @@ import pytest
 
 from tests.all_pairs import each_once
 from tests.animation import reference
-from tests.animation.curves import HAS_SLOTS, bag_of, curve, differences, key, new_object, play, save_and_load, snapshot
+from tests.animation.curves import HAS_SLOTS, bag_of, curve, differences, key, new_object, play, snapshot
 
 PLACES = [(1, (0.0, 0.0, 0.0)), (10, (5.0, 2.0, 3.0)), (25, (-1.0, 0.0, 2.0)), (41, (0.0, 4.0, -2.0))]
 TURNS = [(1.0, 0.0, 0.0, 0.0), (0.9, 0.3, 0.1, 0.0), (0.6, 0.2, 0.5, -0.4), (0.8, -0.1, 0.4, 0.2)]
@@ -139,13 +139,6 @@ def test_a_scene_can_go_by_the_speed_of_a_track_of_one_of_its_objects(animation,
     assert made.speed_change < 0.01
 
 
-def test_constant_speed_takes_the_track_of_the_other_object(animation):
-    item, other = keyed(), new_object("Other")
-    key(other, "location", [(5, (0.0, 0.0, 0.0)), (9, (8.0, 0.0, 0.0)), (15, (9.0, 0.0, 0.0))])
-    made = animation.retime(item, "CONSTANT_SPEED", track="location", of=other).curve
-    assert (made.keyframe_points[0].co.x, made.keyframe_points[-1].co.x) == (5.0, 15.0)
-
-
 def test_a_taken_away_function_leaves_nothing(animation):
     item = keyed()
     before = snapshot(item)
@@ -244,19 +237,6 @@ def test_an_object_of_a_scene_that_was_never_animated_can_be_retimed_by_it(anima
     for frame, place in PLACES:
         play(42 - frame)
         np.testing.assert_allclose(tuple(item.location), place, atol=2e-5)
-
-
-def test_it_can_be_saved_and_loaded(animation, scene, tmp_path):
-    item = keyed()
-    animation.enable(item, keep_look=False)
-    animation.retime(item, "REVERSE", track="location")
-    animation.retime(scene, "SCALE")
-    animation.bake(item)
-    before = ways(item, 1, 90)
-    save_and_load(tmp_path)
-    item = bpy.data.objects["Ball"]
-    assert animation.store.up_to_date.is_up_to_date(animation.find_track(item, "location"))
-    np.testing.assert_array_equal(ways(item, 1, 90), before)
 
 
 @pytest.mark.parametrize("what", ["lock", "group"])

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 import pytest
 
+from tests.all_pairs import each_once
 from tests.animation.curves import ORDERS, differences, fcurves, key, new_object, snapshot
 
 FRAMES = (1, 9, 20, 34, 45, 60)
@@ -50,9 +51,9 @@ def move(thing: bpy.types.Object) -> None:
         fcurve.update()
 
 
-@pytest.mark.parametrize("is_moved", [False, True])
-@pytest.mark.parametrize("options", OUTPUTS.values(), ids=OUTPUTS)
-def test_tracks_baked_together_get_the_keys_that_each_gets_alone(animation, options, is_moved: bool) -> None:
+@pytest.mark.parametrize(("output", "is_moved"), [*each_once(OUTPUTS, [False, True]), ("handles", True)])
+def test_tracks_baked_together_get_the_keys_that_each_gets_alone(animation, output: str, is_moved: bool) -> None:
+    options = OUTPUTS[output]
     together, alone = keyed_alike(animation), keyed_alike(animation)
     for thing in (together, alone) if is_moved else ():
         animation.bake(thing, output="HANDLES")

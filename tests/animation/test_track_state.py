@@ -116,21 +116,3 @@ def test_a_modifier_makes_a_bake_out_of_date_where_another_bake_would_write_othe
     # There are no errors, and the animator's keys are unchanged.
     assert animation.free(item).errors == []
     assert [len(fcurve.keyframe_points) for fcurve in fcurves(item)] == [len(TURNS)] * 3
-
-
-@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT"])
-def test_a_modifier_makes_handles_out_of_date_where_they_repeat(animation, cycle) -> None:
-    item = new_object()
-    key(item, "location", TURNS)
-    animation.enable(item, keep_look=False)
-    animation.choose(item, "location", cycle=cycle)
-    animation.bake(item, output="HANDLES")
-    ours = [modifier.name for fcurve in fcurves(item) for modifier in fcurve.modifiers]
-    modifier = curve(item, "location").modifiers.new("NOISE")
-    before = states(animation, item)["location"]
-    animation.bake(item, output="HANDLES")
-    now = [other.name for fcurve in fcurves(item) for other in fcurve.modifiers if other.type != "NOISE"]
-    assert before == ("HANDLES" if now == ours else "OUT_OF_DATE")
-    assert (now == ours) == (cycle == "SINGLE")
-    curve(item, "location").modifiers.remove(modifier)
-    assert states(animation, item)["location"] == before

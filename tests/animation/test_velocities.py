@@ -117,14 +117,6 @@ def test_no_bake_restore_enable_or_remove_touches_them_and_they_harm_none(moving
     assert written(moving) == kept
 
 
-def test_of_baked_tracks_they_are_those_of_the_keys(moving, write, animation):
-    write(moving)
-    before = written(moving)
-    animation.bake(moving, step=3.0)
-    write(moving)
-    assert written(moving) == before
-
-
 def test_a_bones_are_properties_of_the_bone(animation, write):
     rig = new_rig("left", "right", tail=(0, 1, 0))
     for name in ("left", "right"):
@@ -160,14 +152,6 @@ def test_custom_properties_named_like_a_property_have_their_own_velocities(anima
     assert found["tcb_location_velocity"] == pytest.approx(0.2)
     assert found["tcb_rotation_angular_velocity"] == pytest.approx(0.03)
     assert sorted(found.values()) == pytest.approx([0.03, 0.2, 0.5, 1.0])
-
-
-def test_velocities_of_a_bone_with_brackets_in_its_name_are_on_the_bone(animation, write):
-    rig = new_rig('A"].b', tail=(0, 1, 0))
-    key(rig, 'pose.bones["A\\"].b"].location', [(1, (0, 0, 0)), (11, (1, 2, 2))])
-    animation.enable(rig, keep_look=False)
-    write(rig)
-    assert list(rig.pose.bones['A"].b']["tcb_location_velocity"]) == pytest.approx([0.1, 0.2, 0.2])
 
 
 def test_what_is_no_tcb_track_is_refused_and_nothing_written(animation, write):
@@ -242,17 +226,6 @@ def test_an_ease_of_a_frame_function_is_in_the_velocities(write, animation):
     way = np.array([4.0, -2.0, 1.0]) / 40.0
     assert velocity == pytest.approx((6.0 * s * (1.0 - s))[:, np.newaxis] * way, abs=1e-4)
     assert acceleration == pytest.approx((6.0 - 12.0 * s)[:, np.newaxis] / 40.0 * way, abs=1e-4)
-
-
-def test_a_held_frame_stands_still_and_moves_on_from_its_last_frame(write, animation):
-    item = new_object()
-    key(item, "location", [(1, (0, 0, 0)), (41, (40, 0, 0))])
-    animation.enable(item, keep_look=False)
-    animation.retime(item, "HOLD", frame=11, length=20.0)
-    write(item)
-    frames, velocity = told(item, "tcb_location_velocity")
-    expected = np.where((frames >= 11) & (frames < 31), 0.0, 1.0)
-    assert velocity[:, 0] == pytest.approx(expected, abs=1e-3)
 
 
 def test_that_an_override_forgets_them_is_said(moving, write, tmp_path):
