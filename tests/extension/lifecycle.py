@@ -18,7 +18,7 @@ from typing import Any
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 REPOSITORY = "user_default"
-CYCLES = 50
+CYCLES = 10
 SPACES = ("SpaceView3D", "SpaceGraphEditor", "SpaceDopeSheetEditor")
 _draw_callbacks: dict[Any, str] = {}
 """The draw callbacks in Blender, by handle. Blender does not list them."""

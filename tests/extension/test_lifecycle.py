@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 Stages = dict[str, dict[str, Any]]
-CYCLES = 50
+CYCLES = 10
 
 
 def added(before: list[str], after: list[str]) -> list[str]:

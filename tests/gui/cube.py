@@ -43,6 +43,15 @@ def numbers(name, index=None):
 """
 
 
+# With `CURVES`: linear keys, to which TCB fits no parameters.
+AT_REST = """
+for fcurve in fcurves():
+    for point in fcurve.keyframe_points:
+        point.interpolation = 'LINEAR'
+bpy.ops.ed.undo_push(message='linear')
+"""
+
+
 def hermite_first_segment(frame: int) -> float:
     """Return the cube's x between frames 1 and 20, from formulas. Keys: 0, 4, 0 at 1, 20, 50, with T = 0.75 at 20."""
     first, second = 19.0, 30.0

@@ -13,6 +13,19 @@ HEADINGS = {"place": 35, "diagram": 61, "track": 87}
 """Distances in pixels from the Copy button down to the headings of panels, while the panels above are closed."""
 VIEWPORT = "a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 400, win().height - r.y - 350)"
 """The code for a position in the 3D viewport, away from its sidebar and toolbar."""
+# A small cube, seen from above.
+TOP_VIEW = """
+def steps():
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.view3d.view_axis(type='TOP')
+    view = a.spaces.active.region_3d
+    view.view_distance, view.view_location = 11, (2.5, 1, 0)
+    a.spaces.active.overlay.show_cursor = False
+    bpy.data.objects['Cube'].scale = (0.1, 0.1, 0.1)
+    bpy.ops.ed.undo_push(message='view')
+    yield from drawn()
+"""
 SHORTCUTS = """
 bpy.context.preferences.addons['bl_ext.user_default.tcb_animation'].preferences.use_shortcuts = True
 """

@@ -9,8 +9,7 @@ from typing import Any
 from formats import three_ds
 from tests.exchange.files import box, save, scene, track
 
-from .conftest import wait_for
-from .file_browser import in_viewport, middle_of, show_folder, type_name
+from .conftest import turns, wait_for
 
 OBJECTS = "result = sorted(item.name for item in bpy.data.objects if 'Cube' not in item.name)"
 
@@ -28,6 +27,39 @@ def files(folder: Path) -> list[str]:
         node = three_ds.Node("OBJECT", name.encode(), tracks=(places,))
         save(folder / f"{name}.3ds", scene(node, objects=(box(name.encode()),), segment=(0, 20)))
     return ["Run.3ds", "Walk.3ds"]
+
+
+def in_viewport(call: str) -> str:
+    """Code that calls an operator as if in the 3D viewport, and waits for the window that it opens."""
+    return f"""
+def steps():
+    bpy.context.preferences.view.filebrowser_display_type = 'SCREEN'
+    at = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=at, region=region(at, 'WINDOW')):
+        {call}
+    yield from drawn()
+"""
+
+
+def middle_of(window: Any, kind: str, from_right: int | None = None) -> tuple[int, int]:
+    """Return a screen position: the center of a region in the dialog, or a distance from its right edge."""
+    x, y, width, height, high = window.run(
+        f"r = region(area('FILE_BROWSER'), {kind!r}); result = (r.x, r.y, r.width, r.height, win().height)"
+    )
+    return x + (width // 2 if from_right is None else width - from_right), high - y - height // 2
+
+
+def type_name(window: Any, name: str) -> None:
+    """Type the file name into the field left of the two buttons. Enter alone would close the dialog."""
+    window.click(middle_of(window, "EXECUTE", from_right=500), times=2)
+    for keys in (("key", "ctrl+a"), ("type", "--delay", "40", "--", name), ("key", "Return")):
+        window.xdotool(*keys)
+        turns(window)
+
+
+def show_folder(window: Any, folder: Path) -> None:
+    window.run(f"area('FILE_BROWSER').spaces.active.params.directory = {str(folder).encode()!r}")
+    turns(window)
 
 
 def test_files_go_in_by_the_dialog_and_by_dropping_and_out_by_the_dialog(window: Any, tmp_path: Path) -> None:

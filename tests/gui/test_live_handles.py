@@ -8,10 +8,25 @@ from typing import Any
 import pytest
 
 from .conftest import settle
-from .cube import CURVES, everything
+from .cube import AT_REST, CURVES, everything
 from .editors import open_editor
 from .graphical import place
-from .handles import AT_REST, is_as_played
+
+
+def handles(window: Any) -> Any:
+    """Return the positions of all keys and handles."""
+    return window.run(f"""{CURVES}
+result = [[tuple(round(n, 6) for n in (*k.co, *k.handle_left, *k.handle_right)) for k in c.keyframe_points]
+          for c in fcurves()]
+""")
+
+
+def is_as_played(window: Any) -> bool:
+    """True if all handles are at the positions where a bake of handles places them."""
+    settle(window)
+    before = handles(window)
+    window.run("bpy.ops.tcb.bake(output='HANDLES')")
+    return bool(before == handles(window))
 
 
 @pytest.fixture

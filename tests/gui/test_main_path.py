@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .conftest import settle
-from .cube import CURVES, hermite_first_segment
+from .cube import AT_REST, CURVES, hermite_first_segment
 from .graphical import place
 
 
@@ -27,12 +27,7 @@ TO_FINISH = 47
 
 def test_enable_type_a_tension_bake_play_undo_and_restore(window):
     # Enable fits parameters to the motion of Bezier keys. Parameters of linear keys stay 0.
-    window.run(f"""{CURVES}
-for fcurve in fcurves():
-    for point in fcurve.keyframe_points:
-        point.interpolation = 'LINEAR'
-bpy.ops.ed.undo_push(message='linear')
-""")
+    window.run(f"{CURVES}{AT_REST}")
     before, played = curves(window), curves(window, identities=False)
     buttons = window.buttons("VIEW_3D", height=300)
     window.click(place(buttons, "tcb.enable("))

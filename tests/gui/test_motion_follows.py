@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from .conftest import settle, turns
-from .cube import CURVES, everything
+from .cube import AT_REST, CURVES, everything
 from .editors import open_editor, open_tcb_menu
-from .handles import AT_REST, value_at
 
 KEY = 20
 """The frame of the cube's middle key."""
@@ -47,7 +46,8 @@ def all_of_it(window: Any) -> Any:
 
 
 def played(window: Any) -> list[float]:
-    return [value_at(window, frame, index) for index in range(3) for frame in (10, 35)]
+    code = f"{CURVES}\nresult = [c.evaluate(frame) for c in fcurves()[:3] for frame in (10, 35)]"
+    return list(window.run(code))
 
 
 def number_under_the_mouse(window: Any) -> str:

@@ -10,11 +10,9 @@ import pytest
 
 from .conftest import settle, turns
 from .cube import CURVES
-from .top_view import TOP_VIEW
+from .editors import TOP_VIEW
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
-
-DRAGS = 3
 
 # Use a quarter of the viewport, because a full viewport is slow to redraw without a graphics card.
 SMALL = """
@@ -150,24 +148,6 @@ def drag(window: Any, start: tuple[float, float], end: tuple[float, float]) -> N
     release(window)
 
 
-def test_a_dragged_location_key_ends_under_the_cursor_and_undo_takes_it_back(window):
-    before = everything(window)
-    start = keys(window)[1]
-    end = (start[0] - 120, start[1] - 60)
-    drag(window, start, end)
-    at = cube(window)
-    assert abs(at[0] - round(end[0])) <= 1.0
-    assert abs(at[1] - round(end[1])) <= 1.0
-    after = everything(window)
-    assert after != before
-    window.key("ctrl+z", at=(700, 700))
-    settle(window)
-    assert everything(window) == before
-    window.key("ctrl+shift+z", at=(700, 700))
-    settle(window)
-    assert everything(window) == after
-
-
 def test_a_cancelled_drag_leaves_everything_bit_for_bit(window):
     before = everything(window)
     start = keys(window)[1]
@@ -268,10 +248,10 @@ def test_numbers_move_the_key_and_a_swift_hand_loses_nothing(window):
     # Every drag ends under the cursor and is one undo step. Redo restores it bit for bit.
     random = np.random.default_rng(7)
     middle = window.run(MIDDLE)
-    for _ in range(DRAGS):
+    for move_key in (drag, dash, dash):
         start = keys(window)[1]
         end = (middle[0] + int(random.integers(-180, 180)), middle[1] + int(random.integers(-90, 90)))
-        dash(window, start, end)
+        move_key(window, start, end)
         assert np.abs(np.subtract(cube(window), end)).max() <= 1.0
         states.append(everything(window))
     for state in states[-2::-1]:

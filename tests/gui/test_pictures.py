@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from .conftest import settle, turns
-from .editors import unfold
+from .editors import TOP_VIEW, unfold
 from .graphical import place
 from .screen import SAME, screen
-from .top_view import TOP_VIEW
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 PATH_COLOUR = (108, 172, 236)

@@ -71,16 +71,22 @@ def test_escape_and_the_release_that_wait_while_blender_is_busy_are_still_an_esc
     assert state(window) == before
 
 
-def test_a_released_slider_is_one_undo_step_that_gives_every_bit_back(window):
+def test_a_slider_dragged_with_shift_and_released_is_one_undo_step_that_gives_every_bit_back(window):
     centre, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
     before, played = state(window), window.run(PLAYED)
-    hold(window, place(buttons, "tcb.tension"), 8)
+    hold(window, place(buttons, "tcb.tension"), 5)
+    coarse = parameter(window, "tension")
+    window.xdotool("keydown", "shift")
+    move_on(window, 3)
+    settle(window)
     held = parameter(window, "tension")
     window.xdotool("mouseup", 1)
     settle(window)
+    window.xdotool("keyup", "shift")
     after = state(window)
-    assert parameter(window, "tension") == held
+    assert parameter(window, "tension") == held != coarse
     assert len(set(held.values())) == 1
+    assert not window.run(IS_DRAGGED)
     assert window.run(PLAYED) != played
     # The next bake by Live does not change anything.
     window.run("from bl_ext.user_default.tcb_animation.ui.live import updates\nupdates.flush_all()")
@@ -91,22 +97,6 @@ def test_a_released_slider_is_one_undo_step_that_gives_every_bit_back(window):
     window.key("ctrl+shift+z", at=centre)
     settle(window)
     assert state(window) == after
-
-
-def test_a_slider_dragged_with_shift_and_released_is_set(window):
-    _, buttons = editor_of(window, LIVE.format(live=True) + MIXED)
-    hold(window, place(buttons, "tcb.bias"), 3)
-    coarse = parameter(window, "bias")
-    window.xdotool("keydown", "shift")
-    move_on(window, 3)
-    settle(window)
-    held = parameter(window, "bias")
-    window.xdotool("mouseup", 1)
-    settle(window)
-    window.xdotool("keyup", "shift")
-    assert parameter(window, "bias") == held != coarse
-    assert len(set(held.values())) == 1
-    assert not window.run(IS_DRAGGED)
 
 
 def test_several_sliders_are_dragged_at_once(window):

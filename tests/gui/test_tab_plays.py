@@ -9,9 +9,8 @@ import pytest
 
 from .conftest import settle
 from .cube import CURVES, everything
-from .editors import open_editor, open_tcb_menu, unfold
+from .editors import TOP_VIEW, open_editor, open_tcb_menu, unfold
 from .graphical import place
-from .top_view import TOP_VIEW
 
 LIVE = "bpy.ops.tcb.enable(live=True, keep_look=False); bpy.ops.ed.undo_push(message='live')"
 # The values of the sliders in the Graph Editor's tab, and the sliders that have an effect.

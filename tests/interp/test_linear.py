@@ -14,7 +14,7 @@ from interp.splines import linear
 from tests.all_pairs import all_pairs
 from tests.interp import exact
 from tests.interp.random_keys import random_rotations
-from tests.interp.rotation_tracks import AXIS, CYCLES, PATHS, off
+from tests.interp.rotation_tracks import CYCLES, PATHS, off
 
 
 class ExactSlerp(exact.Track):
@@ -67,11 +67,3 @@ def test_rotations_are_the_printed_slerp_at_50_digits_ease_and_signs_included(pa
     expected = exact.rows([track.rotation(frame) for frame in at])
     found = linear.RotationSpline(Keys(frames, q, *parameters), cycle, path)(at)
     assert off(found, expected).max() < 1e-14 / track.flattest
-
-
-def test_450_degrees_are_a_turn_and_a_quarter_at_a_constant_speed():
-    spline = linear.RotationSpline.from_turns([0, 10, 30], np.radians([20, 450, -1000]), [AXIS] * 3)
-    at = np.array([0.0, 2.5, 10.0, 25.0, 30.0])
-    expected = rotations.from_rotation_vector(np.radians([20, 132.5, 470, -280, -530])[:, np.newaxis] * AXIS)
-    assert off(spline(at), expected).max() < 1e-14
-    np.testing.assert_allclose(spline(at, 1)[:2], np.radians([45, 45])[:, np.newaxis] * AXIS, rtol=0, atol=1e-15)
