@@ -104,11 +104,6 @@ class Curve:
         """Return the segments that contain the times. At a key, this is the segment on its left or right `side`."""
         return np.clip(np.searchsorted(self.times, times, side) - 1, 0, max(len(self) - 2, 0))
 
-    def interpolation_at(self, times: Float64Array) -> npt.NDArray[np.uint8]:
-        """Return the interpolation after each time, or HOLD outside the keys."""
-        is_between_keys = (times >= self.times[0]) & (times < self.times[-1])
-        return np.where(is_between_keys, self.interpolation[self.segments_at(times)], HOLD).astype(np.uint8)
-
     def _cubics(self, segment: npt.NDArray[np.intp], fraction: Float64Array, duration: Float64Array) -> Float64Array:
         """Return the values of cubic segments at fractions of their duration."""
         reach_after, reach_before = self.reach_after[segment], self.reach_before[segment + 1]
@@ -168,37 +163,42 @@ def _sum_of_curves(terms: Sequence[tuple[float, Curve]], offset: float) -> Curve
     """Return an offset plus the sum of weights times curves, or None if steps meet other segments."""
     curves = [curve for _, curve in terms]
     times = union_times(curves)
-    interpolation = common_interpolation(curves, times)
-    has_step = np.any([curve.interpolation_at(times) == CONSTANT for curve in curves], axis=0)
+    interpolations = interpolations_at(curves, times)
+    interpolation = common_interpolation(interpolations)
+    has_step = (interpolations == CONSTANT).any(axis=0)
     if (has_step & (interpolation != CONSTANT))[:-1].any():
         return None
     values, held = np.full(len(times), offset), np.full(len(times), offset)
     arriving, leaving = np.zeros((2, len(times)))
-    for weight, curve in terms:
-        values = values + weight * curve(times)
-        held = held + weight * _held(curve, times)
+    for (weight, curve), own_interpolation in zip(terms, interpolations, strict=True):
+        own_values = curve(times)
+        values = values + weight * own_values
+        own_held = np.where(own_interpolation == CONSTANT, curve.held[curve.segments_at(times)], own_values)
+        held = held + weight * own_held
         before, after = _slopes(curve, times)
         arriving, leaving = arriving + weight * before, leaving + weight * after
     return replace(Curve.hermite(times, values, interpolation, arriving, leaving), held=held)
 
 
-def common_interpolation(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
-    """Return the interpolation that curves have in common after each time, or CUBIC if they have several.
+def interpolations_at(curves: Sequence[Curve], times: Float64Array) -> npt.NDArray[np.uint8]:
+    """Return the interpolation of each curve after each time, or HOLD outside its keys, shape (curves, times)."""
+    rows = np.full((len(curves), len(times)), HOLD, dtype=np.uint8)
+    for row, curve in zip(rows, curves, strict=True):
+        is_between_keys = (times >= curve.times[0]) & (times < curve.times[-1])
+        row[is_between_keys] = curve.interpolation[curve.segments_at(times[is_between_keys])]
+    return rows
+
+
+def common_interpolation(interpolations: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return the interpolation that all curves have in common after each time, or CUBIC if they have several.
 
     A curve that holds its value can be added to any curve. If all curves hold their values, or there are no curves, the
     result is LINEAR.
     """
-    interpolations = np.array([curve.interpolation_at(times) for curve in curves]).reshape(len(curves), len(times))
-    result = np.full(len(times), CUBIC, dtype=np.uint8)
+    result = np.full(interpolations.shape[1], CUBIC, dtype=np.uint8)
     for common in (CONSTANT, LINEAR):
         result[((interpolations == common) | (interpolations == HOLD)).all(axis=0)] = common
     return result
-
-
-def _held(curve: Curve, times: Float64Array) -> Float64Array:
-    """Return the value held after each time, which is used only in CONSTANT segments."""
-    is_step = curve.interpolation_at(times) == CONSTANT
-    return np.where(is_step, curve.held[curve.segments_at(times)], curve(times))
 
 
 def _slopes(curve: Curve, times: Float64Array) -> tuple[Float64Array, Float64Array]:

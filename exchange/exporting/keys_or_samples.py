@@ -20,7 +20,6 @@ from ...animation.fcurves.keyframes import Float64Array
 from ...animation.file_curves.items import orientations
 from ...animation.sampling.properties import PropertySampler, curves_of
 from ...animation.store.find_tracks import find_tracks
-from ...animation.store.own_arrays import OwnKeys
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.track_refusals import blocking_reason
 from ...animation.store.tracks import Track, rotation_property
@@ -72,7 +71,7 @@ class DatablockTracks:
                 raise
             tracks = []
         self._tracks = {track.path: track for track in tracks if track.in_use and played_fcurves(track)}
-        self._own_keys: dict[str, dict[int, OwnKeys]] = {}
+        self._splines_of_path: dict[str, list[TrackSpline]] = {}
 
     def value_keys(self, path: str) -> Keys:
         """Return the keys of a numeric property, or one key if it is not animated. Raises AnimationError."""
@@ -186,9 +185,9 @@ class DatablockTracks:
 
     def _all_splines(self, track: Track) -> list[TrackSpline]:
         """Return the splines of the track's components, even if something else plays the track."""
-        if track.path not in self._own_keys:
-            self._own_keys[track.path] = read_own_keys(track)
-        return track_splines(track, track.settings, self._own_keys[track.path], {})
+        if track.path not in self._splines_of_path:
+            self._splines_of_path[track.path] = track_splines(track, track.settings, read_own_keys(track), {})
+        return self._splines_of_path[track.path]
 
     def _joined_keys(self, track: Track, spline: TrackSpline) -> Keys | None:
         """Return and note keys for a spline and the segments between its runs, or None for a single run."""

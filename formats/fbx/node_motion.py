@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..curve import Curve, common_interpolation, scaled, union_times
+from ..curve import Curve, common_interpolation, interpolations_at, scaled, union_times
 from ..interp import Float64Array, rotations
 from ..motion import EulerCurves, NodeMotion, Track
 from .local_transform import LOCAL_PROPERTIES, LocalTransform
@@ -217,7 +217,7 @@ def _track(
     if not curves:
         return None
     times = union_times(curves)
-    interpolation = common_interpolation([curve for curve in curves if curve.varies], times)
+    interpolation = common_interpolation(interpolations_at([curve for curve in curves if curve.varies], times))
     return Track(times, interpolation, evaluate, components, euler, _shared(curves, times))
 
 

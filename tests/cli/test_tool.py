@@ -28,12 +28,6 @@ def test_it_needs_no_installed_extension_and_prints_nothing_but_json(walk, tmp_p
     assert state(tmp_path / "baked" / "walk.blend") == "baked"
 
 
-def test_a_usage_error_names_the_tool(walk):
-    ran = run("bake", walk)
-    assert ran.returncode == 2
-    assert "python tools/tcb.py bake: error: " in ran.stderr
-
-
 def test_its_help_says_which_environment_it_makes():
     ran = run("--help")
     assert ran.returncode == 0

@@ -58,24 +58,23 @@ Y_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 """The rotation of an import with Y as the up axis."""
 
 
-@pytest.mark.parametrize("ids", [True, False])
-def test_children_with_pivots_follow_parents(bring: Import, ids: bool) -> None:
-    composition = Composition(bring(family(ids=ids)))
+@pytest.mark.parametrize(
+    ("ids", "options", "turn"),
+    [
+        (True, {}, np.eye(3)),
+        (False, {}, np.eye(3)),
+        (True, {"axis_forward": "-Z", "axis_up": "Y", "global_scale": 0.1}, 0.1 * Y_UP),
+    ],
+)
+def test_children_with_pivots_follow_parents(bring: Import, ids: bool, options: dict, turn: np.ndarray) -> None:
+    composition = Composition(bring(family(ids=ids), **options))
     for frame in (0, 3, 10, 17, 25):
         for index, name in enumerate(("Child", "Parent")):
-            assert world(name, frame) == pytest.approx(composition.world(index, frame), abs=1e-5)
-            corners = [world(name) @ (*vertex.co, 1) for vertex in bpy.data.objects[name].data.vertices]
-            assert np.array(corners)[:, :3] == pytest.approx(composition.vertices(index, frame), abs=1e-5)
-
-
-def test_other_axes_turn_the_whole_scene(bring: Import) -> None:
-    composition = Composition(bring(family(ids=True), axis_forward="-Z", axis_up="Y", global_scale=0.1))
-    for frame in (0, 3, 10, 17, 25):
-        for index, name in enumerate(("Child", "Parent")):
-            world(name, frame)
-            corners = [world(name) @ (*vertex.co, 1) for vertex in bpy.data.objects[name].data.vertices]
-            expected = 0.1 * composition.vertices(index, frame) @ Y_UP.T
+            corners = [world(name, frame) @ (*vertex.co, 1) for vertex in bpy.data.objects[name].data.vertices]
+            expected = composition.vertices(index, frame) @ turn.T
             assert np.array(corners)[:, :3] == pytest.approx(expected, abs=1e-5)
+            if not options:
+                assert world(name) == pytest.approx(composition.world(index, frame), abs=1e-5)
 
 
 def test_nodes_that_hang_from_each_other_are_told(bring: Import, said) -> None:
