@@ -106,10 +106,7 @@ def missing_libraries() -> list[str]:
 
 
 def _check_release(report: Report, writes: bool) -> Finding | None:
-    """Refuse to write a file that a newer version of Blender has saved. Raises AnimationError.
-
-    Return a note if writing the file converts it to this Blender version.
-    """
+    """Return a note if writing converts the file. Raises AnimationError for writing a file of a newer Blender."""
     saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
     if tuple(bpy.data.version) > tuple(bpy.app.version_file):
         if writes:

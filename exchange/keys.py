@@ -101,10 +101,7 @@ def turn_keys(track: Track, space: NodeSpace, shorter: bool, add_note: AddNote) 
 
 
 def _turns(values: Float64Array, add_note: AddNote) -> tuple[Float64Array, Float64Array]:
-    """Convert the file's turns, shape (n, 4), to angles and unit axes in Blender's convention.
-
-    A turn without an axis becomes a turn of 0.
-    """
+    """Convert the file's turns (n, 4) to Blender's angles and unit axes. A turn without an axis becomes a turn of 0."""
     angles = -values[:, 0]
     axes, lengths = rotations.unit_vectors(values[:, 1:])
     has_no_axis = lengths < _SHORTEST_AXIS
@@ -119,10 +116,8 @@ def _turns(values: Float64Array, add_note: AddNote) -> tuple[Float64Array, Float
 def _reordered(
     angles: Float64Array, axes: Float64Array, order: npt.NDArray[np.intp]
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the turns between the keys in this order.
-
-    After a skipped or reordered key, the next turn starts from a different key than in the file.
-    """
+    """Return the turns between the keys in this order."""
+    # After a skipped or reordered key, the next turn starts from a different key than in the file.
     follows_same_key = np.diff(order, prepend=-1) == 1
     new_angles, new_axes = rotations.rotations_to_turns(rotations.turns_to_rotations(angles, axes)[order])
     return (

@@ -176,10 +176,7 @@ def mesh_of(
 
 
 def _triangles(mesh: bpy.types.Mesh) -> tuple[Float64Array, npt.NDArray[np.integer], Float64Array]:
-    """Return points (n, 3), triangles (m, 3) and UVs (n, 2), or UVs (0, 2) if there are none.
-
-    A vertex becomes one point for each of its UVs, because the file has one UV per vertex.
-    """
+    """Return points (n, 3), triangles (m, 3) and UVs (n, 2), or UVs (0, 2) if there are none."""
     mesh.calc_loop_triangles()
     triangles = numbers_of(mesh.loop_triangles, "loops", 3, np.int32)
     vertices = numbers_of(mesh.loops, "vertex_index", 1, np.int32)[:, 0]
@@ -187,6 +184,7 @@ def _triangles(mesh: bpy.types.Mesh) -> tuple[Float64Array, npt.NDArray[np.integ
     layer = mesh.uv_layers.active
     if layer is None or not len(triangles):
         return points, vertices[triangles], np.zeros((0, 2))
+    # A vertex becomes one point for each of its UVs, because the file has one UV per vertex.
     corners = np.column_stack((vertices, numbers_of(layer.data, "uv", 2, np.float32))).astype(np.float64)
     loose = np.setdiff1d(np.arange(len(points)), vertices)
     corners = np.concatenate((corners, np.column_stack((loose, np.zeros((len(loose), 2))))))

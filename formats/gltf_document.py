@@ -34,7 +34,7 @@ class Document:
     All methods raise MotionError if the file is damaged.
     """
 
-    def __init__(self, data: bytes, fetch: Fetch | None = None) -> None:
+    def __init__(self, data: bytes, fetch: Fetch | None) -> None:
         chunks = _chunks(data) if data[:4] == b"glTF" else {_JSON: data}
         if _JSON not in chunks:
             raise MotionError(n_("no JSON"))
@@ -242,10 +242,7 @@ def _replace_sparse(document: Document, item: object, values: npt.NDArray[Any], 
 
 
 def _as_floats(values: npt.NDArray[Any], is_normalized: bool) -> Float64Array:
-    """Return the values as float64.
-
-    Normalized integers are divided by the maximum of their type, and are at least -1.
-    """
+    """Return the values as float64. Normalized integers become fractions of the maximum of their type, at least -1."""
     numbers = values.astype(np.float64)
     if is_normalized and values.dtype.kind in "iu":
         numbers = np.maximum(numbers / np.iinfo(values.dtype).max, -1.0)

@@ -106,10 +106,7 @@ def restore_curves(job: Job, outcome: Outcome) -> None:
 
 
 def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable: Iterable[bpy.types.ID]) -> None:
-    """Add the report to the outcome. Visible changes, and tracks that Enable skipped, become errors.
-
-    `to_enable` contains the datablocks that should become TCB.
-    """
+    """Add the report to the outcome. Visible changes, and tracks of `to_enable` that are not TCB, become errors."""
     tracks = [track for datablock in to_enable for track in tracks_of(datablock)]
     plain_tracks = [track for track in tracks if track.in_use and not track.enabled and has_keys(track)]
     skipped = {reason for track in plain_tracks if (reason := blocking_reason(track))}

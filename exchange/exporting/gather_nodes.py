@@ -61,10 +61,8 @@ def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, r
 
 
 def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
-    """Note transforms that the file cannot inherit.
-
-    Lights and targets inherit only positions. Cameras and spotlights do not inherit scale.
-    """
+    """Note transforms that the file cannot inherit."""
+    # Children of lights and targets inherit only positions. Children of cameras and spotlights do not inherit scale.
     parent = node.parent
     if parent is None or (kind_of(parent) == "OBJECT" and parent not in targets):
         return

@@ -77,17 +77,14 @@ class NodeWriter:
         return DatablockTracks(datablock, obj, self.scene, self.limit, self.conversion, node.add_note)
 
     def _add_track(self, node: ExportNode, kind: str, keys: Keys, values: Float64Array) -> None:
-        """Add the imported track if the keys equal the imported keys. Otherwise, add a track of `values`.
-
-        The values are in file units. An object that was imported without the track gets none for a single key with the
-        default value.
-        """
+        """Add the imported track if its keys are unchanged, or else a track of `values`, which are in file units."""
         source_track = node.source_track(kind)
         imported = node.imported_keys(kind)
         is_default = len(keys) == 1 and bool((keys.values == _DEFAULTS.get(kind)).all())
         if source_track is not None and imported is not None and _is_unchanged(keys, imported):
             node.tracks.append(source_track)
         elif node.source is None or source_track is not None or not is_default:
+            # If the imported node had no such track, the default value is not written.
             node.tracks.append(numbers_track(kind, keys.with_values(values), self.conversion, node.add_note))
 
     def _add_sampled_transforms(self, node: ExportNode, space: NodeSpace) -> None:

@@ -104,7 +104,7 @@ class SampleLimit:
         if self.count > self.limit:
             raise AnimationError(Finding("FILE_SAMPLE_LIMIT", name, path, arguments=(count, self.limit)))
 
-    def check(self, frames: float, name: str, path: str = "") -> None:
+    def check(self, frames: float, name: str, path: str) -> None:
         """Raise AnimationError if finding the keys of a track requires evaluating too many frames."""
         limit = max(self.limit, _MAX_EVALUATED_FRAMES)
         if frames > limit:

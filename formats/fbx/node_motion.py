@@ -103,10 +103,7 @@ def _signed_power(values: Float64Array, exponents: Float64Array) -> Float64Array
 def _composed_angles(
     below: Float64Array, above: Float64Array, weights: Float64Array, is_additive: bool, order: rotations.Order
 ) -> Float64Array:
-    """Return the Euler angles (n, 3), in degrees, of rotations `below` followed by weighted rotations `above`.
-
-    If the layer is not additive, the rotations are interpolated.
-    """
+    """Return the Euler angles (n, 3), in degrees, of rotations with weighted rotations added, or moved toward them."""
     first, second = (rotations.from_euler(np.radians(angles), order) for angles in (below, above))
     start = np.broadcast_to([1.0, 0.0, 0.0, 0.0], first.shape) if is_additive else first
     # Take the shortest path, as in programs that play these files.

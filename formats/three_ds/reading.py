@@ -118,10 +118,7 @@ def _vector(source: Source, span: Span) -> Float32Array:
 
 
 def _table(columns: int, source: Source, span: Span) -> Float32Array | None:
-    """Return the rows of a chunk that begins with their number.
-
-    If there are no rows, return None. The mesh then has its default, which is not written.
-    """
+    """Return the rows of a chunk that begins with their number, or None if there are none, as in a new mesh."""
     (count,) = source.numbers(WORD, span, span.body)
     table, end = source.array(np.float32, columns, count, span, span.body + WORD.size)
     source.finish(span, end)

@@ -60,10 +60,7 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
 def _key_starts(
     data: bytes, position: int, end: int, count: int, sizes: tuple[int, ...], names: list[bytes] | None
 ) -> tuple[list[int], int]:
-    """Return the position of each key, and the end of the last key.
-
-    If `names` is a list, every key ends with a name, which is appended to the list.
-    """
+    """Return the position of each key, and the end of the last key. Append the name at the end of each to `names`."""
     starts: list[int] = []
     for key in range(count):
         starts.append(position)
@@ -83,12 +80,10 @@ def _key_starts(
 def _read_keys(
     data: bytes, offsets: npt.NDArray[np.intp], components: int
 ) -> tuple[FrameArray, WordArray, Float32Array, Float32Array]:
-    """Return the frames (n,), flags (n,), parameters (5, n) and values (n, d) of the keys at these offsets.
-
-    Keys of one track may have different sizes. All keys are read together, one number after the other.
-    """
+    """Return the frames (n,), flags (n,), parameters (5, n) and values (n, d) of the keys at these offsets."""
     head = _at_every_byte(data, _HEAD)[offsets]
     frames, key_flags = head["frame"].astype(np.int32), head["flags"].astype(np.uint16)
+    # Keys of one track may have different sizes. All keys are read together, one number after the other.
     offsets = offsets + _HEAD.itemsize
     parameters = np.zeros((len(PARAMETERS), len(offsets)), np.float32)
     numbers = _at_every_byte(data, np.dtype("<f4"))
