@@ -21,6 +21,7 @@ from ..animation.store.tracks import EULER_ORDERS, rotation_property
 from ..animation.translation import rpt_
 from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
+from ..interp.keys import PARAMETERS
 from ..interp.rotations.base_rotation_spline import Path
 from ..interp.splines import tcb
 from .keys import Keys
@@ -138,18 +139,10 @@ def _orientations(turns: Keys) -> Float64Array:
 
 def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline:
     """Return the spline of a file's turns."""
-    tension, continuity, bias, ease_to, ease_from = turns.parameters
+    angles, axes = turns.values[:, 0], turns.values[:, 1:]
+    parameters = dict(zip(PARAMETERS, turns.parameters, strict=True))
     return tcb.RotationSpline.from_turns(
-        turns.frames,
-        turns.values[:, 0],
-        turns.values[:, 1:],
-        tension,
-        continuity,
-        bias,
-        ease_to,
-        ease_from,
-        cycle=turns.cycle,
-        construction=construction,
+        turns.frames, angles, axes, **parameters, cycle=turns.cycle, construction=construction
     )
 
 
@@ -169,8 +162,7 @@ def _followed(turns: Keys) -> Iterator[tuple[str, Float64Array]]:
     axis, angle = rotations.to_axis_angle(quaternions[0])
     if angle == 0.0 and len(turns) > 1:
         axis = turns.values[1, 1:]
-    for order in EULER_ORDERS[:1]:
-        yield order, rotations.follow_euler(path, order)[rows_of_keys]
+    yield "XYZ", rotations.follow_euler(path, "XYZ")[rows_of_keys]
     axes, angles = rotations.follow_axis_angle(path, axis, angle)
     yield "AXIS_ANGLE", np.column_stack((angles, axes))[rows_of_keys]
     for order in EULER_ORDERS[1:]:
