@@ -7,6 +7,7 @@ is the left slope of the next key. Flags distinguish the user's slopes from slop
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -117,18 +118,19 @@ def _curve(
     if is_tcb.any():
         is_end = np.zeros(len(times), dtype=np.bool_)
         is_end[[0, -1]] = True
-        left, right = tcb_slopes(numbers[:, :3].T, np.append(0.0, chord[:-1]), chord, is_end)
+        left, right = _tcb_slopes(numbers[:, :3].T, np.append(0.0, chord[:-1]), chord, is_end)
         arriving, leaving = np.where(is_tcb, left, arriving), np.where(is_tcb, right, leaving)
-    if is_automatic.any():
-        left, right = automatic_slopes(times, values, flags, arriving, leaving, reach_before, reach_after)
-        arriving, leaving = np.where(is_automatic, left, arriving), np.where(is_automatic, right, leaving)
     interpolation = np.where(is_constant, CONSTANT, np.where(is_cubic, CUBIC, LINEAR)).astype(np.uint8)
     holds_next = is_constant & ((flags & _HOLDS_NEXT) != 0)
     held = np.where(holds_next, np.append(values[1:], values[-1]), values)
+    curve = Curve(times, values, interpolation, arriving, leaving, reach_before, reach_after, held)
+    if is_automatic.any():
+        left, right = _automatic_slopes(curve, flags)
+        arriving, leaving = np.where(is_automatic, left, arriving), np.where(is_automatic, right, leaving)
     reach_before, reach_after = (
         np.clip(np.where(reach == _FBX_THIRD, 1.0 / 3.0, reach), 0.0, 1.0) for reach in (reach_before, reach_after)
     )
-    return Curve(times, values, interpolation, arriving, leaving, reach_before, reach_after, held)
+    return replace(curve, arriving=arriving, leaving=leaving, reach_before=reach_before, reach_after=reach_after)
 
 
 def _reaches(
@@ -148,7 +150,7 @@ def _reaches(
     return np.append(_FBX_THIRD, next_before[:-1]), reach_after
 
 
-def tcb_slopes(
+def _tcb_slopes(
     parameters: Float64Array, before: Float64Array, after: Float64Array, is_end: npt.NDArray[np.bool_]
 ) -> tuple[Float64Array, Float64Array]:
     """Return the slopes before and after keys with tension, continuity and bias, shape (3, n).
@@ -163,47 +165,27 @@ def tcb_slopes(
     return x * less * before + y * more * after, x * more * before + y * less * after
 
 
-def automatic_slopes(
-    times: Float64Array,
-    values: Float64Array,
-    flags: npt.NDArray[np.int64],
-    arriving: Float64Array,
-    leaving: Float64Array,
-    reach_before: Float64Array,
-    reach_after: Float64Array,
-) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes on both sides of automatic keys, for which the file stores biases in place of slopes.
-
-    The formulas are from ufbx.
-    """
-    if len(times) == 1:
-        return np.zeros(1), np.zeros(1)
-    duration = np.diff(times)
-    chord = np.diff(values) / duration
-    left, right = np.zeros(len(times)), np.zeros(len(times))
-    inner = slice(1, -1)
-    chords = (chord[:-1], chord[1:], duration[:-1], duration[1:])
-    reaches = (reach_before[inner], reach_after[inner])
-    has_one_slope = np.abs(arriving + leaving)[inner] <= _UNIFIED
-    right[inner] = _inner_slopes(*chords, *reaches, leaving[inner], flags[inner])
-    own_left = _inner_slopes(*chords, *reaches, -arriving[inner], flags[inner])
-    left[inner] = np.where(has_one_slope, right[inner], own_left)
-    left[0] = right[0] = _end_slope(float(chord[0]), float(leaving[0]), int(flags[0]))
-    left[-1] = right[-1] = _end_slope(float(chord[-1]), float(-arriving[-1]), int(flags[-1]))
+def _automatic_slopes(curve: Curve, flags: npt.NDArray[np.int64]) -> tuple[Float64Array, Float64Array]:
+    """Return both slopes of automatic keys, for which `curve` contains biases in place of slopes. Source: ufbx."""
+    left, right = np.zeros(len(curve)), np.zeros(len(curve))
+    if len(curve) == 1:
+        return left, right
+    right[1:-1] = _inner_slopes(curve, flags, curve.leaving)
+    has_one_slope = np.abs(curve.arriving + curve.leaving)[1:-1] <= _UNIFIED
+    left[1:-1] = np.where(has_one_slope, right[1:-1], _inner_slopes(curve, flags, -curve.arriving))
+    chord = np.diff(curve.values) / np.diff(curve.times)
+    left[0] = right[0] = _end_slope(float(chord[0]), float(curve.leaving[0]), int(flags[0]))
+    left[-1] = right[-1] = _end_slope(float(chord[-1]), float(-curve.arriving[-1]), int(flags[-1]))
     return left, right
 
 
-def _inner_slopes(
-    before: Float64Array,
-    after: Float64Array,
-    duration_before: Float64Array,
-    duration_after: Float64Array,
-    reach_before: Float64Array,
-    reach_after: Float64Array,
-    bias: Float64Array,
-    flags: npt.NDArray[np.int64],
-) -> Float64Array:
-    """Return the slopes of automatic keys that have keys on both sides, whose chords have slopes before and after."""
+def _inner_slopes(curve: Curve, flags: npt.NDArray[np.int64], biases: Float64Array) -> Float64Array:
+    """Return the slopes of automatic keys that have keys on both sides."""
+    inner = slice(1, -1)
+    bias, flags = biases[inner], flags[inner]
+    durations = np.diff(curve.times)
+    chords = np.diff(curve.values) / durations
+    (duration_before, duration_after), (before, after) = ((each[:-1], each[1:]) for each in (durations, chords))
     duration = duration_before + duration_after
     slope = (before * duration_before + after * duration_after) / duration
     fraction = duration_before / duration
@@ -215,7 +197,7 @@ def _inner_slopes(
     direction = np.where(slope >= 0.0, 1.0, -1.0)
     limits = [
         np.divide(direction * chord, reach, out=np.zeros_like(chord), where=reach > 0.0)
-        for chord, reach in ((before, reach_before), (after, reach_after))
+        for chord, reach in ((before, curve.reach_before[inner]), (after, curve.reach_after[inner]))
     ]
     limited = direction * np.minimum(np.abs(slope), np.maximum(np.minimum(*limits), 0.0))
     slope = np.where((flags & _CLAMP_PROGRESSIVE) != 0, limited, slope)

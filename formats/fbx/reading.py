@@ -148,10 +148,8 @@ class _Scene:
                     continue
                 properties = layer_curves.setdefault(target.parent, {})
                 if name not in properties:
-                    static, node = (
-                        self.transforms[target.parent].static[name],
-                        read_properties(self.objects[curve_node]),
-                    )
+                    static = self.transforms[target.parent].static[name]
+                    node = read_properties(self.objects[curve_node])
                     # The values of components without a curve.
                     defaults = np.array([number(node, f"d|{axis}", static[i]) for i, axis in enumerate("XYZ")])
                     properties[name] = LayerCurves(layer, tuple(self._component_curves(curve_node)), defaults)

@@ -154,11 +154,8 @@ def track_bytes(track: Track) -> bytes:
     for flags in np.unique(parameter_flags).tolist():
         keys = np.flatnonzero(parameter_flags == flags)
         packed = np.empty(len(keys), _key_type(flags, components))
-        packed["frame"], packed["flags"], packed["value"] = (
-            track.frames[keys],
-            track.key_flags[keys],
-            track.values[keys],
-        )
+        packed["frame"], packed["flags"] = track.frames[keys], track.key_flags[keys]
+        packed["value"] = track.values[keys]
         for row, name in enumerate(PARAMETERS):
             if (flags >> row) & 1:
                 packed[name] = track.parameters[row, keys]
