@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ...interp.fitting import Request
-from ...interp.fitting.handle_drafts import Draft, HandleDrafts
+from ...interp.fitting.handles import Draft, HandleDrafts
 from ...interp.keys import PARAMETERS
 from ..fcurves.channels import Channels, evaluate_if, played_now
 from ..fcurves.frames import matching_rows

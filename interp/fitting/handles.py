@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..key_batch import BoolArray
+from ..key_batch import BoolArray, IndexArray
 from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
-from .bezier_segments import parameters_at
-from .handle_motion import EASED, SampledSegments, SamplePoints, SegmentMotion, Segments
-from .handle_shapes import Shape, StoredHandles, fitted_shape
+from .handle_motion import EASED, SampledSegments, SamplePoints, SegmentMotion, Segments, chebyshev
+from .handle_shapes import StoredHandles, fitted_shape, float32_handles
 from .largest_errors import angles_apart, maxima
 from .requests import Batch, Request, fit_in_batches
 
@@ -116,6 +115,10 @@ def fit_handles(requests: Sequence[Request]) -> list[Handles]:
 
 _INTERPOLATED = 0.002
 """Errors up to this number of radians, or units of a value, are interpolated between the nodes. Others are measured."""
+_DOUBTFUL = 0.02
+"""With larger errors, angles may have turned the other way between the points, so finer points are fitted."""
+_EASED_DRAFT = SamplePoints(chebyshev(10), slice(None))
+"""Points in segments with eases. Ten nodes suffice, because the only step of a draft is short."""
 
 
 class _HandleFits:
@@ -147,50 +150,50 @@ class _HandleFits:
         return [Handles(*(array[keys] for array in arrays)) for keys in map(slice, first, last + 1)]
 
     def _fits_of(self, segments: Segments, points: SamplePoints) -> _SegmentFits:
-        """Return the fit of each segment. Segments with large errors continue at finer points."""
-        fits, shape = self._fit(self._motion.sampled(segments, points))
-        if points.finer is not None:
-            columns = np.flatnonzero((fits.errors > _INTERPOLATED).any(axis=0) | (fits.jumps > 0.0))
-            if len(columns):
-                arrays: tuple[Any, ...] = fits
-                finer = self._motion.sampled(segments.take(columns), points.finer.points)
-                finer_fits, _ = self._fit(finer, shape.of_segments(columns, len(segments.begin)))
-                for array, finer_array in zip(arrays, finer_fits, strict=True):
-                    array[..., columns] = finer_array
+        """Return the fit of each segment. Larger errors need finer points."""
+        sampled = self._motion.sampled(segments, points)
+        course, flips, jumps = self._motion.course(sampled)
+        stored = StoredHandles.of(segments, course, fitted_shape(course, points))
+        errors, worst = self._errors(stored, sampled)
+        handles = (array.reshape(2, self._batch.channels, -1) for array in (stored.frames, stored.values))
+        fits = _SegmentFits(flips, jumps.astype(np.float64), errors, worst, *handles)
+        if points.finer is None:
+            return fits
+        largest = errors.max(axis=0)
+        is_doubtful = jumps | (largest > _DOUBTFUL)
+        inaccurate = np.flatnonzero((largest > _INTERPOLATED) & ~is_doubtful)
+        if len(inaccurate):
+            finer = self._motion.sampled(segments.take(inaccurate), points.finer.points)
+            finer_errors = self._errors(stored.of_segments(inaccurate, len(jumps)), finer)
+            errors[:, inaccurate], worst[:, inaccurate] = finer_errors
+        if is_doubtful.any():
+            arrays: tuple[Any, ...] = fits
+            refits = self._fits_of(segments.take(np.flatnonzero(is_doubtful)), points.finer.points)
+            for array, refit in zip(arrays, refits, strict=True):
+                array[..., is_doubtful] = refit
         return fits
 
-    def _fit(self, sampled: SampledSegments, known: Shape | None = None) -> tuple[_SegmentFits, Shape]:
-        """Return the fit of each segment, with its errors. The fit continues from a known shape."""
-        segments, points = sampled.segments, sampled.points
-        course, flips, jumps = self._motion.course(sampled)
-        shape = fitted_shape(course, points, known)
-        stored = StoredHandles.of(segments, course, shape)
-        played = stored.played(parameters_at(points.at, stored.rise))
-        errors = self._errors(played, course.values, sampled)
-        errors, worst = maxima(errors, points.at if points.finer is None else points.finer.points.at)
-        if self._batch.representation is not None:
+    def _errors(self, stored: StoredHandles, sampled: SampledSegments) -> tuple[Float64Array, Float64Array]:
+        """Return the maximum error of each channel or rotation, and the local parameter there, shape (c or 1, N)."""
+        points, exact = sampled.points, sampled.exact[:, 1:-1]
+        representation, finer = self._batch.representation, points.finer
+        channels = stored.played(points.at)
+        if representation is None or not representation.homogeneous:
+            channels = channels.reshape(len(points.at), self._batch.channels, -1).swapaxes(0, 1)
+        if representation is None:
+            errors = np.abs(channels - exact if finer is None else finer.interpolation @ (channels - exact))
+        elif finer is None:
+            errors = angles_apart(representation, channels, exact)[np.newaxis]
+        else:
+            q = representation.orientation(channels)
+            half_turns = sphere.product(sphere.conjugate(exact), q / sphere.length(q))[1:]
+            # For small angles, the vector of the quaternion is half the rotation vector.
+            errors = 2.0 * sphere.length(finer.interpolation @ half_turns)[np.newaxis]
+        errors, worst = maxima(errors, points.at if finer is None else finer.points.at)
+        if representation is not None:
             # Orientations are never more than half a turn apart, but the maxima of parabolas may exceed half a turn.
             errors = np.fmin(errors, np.pi)
-        frames, values = (handles.reshape(2, self._batch.channels, -1) for handles in (stored.frames, stored.values))
-        return _SegmentFits(flips, jumps.astype(np.float64), errors, worst, frames, values), shape
-
-    def _errors(self, played: Float64Array, values: Float64Array, sampled: SampledSegments) -> Float64Array:
-        """Return the deviation of the played motion from the exact channel values, or for rotations from the spline.
-
-        The shape is (channels, points, N), or (1, points, N) for rotations.
-        """
-        representation, count, finer = self._batch.representation, self._batch.channels, sampled.points.finer
-        if representation is None:
-            deviations = (played - values).reshape(played.shape[1], count, -1).swapaxes(0, 1)
-            return np.abs(deviations if finer is None else finer.interpolation @ deviations)
-        channels = played if representation.homogeneous else played.reshape(played.shape[1], count, -1).swapaxes(0, 1)
-        exact = sampled.exact[:, 1:-1]
-        if finer is None:
-            return angles_apart(representation, channels, exact)[np.newaxis]
-        q = representation.orientation(channels)
-        half_turns = sphere.product(sphere.conjugate(exact), q / sphere.length(q))[1:]
-        # For small angles, the vector of the quaternion is half the rotation vector.
-        return 2.0 * sphere.length(finer.interpolation @ half_turns)[np.newaxis]
+        return errors, worst
 
 
 class _SegmentFits(NamedTuple):
@@ -208,3 +211,56 @@ class _SegmentFits(NamedTuple):
     """The frames of the handles after the start and before the end, shape (2, c, N)."""
     values: Float32Array
     """The values of the same handles."""
+
+
+class Draft(NamedTuple):
+    """Drafted handles for N segments with c channels."""
+
+    right: Float32Array
+    """The frame and value of the handles after the first keys of segments, shape (N, c, 2)."""
+    left: Float32Array
+    """The frame and value of the handles before the last keys, with the sign of the first key."""
+    flips: Float64Array
+    """-1 where the last key must be negated relative to the first key, otherwise 1, shape (N,)."""
+
+
+class HandleDrafts:
+    """Repeated drafts of the same handles while a drag changes the parameters.
+
+    Data that does not depend on the parameters is prepared once. A draft takes one descent step, and more steps for
+    large errors if there are few segments. A draft does not measure errors, and takes at most a third as long as a fit.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        Requests with the same representation, whose splines have the same `batch`.
+    """
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        self._batch = Batch.of(requests)
+
+    @property
+    def segments(self) -> IndexArray:
+        """Return the first key of each segment, as an index into the keys of all requests, shape (N,)."""
+        return self._batch.segments
+
+    @property
+    def parameters(self) -> Float64Array:
+        """Return the parameters of the keys of all requests, shape (5, keys)."""
+        return self._batch.tracks.parameters
+
+    def fitted(self, parameters: Float64Array) -> Draft:
+        """Return the handles for key parameters of shape (5, keys)."""
+        motion = SegmentMotion(self._batch.with_parameters(parameters))
+        count, channels = len(self.segments), self._batch.channels
+        right, left = np.empty((2, count, channels, 2), dtype=np.float32)
+        flips = np.ones(count)
+        for segments in motion.groups():
+            points = _EASED_DRAFT if segments.eases.any() else motion.plain
+            course, flips_of_group, _ = motion.course(motion.sampled(segments, points))
+            handles = float32_handles(segments, course, fitted_shape(course, points, is_draft=True))
+            rows = np.searchsorted(self.segments, segments.begin)
+            frames, values = (array.reshape(2, channels, -1) for array in handles)
+            right[rows], left[rows] = np.stack([frames, values], axis=-1).swapaxes(1, 2)
+            flips[rows] = flips_of_group
+        return Draft(right, left, flips)

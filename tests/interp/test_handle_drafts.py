@@ -9,8 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from interp import Keys, rotations
 from interp.fitting import Request
-from interp.fitting.handle_drafts import HandleDrafts
-from interp.fitting.handles import fit_handles
+from interp.fitting.handles import HandleDrafts, fit_handles
 from interp.splines import METHODS, tcb
 
 KEY = 3
