@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.rotations.representations import rotation_representation
+from ..bake.plans.rotation_channels import unwrapped
 from ..edit.recorded_tracks import record_tracks, revert_tracks
 from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
@@ -177,10 +178,7 @@ class DraggedTip:
         arm = rotations.to_matrix(self._initial_rotation) @ (self._arm / self._arm_length)
         turned = rotations.multiply(_shortest_arc(arm, goal / size), self._initial_rotation)
         # Continue from the values of the last move, so that values do not jump by full turns.
-        values = self._values[:, np.newaxis]
-        orientation = self._orientation(self._values)[:, np.newaxis]
-        following = self._representation.following(values, orientation, turned[:, np.newaxis, np.newaxis])
-        solved: Values = following[:, 0, 0]
+        solved: Values = unwrapped(self.track.track, turned[np.newaxis], self._values)[0]
         if self._representation.homogeneous:
             solved = solved * float(np.linalg.norm(self._initial_values))
         return solved
