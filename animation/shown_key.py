@@ -74,25 +74,25 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
     Raises AnimationError if the keys do not form a spline.
     """
     function = function_of(track)
-    # Find the motion frame that is played at this frame.
-    frame = frame if function is None else float(function([frame])[0])
+    motion_frame = frame if function is None else float(function([frame])[0])
     own = read_own_keys(track)
     check_can_be_drawn(track, own)
     (spline,) = track_splines(track, track.settings, own, defaults)
     first, last = spline.frames[[0, -1]].tolist()
-    frame = min(frame, last) if spline.spline.cycle == "SINGLE" else wrapped_frame(frame, first, last)
-    earlier = np.count_nonzero(spline.frames < frame - AT)
+    is_single = spline.spline.cycle == "SINGLE"
+    end = min(motion_frame, last) if is_single else wrapped_frame(motion_frame, first, last)
+    earlier = np.count_nonzero(spline.frames < end - AT)
     if earlier:
         start = float(spline.frames[earlier - 1])
         largest = 0.0 if spline.turns is None else spline.turns[earlier - 1]
-        q = spline.spline(np.linspace(start, frame, _STEPS + int(largest / _STEP)))
+        q = spline.spline(np.linspace(start, end, _STEPS + int(largest / _STEP)))
     else:
-        start, q = frame, np.concatenate(([[1.0, 0.0, 0.0, 0.0]], spline.spline([frame])))
+        start, q = end, np.concatenate(([[1.0, 0.0, 0.0, 0.0]], spline.spline([end])))
     walked = rotations.to_rotation_vector(rotations.shorter(rotations.multiply(q[1:], rotations.conjugate(q[:-1]))))
     axis, angle = rotations.to_axis_angle(rotations.multiply(q[-1], rotations.conjugate(q[0])))
     angle, axis = rotations.nearest_turns(angle, axis, walked.sum(axis=0))
     x, y, z = (axis * np.copysign(1.0, angle)).tolist()
-    return Turn(start, frame, abs(float(angle)), (x, y, z))
+    return Turn(start, end, abs(float(angle)), (x, y, z))
 
 
 def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
