@@ -166,7 +166,7 @@ def _tcb_slopes(
 
 
 def _automatic_slopes(curve: Curve, flags: npt.NDArray[np.int64]) -> tuple[Float64Array, Float64Array]:
-    """Return both slopes of automatic keys, for which `curve` contains biases in place of slopes. Source: ufbx."""
+    """Return both slopes of automatic keys, for which `curve` contains biases, with formulas from ufbx."""
     left, right = np.zeros(len(curve)), np.zeros(len(curve))
     if len(curve) == 1:
         return left, right
