@@ -20,7 +20,6 @@ VALUE_CLASSES = [cubic.NaturalVectorSpline, cubic.ClampedVectorSpline]
 # The docstring of NaturalVectorSpline states this.
 BOUND = 1e-13
 
-spacings = st.lists(st.floats(0.01, 100.0), min_size=1, max_size=12)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -36,26 +35,6 @@ def assert_agrees(spline, reference, frames):
     for nu in (0, 1, 2):
         bound = BOUND * scale / np.diff(frames).min() ** nu
         np.testing.assert_allclose(spline(at, nu), reference(at, nu), rtol=0, atol=bound)
-
-
-@given(spacings, seeds)
-@settings(max_examples=20, deadline=None)
-def test_a_natural_spline_is_scipys(lengths, seed):
-    frames = np.cumsum([-7.0, *lengths])
-    values = np.random.default_rng(seed).normal(size=(len(frames), 2)) * 10.0
-    reference = CubicSpline(frames, values, bc_type="natural")
-    assert_agrees(cubic.NaturalVectorSpline(Keys(frames, values)), reference, frames)
-
-
-@given(spacings, seeds)
-@settings(max_examples=20, deadline=None)
-def test_a_clamped_spline_is_scipys_with_the_velocities_of_the_first_and_last_key(lengths, seed):
-    generator = np.random.default_rng(seed)
-    frames = np.cumsum([-7.0, *lengths])
-    values, velocities = generator.normal(size=(2, len(frames), 2)) * 10.0
-    ends = ((1, velocities[0]), (1, velocities[-1]))
-    reference = CubicSpline(frames, values, bc_type=ends)
-    assert_agrees(cubic.ClampedVectorSpline(Keys(frames, values), velocities=velocities), reference, frames)
 
 
 def test_without_velocities_it_starts_and_ends_at_rest():

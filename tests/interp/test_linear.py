@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Linear tracks, compared with NumPy's and scipy's linear interpolation, and slerp's printed formula at 50 digits."""
+"""Rotations of linear tracks, compared with slerp's printed formula at 50 digits."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation, Slerp
 
 from interp import Keys, rotations
 from interp.splines import linear
@@ -23,31 +20,6 @@ class ExactSlerp(exact.Track):
     def rotation(self, frame):
         n, t = self.at(frame)
         return self.slerp(self.p[n], self.p[n + 1], t) if self.last else self.p[0]
-
-
-@settings(max_examples=20)
-@given(
-    lengths=st.lists(st.floats(0.01, 100.0), min_size=1, max_size=8),
-    values=st.lists(st.floats(-1e3, 1e3), min_size=16, max_size=16),
-)
-def test_values_are_numpy_s_linear_interpolation(lengths, values):
-    frames = np.cumsum(lengths)
-    p = np.array(values[: 2 * len(frames)]).reshape(-1, 2)
-    at = np.linspace(frames[0] - 1.0, frames[-1] + 1.0, 101)
-    found = linear.VectorSpline(Keys(frames, p))(at)
-    for component in range(2):
-        np.testing.assert_allclose(found[:, component], np.interp(at, frames, p[:, component]), rtol=0, atol=1e-12)
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 10**6), st.floats(0.0, 3.0))
-def test_rotations_by_the_shortest_path_are_scipy_s_slerp(seed, step):
-    generator = np.random.default_rng(seed)
-    frames = np.cumsum(generator.uniform(0.1, 30.0, 6))
-    q = random_rotations(generator, 6, step)
-    at = np.linspace(frames[0], frames[-1], 97)
-    expected = Slerp(frames, Rotation.from_quat(q, scalar_first=True))(at).as_quat(scalar_first=True)
-    assert rotations.angle_between(linear.RotationSpline(Keys(frames, q))(at), expected).max() < 1e-14
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_linear_angles_are_scipy_s_euler_angles_in_lines(order):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
-@settings(max_examples=20)
+@settings(max_examples=5)
 @given(st.integers(0, 10**6))
 def test_angular_velocities_and_accelerations_are_those_of_the_orientations(order, seed):
     generator = np.random.default_rng(seed)
