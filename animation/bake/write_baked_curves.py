@@ -35,7 +35,7 @@ _LINEAR = tuple(name for name in _WRITTEN if not name.endswith("_type"))
 """Attributes to write to new keys if all are linear."""
 _REPLACE = {"REPLACE", "FAST"}
 """Options of `keyframe_points.insert` with which Blender changes only an existing key, and moves no handles."""
-_KEYS_IN_BULK = 15
+_KEYS_IN_BULK = 10
 """Number of keys that can be selected in bulk in the time that Blender needs to select a single key."""
 
 
@@ -108,12 +108,6 @@ class _Selection(NamedTuple):
     """Frames and values of these keys, shape (channels, k, 2)."""
     flags: BoolArray
     """Selection flags of these keys, in the order of FLAGS, shape (channels, k, 3)."""
-
-    @property
-    def is_sparse(self) -> bool:
-        """Return whether selecting the keys one by one is faster than writing the flags of all keys."""
-        selected_count = np.count_nonzero(self.flags.any(axis=2))
-        return bool(_KEYS_IN_BULK * selected_count < self.key_count * len(self.channels))
 
 
 def _write_channels(
@@ -202,15 +196,22 @@ def _flags_of(keys: Keyframes) -> BoolArray:
 def _select(selections: Sequence[_Selection]) -> None:
     """Select the animator's keys as before, and deselect the generated keys. Blender selects added keys."""
     deselected = _deselected(Counter(bake for selection in selections for bake, _ in selection.channels))
-    for selection in selections:
-        collections: list[Any] = [channel.fcurve.keyframe_points for channel in selection.channels]
-        is_one_by_one = np.array([bake in deselected for bake, _ in selection.channels]) & selection.is_sparse
-        _select_one_by_one(collections, selection, is_one_by_one)
-        flags = np.zeros((len(FLAGS), selection.key_count), dtype=np.bool_)
-        for number in np.flatnonzero(~is_one_by_one).tolist():
-            flags[:, selection.rows] = selection.flags[number].T
-            for name, flags_of_keys in zip(FLAGS, flags, strict=True):
-                collections[number].foreach_set(name, flags_of_keys.data)
+    for channels, key_count, rows, co, flags in selections:
+        collections: list[Any] = [channel.fcurve.keyframe_points for channel in channels]
+        is_selected, values = flags.all(axis=2), co[..., 1]
+        # Blender selects a key that is inserted again, and moves it by the difference in value, which changes -0.0.
+        can_insert = (is_selected == flags.any(axis=2)) & ~(is_selected & (values == 0.0) & np.signbit(values))
+        is_few = _KEYS_IN_BULK * np.count_nonzero(is_selected, axis=1) < key_count
+        is_by_key = can_insert.all(axis=1) & is_few & np.array([bake in deselected for bake, _ in channels])
+        is_selected &= is_by_key[:, np.newaxis]
+        inserts = [points.insert for points in collections]
+        for number, (frame, value) in zip(np.nonzero(is_selected)[0].tolist(), co[is_selected].tolist(), strict=True):
+            inserts[number](frame, value, options=_REPLACE)
+        buffers = np.zeros((len(FLAGS), key_count), dtype=np.bool_)
+        for number in np.flatnonzero(~is_by_key).tolist():
+            buffers[:, rows] = flags[number].T
+            for name, buffer in zip(FLAGS, buffers, strict=True):
+                collections[number].foreach_set(name, buffer.data)
 
 
 def _deselected(channel_counts: Mapping[TrackBake, int]) -> set[TrackBake]:
@@ -229,18 +230,3 @@ def _deselected(channel_counts: Mapping[TrackBake, int]) -> set[TrackBake]:
             action.deselect_keys()
             deselected.update(bakes)
     return deselected
-
-
-def _select_one_by_one(collections: Sequence[Any], selection: _Selection, channels: BoolArray) -> None:
-    """Set the selection flags of the keys in the channels of the mask. These keys are all unselected."""
-    flags, co = selection.flags, selection.co
-    # Blender selects a key that is inserted again, which takes half the time. It also moves the key by the difference
-    # in value, which would change -0.0 to 0.0.
-    is_inserted = flags.all(axis=2) & (co[..., 1] != 0.0) & channels[:, np.newaxis]
-    inserts = [points.insert for points in collections]
-    for number, (frame, value) in zip(np.nonzero(is_inserted)[0].tolist(), co[is_inserted].tolist(), strict=True):
-        inserts[number](frame, value, options=_REPLACE)
-    is_set = flags.any(axis=2) & ~is_inserted & channels[:, np.newaxis]
-    for number, key_number in np.argwhere(is_set).tolist():
-        key = collections[number][selection.rows.item(key_number)]
-        key.select_control_point, key.select_left_handle, key.select_right_handle = flags[number, key_number].tolist()
