@@ -69,10 +69,8 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    _means: Mapping[str, float] = MappingProxyType({})
-    """Means of the mixed values when the dialog opened."""
-    _same_interpolation = ""
-    """Interpolation of all keys when the dialog opened, or an empty string if it differs."""
+    _kept: Mapping[str, float | str] = MappingProxyType({})
+    """Properties that change keys only if the user changes them: means of mixed values, and the keys' interpolation."""
     _is_by_hand = False
     """True if the dialog was opened. Plain tracks are then enabled as *Enable TCB* does."""
     _drag: ParameterDrag | None = None
@@ -100,12 +98,12 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         numbers_by_name = chosen_parameters(context)
         for name in numbers_by_name:
             setattr(self, name, getattr(context.scene.tcb, name))
-        mixed = [name for name, numbers in numbers_by_name.items() if is_mixed(numbers)]
-        self._means = {name: getattr(self, name) for name in mixed}
+        kept = [name for name, numbers in numbers_by_name.items() if is_mixed(numbers)]
         interpolations = set().union(*map(interpolations_of, chosen))
-        self._same_interpolation = interpolations.pop() if len(interpolations) == 1 else ""
-        if self._same_interpolation:
-            self.interpolation = self._same_interpolation
+        if len(interpolations) == 1:
+            self.interpolation = interpolations.pop()
+            kept.append("interpolation")
+        self._kept = {name: getattr(self, name) for name in kept}
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = layout_of(self)
@@ -149,10 +147,8 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def _set_given(self, context: bpy.types.Context) -> Status:
         properties = self.properties
-        for name in filter(self._is_kept, PARAMETERS):
+        for name in filter(self._is_kept, self._kept):
             properties.property_unset(name)
-        if self._same_interpolation and self.interpolation == self._same_interpolation:
-            properties.property_unset("interpolation")
         if not self._given() and not any(map(properties.is_property_set, (VELOCITY, "interpolation"))):
             names = ", ".join((*PARAMETERS, VELOCITY, "interpolation"))
             return refuse(self, rpt_("Nothing to set. Give one of {:s}", names))
@@ -190,5 +186,5 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return {name: getattr(self, name) for name in names}
 
     def _is_kept(self, name: str) -> bool:
-        """Return whether the keys keep their mixed values, that is, whether the dialog still shows the initial mean."""
-        return name in self._means and getattr(self, name) == self._means[name]
+        """Return whether the keys keep their own values, because the user has not changed the property."""
+        return name in self._kept and bool(getattr(self, name) == self._kept[name])

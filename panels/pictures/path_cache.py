@@ -105,7 +105,8 @@ class _Cache:
 
     def _ready_requests(self) -> list[Request]:
         """Return the requested paths, without paths in the space of a camera through whose frames Blender steps."""
-        return [request for request in self.requested if not (self.cameras.is_stepping and request[1].cameras)]
+        is_stepping = self.cameras.is_stepping
+        return [request for request in self.requested if not (is_stepping and request[1].cameras)]
 
     def compute_from_curves(self, seconds: float) -> None:
         """Compute requested paths from F-curves until the given time has passed. The last path is completed.

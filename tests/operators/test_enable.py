@@ -167,27 +167,81 @@ def test_a_typed_number_on_plain_tracks_replaces_their_fitted_parameters(fitted,
     assert all(numbers(obj, "location", "tension")[10] == 0.0 for obj in fitted)
 
 
-def test_a_dialog_whose_values_are_refused_makes_the_track_plain_again(ball, tcb_animation, monkeypatch) -> None:
-    """Without a window, Blender does not call `invoke` and `check`."""
+@pytest.fixture
+def dialog(tcb_animation, monkeypatch):
+    """dialog(work): a dialog with the chosen keys, in which work(operator, context) returns whether it is confirmed.
+
+    Without a window, Blender does not call `invoke` and `check`.
+    """
     module = tcb_animation.operators.key_set
-    operator, before = module.TCB_OT_key_set, snapshot(ball)
+    operator = module.TCB_OT_key_set
     execute = operator.execute
+
+    def confirmed(work: Any) -> None:
+        def open_and_close(self: Any, context: bpy.types.Context) -> set[str]:
+            chosen = module.chosen_keys(context)
+            self._drag, self._is_by_hand = module.ParameterDrag(chosen, {}), True
+            self._show_values_of_keys(context, chosen)
+            is_confirmed = work(self, context)
+            self.check(context)
+            if is_confirmed:
+                return execute(self, context)
+            self.cancel(context)
+            return {"CANCELLED"}
+
+        monkeypatch.setattr(operator, "execute", open_and_close)
+        bpy.ops.tcb.key_set()
+
+    return confirmed
+
+
+def test_a_dialog_whose_values_are_refused_makes_the_track_plain_again(
+    ball, dialog, tcb_animation, monkeypatch
+) -> None:
+    before = snapshot(ball)
 
     def refuse(keys: Any, *_values: object) -> None:
         raise keys.track.error("VELOCITY_SIZE", 3, 1)
 
-    def change_and_confirm(self: Any, context: bpy.types.Context) -> set[str]:
-        self._drag, self._is_by_hand = module.ParameterDrag(module.chosen_keys(context), {}), True
-        self.check(context)
+    def change(operator: Any, context: Any) -> bool:
+        operator.tension = 0.5
+        operator.check(context)
         assert ball.animation_data.action.tcb_live
-        monkeypatch.setattr(module, "set_parameters", refuse)
-        return execute(self, context)
+        monkeypatch.setattr(tcb_animation.operators.key_set, "set_parameters", refuse)
+        return True
 
-    monkeypatch.setattr(operator, "execute", change_and_confirm)
     with pytest.raises(RuntimeError, match="velocity"):
-        bpy.ops.tcb.key_set(tension=0.5)
+        dialog(change)
     assert differences(before, snapshot(ball)) == []
     assert not ball.animation_data.action.tcb_live
+
+
+def test_a_dialog_that_is_canceled_makes_the_track_plain_again(ball, dialog) -> None:
+    before = snapshot(ball)
+
+    def change(operator: Any, context: Any) -> bool:
+        operator.tension = 0.25
+        operator.check(context)
+        assert ball.animation_data.action.tcb_live
+        assert differences(before, snapshot(ball)) != []
+        return False
+
+    dialog(change)
+    assert differences(before, snapshot(ball)) == []
+    assert not ball.animation_data.action.tcb_live
+
+
+def test_a_dialog_keeps_mixed_values_that_are_not_changed(fitted, numbers, dialog) -> None:
+    bpy.ops.tcb.enable(live=True)
+
+    def change(operator: Any, _context: Any) -> bool:
+        operator.bias = 0.25
+        return True
+
+    dialog(change)
+    for obj, tension in fitted.items():
+        assert numbers(obj, "location", "tension")[10] == pytest.approx(tension, abs=1e-4)
+        assert numbers(obj, "location", "bias")[10] == 0.25
 
 
 def test_a_preset_enables_a_plain_track_and_a_script_that_sets_keys_leaves_it_off(ball, animation, scene) -> None:

@@ -396,7 +396,7 @@ def test_a_dragged_tangent_ends_where_the_mouse_is(scene, overlay, pictures, cam
     assert np.abs((each.path.keys + each.path.tangents[1])[1] - end_now).max() < 1e-5
     picked, pointer, start = grab(pictures, viewport, each, "handle_right", 1)
     assert np.abs(aim - start).max() > 5
-    drag = pictures.path_drag._TangentDrag(picked.spot(scene, each), each, picked, pointer, {})
+    drag = pictures.path_drag._TangentDrag(picked.spot(scene, each), each, picked, pointer)
     pointer.position = tuple(aim)
     drag.follow(pointer)
     overlay.path_cache.state.fingerprints = overlay.path_cache.Fingerprints()
