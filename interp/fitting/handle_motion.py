@@ -189,23 +189,15 @@ class SegmentMotion:
                 yield segments.take(rows[start : start + count])
 
     def sampled(self, segments: Segments, points: SamplePoints) -> SampledSegments:
-        """Return the segments with values at the points."""
-        return SampledSegments(segments, points, self.with_ends(segments, points.at), self.derivatives(segments))
-
-    def with_ends(self, segments: Segments, parameters: Float64Array) -> Float64Array:
-        """Return the spline's values (a, m + 2, N) at the segments' starts, at parameters (m,), and at their ends."""
-        with_ends = np.concatenate(([0.0], parameters, [1.0]))[:, np.newaxis]
+        """Return the segments with values at the points and derivatives at both ends."""
+        with_ends = np.concatenate(([0.0], points.at, [1.0]))[:, np.newaxis]
         parameters = np.repeat(with_ends, len(segments.begin), axis=1)
         eased = np.flatnonzero(segments.eases.any(axis=0))
         if len(eased):
             ease_from, ease_to = np.repeat(segments.eases[:, np.newaxis, eased], len(parameters), axis=1)
             parameters[:, eased] = ease.ease(parameters[:, eased], ease_from, ease_to)
-        return self._evaluated(segments, parameters, 0)
-
-    def derivatives(self, segments: Segments) -> Float64Array:
-        """Return the spline's derivatives (2, a, N) with respect to the eased local parameter at both ends."""
-        ends = np.repeat([[0.0], [1.0]], len(segments.begin), axis=1)
-        return self._evaluated(segments, ends, 1).swapaxes(0, 1)
+        derivatives = self._evaluated(segments, parameters[[0, -1]], 1).swapaxes(0, 1)
+        return SampledSegments(segments, points, self._evaluated(segments, parameters, 0), derivatives)
 
     def _evaluated(self, segments: Segments, eased: Float64Array, nu: int) -> Float64Array:
         """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""

@@ -175,15 +175,13 @@ class _HandleFit:
     @classmethod
     def of(cls, course: Course, nodes: Float64Array, limits: _Limits) -> _HandleFit:
         """Return the least-squares problem of a course."""
-        c, _, columns = course.values.shape
-        # stiffness * (I - d d^T): playback normalizes quaternions, so a rate along the key d has no effect.
         directions = np.zeros_like(course.keys)
         if course.is_quaternion:
             directions = course.keys / np.stack([sphere.length(key) for key in course.keys])[:, np.newaxis]
-        rows = (directions * np.sqrt(course.stiffness)[:, np.newaxis]).transpose(0, 2, 1)
-        identities = np.repeat(np.eye(c)[np.newaxis], columns, axis=0)
-        rate_weights = identities * course.stiffness[:, :, np.newaxis, np.newaxis]
-        rate_weights -= rows[..., np.newaxis] * rows[..., np.newaxis, :]
+        # stiffness * (I - d d^T): playback normalizes quaternions, so a rate along the key d has no effect.
+        rows = directions.transpose(0, 2, 1)
+        projections = np.eye(len(course.values)) - rows[..., np.newaxis] * rows[..., np.newaxis, :]
+        rate_weights = course.stiffness[..., np.newaxis, np.newaxis] * projections
         return cls(course, nodes[:, np.newaxis], limits, rate_weights, directions)
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -223,24 +222,45 @@ def _fit_batch(batch: Batch) -> list[Fit]:
     """Return the fit of each request."""
     strands = Strands(batch)
     pieces = fewest_pieces(strands)
-    # The number of pieces of each strand, and its first piece.
+    # The number of pieces of each strand, and its first and last piece.
     counts = np.bincount(pieces.strand, minlength=len(strands))
     first = np.cumsum(counts) - counts
+    last = first + counts - 1
     pieces = _continued(strands, pieces, first, counts)
-    knots = _knots(strands, pieces)
-    at_keys = _at_keys(strands, pieces, first, first + counts - 1)
+    arriving, jumps = strands.numbers, np.zeros(len(strands.numbers), dtype=np.bool_)
+    largest = np.maximum.reduceat(pieces.error, first) + strands.rounding if len(first) else np.empty(0)
+    if strands.representation is not None:
+        arriving = arriving.copy()
+        arriving[strands.end] = pieces.values[1][:, last].T
+        jumps = np.abs(arriving - strands.numbers).max(axis=1) > JUMP
+        arriving = np.where(jumps[:, np.newaxis], arriving, strands.numbers)
+        # Orientations are never more than half a turn apart.
+        largest = np.fmin(largest, np.pi)
+    outgoing, incoming, errors, rounding = np.zeros((4, *strands.numbers.shape))
+    # A strand of values is one channel, and a strand of a rotation all channels.
+    channels = np.arange(strands.channels)[np.newaxis] if strands.representation else strands.component[:, np.newaxis]
+    begin, end = strands.segment[:, np.newaxis], strands.end[:, np.newaxis]
+    outgoing[begin, channels], incoming[end, channels] = pieces.rates[0][:, first].T, pieces.rates[1][:, last].T
+    errors[begin, channels] = largest[:, np.newaxis]
+    rounding[begin, channels] = (1.0 + LEAST_GOAL) * strands.rounding[:, np.newaxis]
+    requests = zip(
+        _knots(strands, pieces),
+        map(slice, strands.tracks.first, strands.tracks.last + 1),
+        strands.tolerance,
+        strict=True,
+    )
     return [
         Fit(
-            knots[request],
-            at_keys.outgoing[keys],
-            at_keys.incoming[keys],
-            at_keys.arriving[keys],
-            at_keys.jumps[keys],
-            at_keys.errors[keys],
-            float(strands.tolerance[request]),
-            at_keys.rounding[keys],
+            knots,
+            outgoing[keys],
+            incoming[keys],
+            arriving[keys],
+            jumps[keys],
+            errors[keys],
+            float(tolerance),
+            rounding[keys],
         )
-        for request, keys in enumerate(map(slice, strands.tracks.first, strands.tracks.last + 1))
+        for knots, keys, tolerance in requests
     ]
 
 
@@ -274,35 +294,3 @@ def _knots(strands: Strands, pieces: Pieces) -> list[tuple[Knots, ...]]:
             channels = [(0, rows[component[rows] == channel]) for channel in range(strands.channels)]
         result.append(tuple(Knots(frames[at], values[channel, at], rates[channel, at]) for channel, at in channels))
     return result
-
-
-class _AtKeys(NamedTuple):
-    """The arrays of `Fit` that have one row per key, for the keys of all requests."""
-
-    outgoing: Float64Array
-    incoming: Float64Array
-    arriving: Float64Array
-    jumps: BoolArray
-    errors: Float64Array
-    rounding: Float64Array
-
-
-def _at_keys(strands: Strands, pieces: Pieces, first: IndexArray, last: IndexArray) -> _AtKeys:
-    """Return the numbers at keys from the first and last piece of each strand."""
-    arriving, jumps = strands.numbers, np.zeros(len(strands.numbers), dtype=np.bool_)
-    channels = strands.component[:, np.newaxis]
-    largest = np.maximum.reduceat(pieces.error, first) + strands.rounding if len(first) else np.empty(0)
-    if strands.representation is not None:
-        arriving = arriving.copy()
-        arriving[strands.end] = pieces.values[1][:, last].T
-        jumps = np.abs(arriving - strands.numbers).max(axis=1) > JUMP
-        arriving = np.where(jumps[:, np.newaxis], arriving, strands.numbers)
-        channels = np.arange(strands.channels)[np.newaxis]
-        # Orientations are never more than half a turn apart.
-        largest = np.fmin(largest, np.pi)
-    outgoing, incoming, errors, rounding = np.zeros((4, *strands.numbers.shape))
-    begin, end = strands.segment[:, np.newaxis], strands.end[:, np.newaxis]
-    outgoing[begin, channels], incoming[end, channels] = pieces.rates[0][:, first].T, pieces.rates[1][:, last].T
-    errors[begin, channels] = largest[:, np.newaxis]
-    rounding[begin, channels] = (1.0 + LEAST_GOAL) * strands.rounding[:, np.newaxis]
-    return _AtKeys(outgoing, incoming, arriving, jumps, errors, rounding)
