@@ -47,7 +47,7 @@ _DRAFT_LIMITS: _Limits = ((1, 3e-3),)
 _QUATERNION_METHOD = Method(steps=26, least_gain=0.0, damping=0.002, less=0.5, more=2.0, rounds=0)
 _EASED_QUATERNION_METHOD = replace(_QUATERNION_METHOD, damping=0.01)
 """Some quaternions start with large errors next to eases."""
-_CHANNEL_METHOD = Method(steps=20, least_gain=0.005, damping=0.1, less=0.3, more=3.0, rounds=0)
+_CHANNEL_METHOD = Method(steps=14, least_gain=0.01, damping=0.1, less=0.3, more=3.0, rounds=0)
 _LONGEST_STEP = 0.25
 """Maximum change in a reach in one step, relative to a segment."""
 _LARGEST_RATIO = 5.0

@@ -115,7 +115,7 @@ def fit_handles(requests: Sequence[Request]) -> list[Handles]:
 
 _INTERPOLATED = 0.002
 """Errors up to this number of radians, or units of a value, are interpolated between the nodes. Others are measured."""
-_DOUBTFUL = 0.02
+_DOUBTFUL = 0.05
 """With larger errors, angles may have turned the other way between the points, so finer points are fitted."""
 _EASED_DRAFT = SamplePoints(chebyshev(10), slice(None))
 """Points in segments with eases. Ten nodes suffice, because the only step of a draft is short."""
