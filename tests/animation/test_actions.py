@@ -236,19 +236,6 @@ def test_a_linked_action_on_a_local_object_is_refused(animation, library) -> Non
     assert action_bits(action) == before
 
 
-def test_an_override_is_baked_into_a_local_copy(animation, library) -> None:
-    linked = load(library, link=True)
-    original, before = linked.animation_data.action, action_bits(linked.animation_data.action)
-    item = linked.override_create()
-    first, second = animation.bake(item), animation.bake(item)
-    assert item.animation_data.action.library is None
-    said = '"Ball": the linked action "BallAction" is unchanged. A local copy is now used'
-    assert [said in map(str, report.notes) for report in (first, second)] == [True, False]
-    assert baked_frames(item) == 41
-    assert action_bits(original) == before
-    assert linked.animation_data.action == original
-
-
 @pytest.mark.parametrize("verb", ["free", "restore", "apply", "remove"])
 def test_an_override_of_a_baked_object_gets_a_local_copy(animation, baked_library, verb: str) -> None:
     linked = load(baked_library, link=True)

@@ -56,23 +56,6 @@ def test_handles_go_on_along_the_tangents_of_what_plays(animation, mode: str) ->
     assert max(abs(fcurve.evaluate(60.0) - fcurve.evaluate(36.0)) for fcurve in fcurves(thing)) > 0.1
 
 
-@pytest.mark.parametrize("kind", ["FREE", "ALIGNED"])
-def test_free_and_aligned_handles_at_the_ends_stay(animation, kind: str) -> None:
-    thing = plain(extrapolation="LINEAR")
-    places = []
-    for fcurve in fcurves(thing):
-        for row, (_, _, side, _) in zip((0, -1), SIDES, strict=True):
-            point = fcurve.keyframe_points[row]
-            point.handle_left_type = point.handle_right_type = kind
-            setattr(point, side, (point.co.x + (5.0, -5.0)[row == 0], point.co.y + 2.5))
-            places.append(tuple(getattr(point, side)))
-    animation.enable(thing, keep_look=False)
-    animation.bake(thing, output="HANDLES")
-    points = [fcurve.keyframe_points[row] for fcurve in fcurves(thing) for row in (0, -1)]
-    sides = [side for _ in fcurves(thing) for _, _, side, _ in SIDES]
-    assert [tuple(getattr(point, side)) for point, side in zip(points, sides, strict=True)] == places
-
-
 @pytest.mark.parametrize(
     ("undone", "baked_again", "chosen"), all_pairs(["restore", "remove"], [True, False], ["LINEAR", "CONSTANT"])
 )

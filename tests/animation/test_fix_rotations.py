@@ -198,29 +198,6 @@ def test_what_cannot_be_edited_is_refused_with_the_reason(animation, prepare, re
     assert differences(before, snapshot(item)) == []
 
 
-@pytest.mark.parametrize("mode", ["QUATERNION", "YZX"])
-def test_handles_of_tcb_play_the_repaired_keys_and_restore_gives_them_back(animation, mode: str) -> None:
-    plain, item = twins(mode, free=True)
-    for each in (plain, item):
-        animation.enable(each, keep_look=False)
-        animation.key_set(each, rotation_path(mode), 21, tension=0.5, bias=0.3)
-        animation.bake(each, output="HANDLES")
-    before = orientations(item, FRAMES)
-    report = animation.fix_rotations(item)
-    assert (report.tracks, report.errors) == (1, [])
-    assert np.abs(orientations(item, FRAMES) - before).max() < 1e-6
-    assert away(item, plain) < 1e-5
-    assert [row["state"] for row in rows_of(animation, item)] == [row["state"] for row in rows_of(animation, plain)]
-    animation.restore(item)
-    animation.restore(plain)
-    assert away(item, plain) < 2e-6
-
-
-def rows_of(animation, item: bpy.types.Object) -> list[dict[str, str]]:
-    tracks = [animation.find_track(item, name) for name in ("location", "rotation")]
-    return [{"state": f"{track.is_played_by_handles} {track.is_baked} {track.enabled}"} for track in tracks]
-
-
 def unused(item: bpy.types.Object) -> bpy.types.Action:
     action = item.animation_data.action
     assert action is not None

@@ -326,19 +326,6 @@ def test_keys_of_other_interpolations_play_as_before_to_the_bit(animation, kind,
     assert {point.interpolation for point in curve(thing, "location").keyframe_points} == {kind}
 
 
-@pytest.mark.parametrize("kind", ["LINEAR", "BOUNCE"])
-@pytest.mark.parametrize("path", ["location", "rotation_euler"])
-def test_segments_of_other_interpolations_stay_among_bezier_ones(animation, path, kind) -> None:
-    thing = interpolated(kind, [1], path=path)
-    inside = np.linspace(FRAMES[1], FRAMES[2], 21)
-    before = motion(thing, path, 3, inside)
-    report = animation.enable(thing, [path])
-    assert report.looks_kept == 1
-    assert any("not Bezier" in str(note) for note in report.notes)
-    animation.bake(thing, output="CURVES")
-    assert np.array_equal(motion(thing, path, 3, inside), before)
-
-
 def test_a_track_of_linear_keys_alone_plays_tcb_and_a_note_says_so(animation) -> None:
     """Exporters write such keys."""
     thing, other = interpolated("LINEAR"), interpolated("BEZIER")

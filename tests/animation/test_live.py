@@ -87,6 +87,12 @@ def test_what_blender_does_not_say_at_once_is_found_by_the_longer_look(animation
     assert [p.interpolation for p in curve(thing, "location").keyframe_points][1] == "CONSTANT"
 
 
+def test_frame_changes_mark_nothing(animation, thing) -> None:
+    for frame in range(5):
+        bpy.context.scene.frame_set(frame)
+    assert not updates_of(animation).is_pending()
+
+
 def test_an_action_that_nothing_plays_any_more_is_not_waited_for(animation, thing) -> None:
     updates, action = updates_of(animation), thing.animation_data.action
     updates.mark(action)

@@ -119,6 +119,23 @@ def test_a_bake_of_plain_tracks_whose_progress_raises_is_done(animation) -> None
     assert not animation.find_track(faulty, "location").enabled
 
 
+def test_an_imported_table_whose_progress_raises_is_done(animation) -> None:
+    source, item, twin = (new_object(name) for name in ("Source", "Item", "Twin"))
+    for path in ("location", "scale"):
+        key(source, path, KEYS)
+    table, _ = animation.export_table(source)
+    animation.import_table(twin, table, animation.TableKeys())
+
+    def progress(done: int, _total: int) -> None:
+        raise StopError(done)
+
+    with pytest.raises(StopError, match="1"):
+        animation.import_table(item, table, animation.TableKeys(), progress=progress)
+    found, wanted = ([each["co"] for each in action_bits(each.animation_data.action)] for each in (item, twin))
+    assert found == wanted
+    assert animation.find_track(item, "scale").enabled
+
+
 @pytest.mark.parametrize("verb", ["reduce", "relax"])
 def test_work_in_steps_whose_progress_raises_leaves_all_as_it_was(animation, verb: str) -> None:
     item = new_object("Foot")

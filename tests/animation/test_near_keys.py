@@ -164,19 +164,6 @@ def test_cycles_that_start_close_to_whole_frames(animation, cycle: str, output: 
     assert np.abs(np.subtract.outer(starts, frames)).min(axis=1).max() < 1e-4
 
 
-@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
-def test_a_cycled_range_is_baked_to_its_ends(animation, cycle: str) -> None:
-    """A cycle that starts just outside the range does not affect its samples."""
-    item = new_object("Thing")
-    put(item, "location", 0, [1.0, 6.0, 11.004], [0.0, 3.0, 9.0])
-    animation.enable(item, keep_look=False)
-    animation.choose(item, "location", cycle=cycle)
-    animation.bake(item, extend=(-9.0, 21.0))
-    frames = co(curve(item, "location"))[:, 0]
-    assert (frames[0], frames[-1]) == pytest.approx((-9.0, 21.0), abs=0.02)
-    assert frames[-1] == 21.0
-
-
 def test_velocities_to_the_end_of_their_range(animation) -> None:
     item = new_object("Thing")
     put(item, "location", 0, [0.0, 7.0, 10.004], [0.0, 3.0, 1.0])

@@ -263,35 +263,6 @@ def test_the_value_that_the_sidebar_shows_is_what_is_played(animation):
     assert angle == pytest.approx(reference.apart(np.array(TURNS[1]), np.array(TURNS[2])), abs=1e-5)
 
 
-def test_channels_keyed_at_different_frames_are_played_together(animation):
-    item, plain = new_object("Retimed", "XYZ"), new_object("Plain", "XYZ")
-    for each in (item, plain):
-        key(each, "location", [(1, (0.0,)), (10, (5.0,)), (30, (1.0,))], channels=[0])
-        key(each, "rotation_euler", [(1, (0.5,)), (33, (1.0,))], channels=[0])
-        for index, keys in ((1, [(3, 1.0), (28, 2.0)]), (2, [(1, 0.0), (40, 9.0)])):
-            single(each, "location", index, keys)
-        single(each, "rotation_euler", 2, [(1, 0.0), (20, 4.0), (40, -3.0)])
-        animation.enable(each, keep_look=False)
-    fcurve = function(item, FUNCTIONS["reversed"], interpolation="BEZIER")
-    before = snapshot(item)
-    animation.bake(plain, step=1 / 16)
-    animation.bake(item)
-    for frame in range(1, 41):
-        play(fcurve.evaluate(frame))
-        expected = [*plain.location, *plain.rotation_euler]
-        play(frame)
-        np.testing.assert_allclose([*item.location, *item.rotation_euler], expected, atol=1.5e-3)
-    animation.restore(item)
-    assert differences(before, snapshot(item)) == []
-
-
-def single(item: bpy.types.Object, path: str, index: int, keys) -> None:
-    """Key one component."""
-    fcurve = bag_of(item).fcurves.new(path, index=index)
-    for frame, value in keys:
-        fcurve.keyframe_points.insert(frame, value)
-
-
 def test_an_override_has_its_own_functions_and_those_that_it_came_with(animation, tmp_path):
     item = keyed()
     animation.enable(item, keep_look=False)

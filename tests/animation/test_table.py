@@ -334,6 +334,15 @@ def test_transforms_that_become_deltas_stay_tcb(animation, ball, bake_first: boo
 # Pasted keys
 
 
+def test_keys_pasted_onto_a_plain_object_leave_it_plain(animation, ball) -> None:
+    plain = keyed("Plain")
+    copied(ball, (10, 25))
+    paste(plain, 60)
+    assert co(curve(plain, "location"))[:, 0].tolist() == [0, 10, 25, 40, 60, 75]
+    assert state(animation, plain) == ()
+    assert not has_table(plain)
+
+
 @pytest.mark.parametrize("save", [False, True])
 def test_keys_pasted_onto_another_tcb_object_bring_their_parameters(animation, ball, tmp_path, save: bool) -> None:
     other = keyed("Other")
