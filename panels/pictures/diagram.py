@@ -55,9 +55,9 @@ def curve(parameters: Mapping[str, float], sides: Sides = (SPLINE, SPLINE)) -> t
     """
     first = 0 if sides[0] == SPLINE else 1
     last = 2 if sides[1] == SPLINE else 1
-    keys = Keys(_FRAMES, _POSITIONS, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
     rows = slice(1 if _is_played_by_blender(sides[0]) else 0, 2 if _is_played_by_blender(sides[1]) else 3)
-    spline = tcb.VectorSpline(Keys(keys.frames[rows], keys.values[rows], *keys.parameters[:, rows]))
+    parameters_of_rows = {name: (0.0, parameters[name], 0.0)[rows] for name in PARAMETERS}
+    spline = tcb.VectorSpline(Keys(_FRAMES[rows], _POSITIONS[rows], **parameters_of_rows))
     steps = _TIME_STEPS * (last - first)
     line, dots = (
         spline(np.linspace(_FRAMES[first], _FRAMES[last], count + 1)) for count in (_SEGMENTS_PER_STEP * steps, steps)

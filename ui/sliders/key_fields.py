@@ -25,7 +25,6 @@ from ...animation import AnimationError
 from ...animation.arguments import LARGEST
 from ...animation.edit.keys import check_can_move, move_keys, set_value, values_of
 from ...animation.edit.parameter_drag import Given, ParameterDrag
-from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys, read_again
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.fcurves.keyframes import Float32Array
@@ -38,7 +37,7 @@ from ..option_properties import DECIMALS, parameter
 from ..scene import go_to, playhead
 from .last_event import last_event
 from .shared_slider import SharedSlider
-from .slider_drag import Drag, drag_of, end_if_released, once_a_drag, shown_in, split_by_track
+from .slider_drag import DragType, WritingDrag, drag_of, end_if_released, once_a_drag, shown_in, split_by_track
 
 MAX_COMPONENTS = 4
 """Number of fields for the components of a value or a velocity."""
@@ -124,7 +123,7 @@ class _Field(NamedTuple):
     name: str
     """Name in the drag."""
     slider: SharedSlider
-    drag_type: type[Drag]
+    drag_type: DragType
     find: Callable[[bpy.types.Context], tuple[list[TrackKeys], Numbers]]
     """Function that returns the chosen keys with this number, and their current numbers."""
 
@@ -193,31 +192,7 @@ class _FrameSlider(SharedSlider):
         return float(numbers.min())
 
 
-class _WritingDrag:
-    """Drag that writes keys at each step, with the methods of `ParameterDrag`."""
-
-    def __init__(self, chosen: Sequence[TrackKeys], changed: Sequence[TrackKeys]) -> None:
-        self.chosen = list(chosen)
-        self.is_shown = False
-        """True from the first step to the end of the drag."""
-        self._recorded = record_tracks((keys.datablock, keys.track) for keys in changed)
-
-    def to(self, given: Given) -> None:
-        raise NotImplementedError
-
-    def finish(self, given: Given) -> None:
-        self.to(given)
-        self.is_shown = False
-
-    def finish_at_last_step(self) -> None:
-        self.is_shown = False
-
-    def take_back(self) -> None:
-        self.is_shown = False
-        revert_tracks(self._recorded)
-
-
-class ValueDrag(_WritingDrag):
+class ValueDrag(WritingDrag):
     """Drag of components of key values."""
 
     def __init__(self, _context: bpy.types.Context, chosen: Sequence[TrackKeys]) -> None:
@@ -234,7 +209,7 @@ class ValueDrag(_WritingDrag):
                     set_value(keys.take(has_component), int(component), values[has_component])
 
 
-class FrameDrag(_WritingDrag):
+class FrameDrag(WritingDrag):
     """Drag of keys to other frames, with the playhead."""
 
     def __init__(self, context: Any, chosen: Sequence[TrackKeys]) -> None:

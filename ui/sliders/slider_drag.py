@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import wraps
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import bpy
 import numpy as np
 
 from ...animation import AnimationError
 from ...animation.edit.parameter_drag import Given, ParameterDrag
+from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
 from ...animation.fcurves.keyframes import IndexArray
@@ -44,28 +45,40 @@ _current: SliderDrag | None = None
 """The last drag, until another begins. It may have ended."""
 
 
-class Drag(Protocol):
-    """Change of keys that each step of a drag shows."""
+class WritingDrag:
+    """Drag that writes keys at each step, with the methods of `ParameterDrag`."""
 
-    chosen: list[TrackKeys]
-    """The chosen keys at their current frames."""
-    is_shown: bool
-    """True if the drag has shown a step and has not ended."""
+    def __init__(self, chosen: Sequence[TrackKeys], changed: Sequence[TrackKeys]) -> None:
+        """Record the keys that the drag can change."""
+        self.chosen = list(chosen)
+        """The chosen keys at their current frames."""
+        self.is_shown = False
+        """True from the first step to the end of the drag."""
+        self._recorded = record_tracks((keys.datablock, keys.track) for keys in changed)
 
-    def to(self, given: Given) -> object:
-        """Show the values, by name for the keys of each track."""
+    def to(self, given: Given) -> None:
+        """Write the values, by name for the keys of each track."""
+        raise NotImplementedError
 
-    def finish(self, given: Given) -> object:
-        """End the drag with these values."""
+    def finish(self, given: Given) -> None:
+        """Write the values, and end the drag."""
+        self.to(given)
+        self.is_shown = False
 
-    def finish_at_last_step(self) -> object:
+    def finish_at_last_step(self) -> None:
         """End the drag with the values of its last step."""
+        self.is_shown = False
 
-    def take_back(self) -> object:
-        """Cancel the drag, and restore the keys."""
+    def take_back(self) -> None:
+        """End the drag, and restore the keys."""
+        self.is_shown = False
+        revert_tracks(self._recorded)
 
 
-def drag_of(context: bpy.types.Context, drag_type: type[Drag], chosen: Sequence[TrackKeys]) -> SliderDrag:
+DragType = type[ParameterDrag] | type[WritingDrag]
+
+
+def drag_of(context: bpy.types.Context, drag_type: DragType, chosen: Sequence[TrackKeys]) -> SliderDrag:
     """Return the current drag if it is of this type and on these keys. Otherwise, end it and begin another."""
     global _current
     if _current is not None:
@@ -126,7 +139,7 @@ class SliderDrag:
 
     def __init__(self, context: bpy.types.Context, drag_type: Any, chosen: Sequence[TrackKeys]) -> None:
         """Begin a drag. A drag of parameters makes plain tracks TCB."""
-        self.drag: Drag
+        self.drag: ParameterDrag | WritingDrag
         self._displayed_parameters: dict[str, Numbers] = {}
         """Parameters of plain tracks before the drag, which the sliders display when their drag begins."""
         self._fitted_parameters: dict[str, Numbers] = {}
