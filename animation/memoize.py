@@ -14,6 +14,8 @@ import numpy as np
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 _MAX_RESULTS = 16
 """Number of results to cache per function."""
@@ -33,26 +35,22 @@ def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         arguments = (*args, *kwargs.values())
         ids = tuple(map(id, arguments))
-        if ids in results_by_ids:
-            return results_by_ids[ids][1]
-        result = of_bytes(*args, **kwargs)
-        if len(results_by_ids) == _MAX_RESULTS:
-            results_by_ids.clear()
-        results_by_ids[ids] = arguments, result
-        return result
-
-    def of_bytes(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        arguments = (*args, *kwargs.values())
-        key = tuple([value.tobytes() if isinstance(value, np.ndarray) else value for value in arguments])
-        if key in results:
-            return results[key]
-        result = function(*args, **kwargs)
-        for value in result if isinstance(result, tuple) else (result,):
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-        if len(results) == _MAX_RESULTS:
-            del results[next(iter(results))]
-        results[key] = result
-        return result
+        if ids not in results_by_ids:
+            key = tuple([value.tobytes() if isinstance(value, np.ndarray) else value for value in arguments])
+            if key not in results:
+                result = function(*args, **kwargs)
+                for value in result if isinstance(result, tuple) else (result,):
+                    if isinstance(value, np.ndarray):
+                        value.flags.writeable = False
+                _add(results, key, result)
+            _add(results_by_ids, ids, (arguments, results[key]))
+        return results_by_ids[ids][1]
 
     return call
+
+
+def _add(cache: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Add a result to a cache. If the cache is full, remove its oldest result."""
+    if len(cache) == _MAX_RESULTS:
+        del cache[next(iter(cache))]
+    cache[key] = value
