@@ -162,3 +162,4 @@ result = len(next(c for c in channels_of(rig) if 'LeftArm"].rot' in c.data_path)
     wait_for(window, RIG + "result = rig.animation_data.action.name.endswith('.reduced')", False)
     settle(window)
     assert places(window) == before
+    window.run("bpy.utils.unregister_class(bpy.types.TCB_PT_reduce_open)")

@@ -58,18 +58,23 @@ def compare():
     drawn_paths.append(path.points)
     if far > 1e-3:
         off.append(far)
-sys.modules['watched_paths'] = (off, drawn_paths)
-bpy.types.SpaceView3D.draw_handler_add(compare, (), 'WINDOW', 'POST_PIXEL')
+handler = bpy.types.SpaceView3D.draw_handler_add(compare, (), 'WINDOW', 'POST_PIXEL')
+sys.modules['watched_paths'] = (off, drawn_paths, handler)
 """
 WATCHED = """
 import sys
-off, drawn_paths = sys.modules['watched_paths']
+off, drawn_paths, _handler = sys.modules['watched_paths']
 apart = lambda n: [float(abs(points - drawn_paths[n]).max()) for points in drawn_paths]
 between = max(map(min, apart(0), apart(-1)))
 result = list(off), apart(0)[-1], between, len(drawn_paths)
 off.clear()
 # What the next ones are compared with.
 del drawn_paths[:-1]
+"""
+UNWATCH = """
+import sys
+_off, _drawn_paths, handler = sys.modules.pop('watched_paths')
+bpy.types.SpaceView3D.draw_handler_remove(handler, 'WINDOW')
 """
 
 
@@ -156,6 +161,7 @@ def test_the_path_drawn_is_the_motion_of_that_redraw(window):
     for name, step in steps.items():
         step()
         found[name] = off()
+    window.run(UNWATCH)
     print(found)
     # An inserted key preserves the motion and the path, although its curve is round until Live has processed it.
     assert found.pop("insert")[2] < 1e-3
