@@ -249,6 +249,14 @@ def test_holds_stay_as_they_are() -> None:
             assert np.array_equal(curve[first : last + 1], wanted[first : last + 1])
 
 
+def test_motionless_rotations_rounded_to_four_decimals_of_a_degree_need_no_keys_between_the_ends() -> None:
+    random = np.random.default_rng(22)
+    angles = [20.0, -5.0, 3.0] + 1e-4 * (random.random((240, 3)) < 0.02)
+    turns = Rotation.from_euler("xyz", angles, degrees=True).as_quat()[:, [3, 0, 1, 2]]
+    (keys,) = reduce_tracks([SampledTracks.of_rotations(turns[np.newaxis], np.radians([1.0]))])
+    assert keys.rows.tolist() == [0, 239]
+
+
 def test_points_stand_still_where_they_keep_within_a_ball() -> None:
     frames = np.arange(60.0)
     moving = np.stack([np.clip(frames - 30.0, 0.0, None), 0.0 * frames, 0.0 * frames], axis=1)

@@ -20,8 +20,11 @@ Measure = Callable[[IndexArray, IndexArray, Float64Array], Float64Array]
 
 _HOLD = 4
 """The minimum number of frames with equal samples for a hold."""
-_ROUNDING = 2.0**-22
-"""The rounding of float32 in a hold, relative to the largest sample."""
+_ROUNDING = 2.0**-19
+"""The rounding of samples in a hold, relative to the largest sample. Files round angles to four decimals of a degree.
+
+With less, the rounding in a motionless track would split it into many holds.
+"""
 
 
 @dataclass(frozen=True)
