@@ -169,9 +169,7 @@ def baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
     if len(rows):
         for name in ("easing", "type", *_FLOATS):
             arrays[name][:, rows] = _by_channel(own, name)
-    # Linear keys keep the handle types of new keys.
-    handle_type = HANDLE["AUTO_CLAMPED" if keys.are_linear else "FREE"]
-    arrays |= {"co": co} | dict.fromkeys(_TYPES, np.full(shape, handle_type, dtype=np.uint8))
+    arrays |= {"co": co} | dict.fromkeys(_TYPES, np.full(shape, _FREE, dtype=np.uint8))
     arrays |= dict.fromkeys(FLAGS, np.zeros(shape, dtype=np.bool_))
     sides = _thirds(keys, co)
     if np.count_nonzero(keys.begins_segment):

@@ -31,8 +31,6 @@ _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
 """Attributes to write if curves already have as many samples as the bake."""
 _WRITTEN = tuple(name for name in NAMES if name not in FLAGS)
 """Attributes to write to new keys, before they are selected."""
-_LINEAR = tuple(name for name in _WRITTEN if not name.endswith("_type"))
-"""Attributes to write to new keys if all are linear."""
 _REPLACE = {"REPLACE", "FAST"}
 """Options of `keyframe_points.insert` with which Blender changes only an existing key, and moves no handles."""
 _KEYS_IN_BULK = 10
@@ -132,10 +130,10 @@ def _write_channels(
         own_co = composed.keys.co.reshape(len(channels), -1, 2)[:, keys.rows]
         own_flags = _own_flags(channels, own_keys, keys)
         selections.append(_Selection(channels, len(keys.frames), keys.rows, own_co, own_flags))
-        write_joined(curves, composed, _LINEAR if keys.are_linear else _WRITTEN)
-        for fcurve in curves if not keys.are_linear else ():
-            # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
-            fcurve.keyframe_points.handles_recalc()
+        write_joined(curves, composed, _WRITTEN)
+    for fcurve in curves:
+        # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
+        fcurve.keyframe_points.handles_recalc()
     lock(curves)
     saved, written = _saved(channels, own_keys), fingerprints(composed, extrapolations)
     contents = zip(saved, own_extrapolations, were_repeated, written, strict=True)

@@ -25,7 +25,7 @@ FRAMES = [*range(0, 250, 28), 250]
 PATHS = ("location", "rotation_euler", "scale")
 keyframes = module("animation.fcurves.keyframes")
 ATTRIBUTES, PAIRS = keyframes.DTYPES, keyframes.PAIRS
-WRITTEN = ("interpolation", "type", "back", "amplitude", "period")
+WRITTEN = ("interpolation", "handle_left_type", "handle_right_type", "type", "back", "amplitude", "period")
 """The attributes of a bake's keys, besides their positions, that differ from the attributes of new keys."""
 
 
@@ -82,6 +82,7 @@ def call_blender(items: list[Any]) -> None:
             points.add(count)
             for name, array in written.items():
                 points.foreach_set(name, array.data)
+            points.handles_recalc()
             curve.lock = True
         item.animation_data.action.deselect_keys()
         for curve in curves:
