@@ -21,7 +21,7 @@ import numpy as np
 from ..bake.plans.own_motion import OwnChannels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, Keyframes, both
+from ..fcurves.keyframes import NO_KEYS, SIDES, BoolArray, Float32Array, Keyframes, both
 from ..fcurves.read_keys import read
 from ..store.own_arrays import OwnKeys
 from ..store.restored_keys import PUSHED
@@ -54,21 +54,25 @@ def find_dragged(
     """
     unmoved = {index: _unmoved_keys(track, index, keys) for index, keys in all_channels.items()}
     all_unmoved = all(mask.all() for mask in unmoved.values())
+    keys_now = {index: _keys_now(track, index, keys) for index, keys in own.items()}
     masks = [
-        _sides_dragged(keys, written, unmoved[index], np.bool_(all_unmoved))
+        _sides_dragged(keys, keys_now[index], written, unmoved[index], np.bool_(all_unmoved))
         for index, keys in own.items()
         if (written := written_keys(track, index)) is not None and unmoved[index].any()
     ]
     rows_by_side = [np.flatnonzero(np.any(masks_of_side, axis=0)) for masks_of_side in zip(*masks, strict=True)]
     if not any(map(len, rows_by_side)):
         return
-    keys_now = {index: read(track.channels[index]) for index in own}
     for side, rows in zip(SIDES, rows_by_side, strict=True):
         for row in rows.tolist():
             points = {
-                index: CurvePoint(float(keys.values[row]), _slope(keys, row, side)) for index, keys in keys_now.items()
+                index: CurvePoint(float(keys.values[row_now]), _slope(keys, row_now, side))
+                for index, keys in keys_now.items()
+                for row_now in np.flatnonzero(keys.frames == own[index].frames[row]).tolist()
             }
-            yield row, side, points
+            # A channel without a key at this frame has no slope there.
+            if len(points) == len(own):
+                yield row, side, points
 
 
 def are_dragged(own: OwnKeys, joined: Joined, written: Written) -> BoolArray:
@@ -77,8 +81,15 @@ def are_dragged(own: OwnKeys, joined: Joined, written: Written) -> BoolArray:
     In addition, the mask contains handles that Blender moved when another channel of the track was edited.
     """
     unmoved = _are_unmoved(own.keys, written)
-    left, right = _sides_dragged(own, written, unmoved, joined.spread(joined.sums(~unmoved) == 0))
+    left, right = _sides_dragged(own, own.as_read, written, unmoved, joined.spread(joined.sums(~unmoved) == 0))
     return left | right
+
+
+def _keys_now(track: Track, index: int, own: OwnKeys) -> Keyframes:
+    """Return the keys on a channel's F-curve, which may be fewer than those in `own`, if missing keys were added."""
+    if own.as_read is not None:
+        return own.as_read
+    return read(track.channels[index]) if index in track.channels else NO_KEYS
 
 
 def _unmoved_keys(track: Track, index: int, own: OwnKeys) -> BoolArray:
@@ -96,20 +107,22 @@ def _are_unmoved(keys: Keyframes, written: Written) -> BoolArray:
 
 
 def _sides_dragged(
-    own: OwnKeys, written: Written, unmoved: BoolArray, all_unmoved: BoolArray | np.bool_
+    own: OwnKeys,
+    keys_now: Keyframes | None,
+    written: Written,
+    unmoved: BoolArray,
+    all_unmoved: BoolArray | np.bool_,
 ) -> tuple[BoolArray, BoolArray]:
     """Return masks of the keys whose left and right handles were dragged.
 
     `unmoved` is a mask of the keys that have not moved. `all_unmoved` is true if no key of the track has moved.
     """
-    keys, keys_now = own.keys, own.as_read
+    keys = own.keys
     # Scaling values moves the handles of keys with value 0, but not the keys.
     may_be_dragged = unmoved & (all_unmoved | ~keys.select_control_point)
     left = may_be_dragged & (keys.select_left_handle | keys.select_control_point)
     right = may_be_dragged & (keys.select_right_handle | keys.select_control_point)
-    if keys_now is None:
-        return np.zeros_like(left), np.zeros_like(right)
-    if left.any() or right.any():
+    if keys_now is not None and (left.any() or right.any()):
         left &= _is_moved(keys_now, written, SIDES[0], LEFT_PLACED)
         right &= _is_moved(keys_now, written, SIDES[1], RIGHT_PLACED)
     return left, right

@@ -12,6 +12,7 @@ from mathutils import Vector
 from scipy.spatial.transform import Rotation
 
 from tests.animation.curves import (
+    bag_of,
     curve,
     differences,
     fcurves,
@@ -238,6 +239,29 @@ def test_a_handle_of_a_rotation_turns_its_angular_velocity(animation, turning) -
     # changes.
     assert np.linalg.norm(now[0] - wanted) < 0.9 * np.linalg.norm(before[0] - wanted)
     assert np.linalg.norm(now[1] - before[1]) < np.linalg.norm(before[0] - wanted)
+
+
+@pytest.mark.parametrize(("row", "removed", "is_taken"), [(1, 2, True), (3, 2, True), (2, 2, False), (1, None, False)])
+def test_a_handle_is_taken_although_a_key_of_another_channel_is_missing(
+    animation, turning, row, removed, is_taken
+) -> None:
+    """Nothing checks the keys between the two edits. `removed` is the row of the key, or None for the whole F-curve."""
+    obj, path = turning, rotation_path(turning.rotation_mode)
+    for other in (point for fcurve in fcurves(obj) for point in fcurve.keyframe_points):
+        set_selected(other, False)
+    point: Any = curve(obj, path, 1).keyframe_points[row]
+    point.select_left_handle = True
+    point.handle_left[1] -= 0.03 * (point.co[0] - point.handle_left[0])
+    last = curve(obj, path, len(getattr(obj, path)) - 1)
+    if removed is None:
+        bag_of(obj).fcurves.remove(last)
+    else:
+        last.keyframe_points.remove(last.keyframe_points[removed])
+    let_time_pass(animation)
+    own = animation.store.own_keys.read_own_keys(animation.find_track(obj, path))
+    changed = np.nan_to_num(own[0].numbers[:, :3]).any(axis=1)
+    assert np.flatnonzero(changed).tolist() == ([row] if is_taken else [])
+    assert {keys.count for keys in own.values()} == {len(POSES)}
 
 
 @pytest.mark.parametrize("frame", [33.0, 37.5])
