@@ -173,6 +173,15 @@ def test_lengths_of_quaternions_and_axes_make_no_misses(animation, mode: str, si
     assert report.rotation_error < 0.011 * DEGREE
 
 
+def test_a_cycle_without_end_is_refused(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3))])
+    animation.enable(thing, keep_look=False)
+    animation.choose(thing, "location", cycle="REPEAT")
+    with pytest.raises(animation.AnimationError, match="more than the limit of"):
+        animation.bake(thing, output="CURVES", extend=(0, 1e9))
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_cycle_at_frames_as_coarse_as_a_guard_plays_its_numbers_again(animation, sign):
     start = sign * 600_000

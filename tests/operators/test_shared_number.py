@@ -47,3 +47,12 @@ def test_keys_that_cant_be_read_leave_the_others_their_mean(slider):
     shown = slider.shown(numbers)
     assert shown == pytest.approx(0.5, abs=1e-6)
     assert slider.changed(numbers, shown, shown + 0.1, relative=True)[1:] == pytest.approx([0.35, 0.85])
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_a_slider_set_to_the_number_that_it_shows_changes_nothing(slider, relative):
+    """Blender restores 0.3 on Esc as a float32, which is another number."""
+    numbers = np.array([0.3, 0.3])
+    shown = slider.shown(numbers)
+    assert float(np.float32(shown)) != shown
+    assert slider.changed(numbers, shown, float(np.float32(shown)), relative) is numbers

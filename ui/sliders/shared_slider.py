@@ -46,10 +46,11 @@ class SharedSlider:
         `start_numbers` and `start_shown` are the values of the keys and of the slider before the change or, during a
         drag, before the drag. `relative` shifts all values by the same amount.
         """
+        # Blender stores the value of a slider as float32.
+        if np.float32(value) == np.float32(start_shown if relative else self.shown(start_numbers)):
+            return start_numbers
         if relative:
             return np.clip(start_numbers + (value - start_shown), *self._limits)
-        if np.float32(value) == np.float32(self.shown(start_numbers)):
-            return start_numbers
         return np.full(len(start_numbers), value)
 
 
