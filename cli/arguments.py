@@ -89,7 +89,7 @@ def _input_files(parser: argparse.ArgumentParser, given: argparse.Namespace) -> 
     names = list(given.files)
     if given.files_from is not None:
         try:
-            listed = Path(given.files_from).read_text(encoding="utf-8")
+            listed = Path(given.files_from).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeError) as error:
             parser.error(rpt_("--files-from {:s} cannot be read: {:s}", given.files_from, str(error)))
         names += [line for line in listed.splitlines() if line.strip()]

@@ -82,7 +82,7 @@ class Message(NamedTuple):
 
     text: str
     short: str = ""
-    """Text without the object and track names, for the shortened row. If empty, the full text is used."""
+    """Text without the object name, for the shortened row. If empty, the full text is used."""
     button: Button = ""
     icon: Any = "INFO"
 

@@ -108,7 +108,7 @@ _STATE_TEXTS = {
     ),
     "PLAIN": ("BLANK1", n_("Not TCB"), n_("Blender plays these keys. Enable TCB")),
     "TCB": ("KEYFRAME", n_("Off"), n_("Your own curves play. Bake, or turn on Live")),
-    "BAKED": ("LOCKED", n_("Baked"), n_("Exact and locked. Free the bake to edit")),
+    "BAKED": ("LOCKED", n_("Baked"), n_("Locked. Free the bake to edit")),
     "HANDLES": ("CHECKMARK", n_("Up to Date"), n_("Handles play the motion")),
 }
 """Icon, label and tooltip of states, with the most important state first."""
@@ -152,7 +152,7 @@ def shown_state(datablock: bpy.types.ID, track: Track) -> ShownState:
     elif name == "BLOCKED":
         tooltip = reason
     elif name == "BAKED" and track.settings.options is not None and track.settings.options.in_world:
-        tooltip = iface_("Exact and locked, baked in world space. Free the bake to edit")
+        tooltip = iface_("Locked, baked in world space. Free the bake to edit")
     return ShownState(name, icon, label, iface_("{:s}: {:s}", label, tooltip))
 
 

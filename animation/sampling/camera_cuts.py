@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ def cameras_of(scene: Any) -> Cuts:
         if marker.camera is not None and not marker.camera.hide_render:
             bound.setdefault(marker.frame, marker.camera.session_uid)
     if bound:
-        return tuple(sorted(bound.items()))
+        cuts = sorted(bound.items())
+        return (cuts[0], *(cut for before, cut in pairwise(cuts) if cut[1] != before[1]))
     return ((scene.frame_start, scene.camera.session_uid),) if scene.camera is not None else ()
 
 

@@ -62,7 +62,7 @@ def errors_of_numbers(tracks: Sequence[Track], own_of_tracks: Sequence[Mapping[i
 
 
 def error_of_numbers(track: Track, own_by_index: Mapping[int, OwnKeys]) -> Finding | None:
-    """Return a finding that names the first key whose frame, value or handle is not finite, or None."""
+    """Return a finding on a frame, value or handle that is not finite, in this order, or None."""
     for own in own_by_index.values():
         keys = own.keys
         if not np.isfinite(keys.frames).all():

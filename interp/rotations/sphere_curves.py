@@ -39,7 +39,7 @@ class SphereCurve(ABC):
         self.long_turns = long_turns
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return values or derivatives with respect to u, shape (components, samples)."""
+        """Return quaternions (4, samples) for nu = 0, or angular velocities or accelerations (3, samples) per u."""
         points = self._points.take(segment, axis=2)
         parameter = [u, np.ones_like(u), np.zeros_like(u)][: nu + 1]
         if nu == 2:
@@ -142,10 +142,10 @@ def _slerp(p: Motion, q: Motion, t: Motion) -> list[Float64Array]:
     if len(p) == 1:
         return [values]
     cosine_rate = sphere.dot(p[1], end) + sphere.dot(start, q[1])
-    angle_rate = angle * t[1]
-    end_rate = angle_rate * cosine_at_t - cosine_rate * (parameter * cosine_at_t - cosine * end_weight) / sine
+    rate_at_fixed_angle = angle * t[1]
+    end_rate = rate_at_fixed_angle * cosine_at_t - cosine_rate * (parameter * cosine_at_t - cosine * end_weight) / sine
     end_rate /= sine
-    start_rate = -angle_rate * sine_at_t - cosine_rate * (1.0 - parameter) * end_weight - cosine * end_rate
+    start_rate = -rate_at_fixed_angle * sine_at_t - cosine_rate * (1.0 - parameter) * end_weight - cosine * end_rate
     return [values, p[1] * start_weight + q[1] * end_weight + start * start_rate + end * end_rate]
 
 

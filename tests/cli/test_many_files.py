@@ -245,7 +245,8 @@ def test_patterns_lists_and_subfolders_are_taken_and_kept(tcb, walk, tmp_path):
     for name in ("a/one.blend", "b/one.blend"):
         (tmp_path / "shots" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "shots" / name).write_bytes(walk.read_bytes())
-    (tmp_path / "list.txt").write_text(f"{walk}\n\n{tmp_path}/shots/**/*.blend\n")
+    # Some editors begin a file with a byte order mark.
+    (tmp_path / "list.txt").write_text(f"{walk}\n\n{tmp_path}/shots/**/*.blend\n", encoding="utf-8-sig")
     options = ("--output", tmp_path / "baked", "--relative-to", tmp_path)
     ran = tcb("bake", "--files-from", tmp_path / "list.txt", *options, "--json")
     assert ran.status == 0

@@ -173,7 +173,13 @@ def test_without_a_camera_the_path_is_in_the_world_and_the_panel_says_so(scene, 
 def test_the_cameras_that_markers_bind_count_each_from_its_frame_on(scene, overlay, pictures, thing):
     first, second, unseen = (new_camera(scene, name, seed) for name, seed in (("A", 11), ("B", 21), ("C", 31)))
     unseen.hide_render = True
-    for name, frame, bound in (("a", 10, first), ("b", 41, second), ("c", 50, unseen), ("late", 41, first)):
+    for name, frame, bound in (
+        ("a", 10, first),
+        ("again", 25, first),
+        ("b", 41, second),
+        ("c", 50, unseen),
+        ("late", 41, first),
+    ):
         scene.timeline_markers.new(name, frame=frame).camera = bound
     expected = seen_through(scene, thing, range(1, 61))
     cameras = []

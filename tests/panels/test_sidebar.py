@@ -275,7 +275,7 @@ def test_the_tooltip_of_a_track_has_its_state(cube, tcb_animation):
 
     assert tooltip("location") == "Not TCB: Blender plays these keys. Enable TCB"
     bpy.ops.tcb.bake()
-    assert tooltip("location") == "Baked: Exact and locked. Free the bake to edit"
+    assert tooltip("location") == "Baked: Locked. Free the bake to edit"
     bpy.ops.tcb.free()
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.lock = True
