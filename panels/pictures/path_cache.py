@@ -40,7 +40,9 @@ _SECONDS_PER_REDRAW = 0.05
 _RETRY = 0.2
 """Seconds until the next check whether Blender can step through frames."""
 _MAX_OTHERS = 64
-"""Maximum number of cached paths that the last drawn viewport does not draw."""
+"""Maximum number of cached paths that the last drawn viewport does not draw, without paths drawn recently."""
+_KEPT = 10.0
+"""Seconds for which drawn paths stay in the cache, so that viewports with different paths do not compute them again."""
 
 Request = tuple[Owner, Trace]
 """An object or bone, and the point and frames to trace."""
@@ -64,6 +66,8 @@ class CachedPath:
     batches: PathBatches | None = None
     is_stale: bool = False
     """True if a dependency may have changed."""
+    drawn_at: float = field(default_factory=time.perf_counter)
+    """Time of the last drawing, or of the computation."""
 
 
 @dataclass
@@ -249,10 +253,14 @@ def update(requests: Collection[Request]) -> dict[Request, CachedPath]:
         # A timer would update paths one redraw later than the motion.
         state.compute_from_curves(_SECONDS_PER_REDRAW)
     paths_to_draw = {request: state.paths[request] for request in requests if request in state.paths}
-    for request in paths_to_draw:
+    now = time.perf_counter()
+    for request, cached in paths_to_draw.items():
+        cached.drawn_at = now
         state.paths.move_to_end(request)
     # Paths drawn long ago leave the cache first.
     while len(state.paths) > len(paths_to_draw) + _MAX_OTHERS:
+        if next(iter(state.paths.values())).drawn_at > now - _KEPT:
+            break
         state.paths.popitem(last=False)
     return paths_to_draw
 

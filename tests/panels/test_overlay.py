@@ -422,6 +422,22 @@ def test_the_tab_has_the_switch_and_the_settings(scene, overlay, pictures):
         assert prop.description or prop.identifier in ("rna_type", "name")
 
 
+def test_viewports_with_different_paths_do_not_compute_them_again(scene, overlay, monkeypatch):
+    cache, trace = overlay.path_cache, overlay.trace_of(scene)
+    many = [((new_object(f"Object {number}").session_uid, ""), trace) for number in range(70)]
+    one = [((new_object("Other").session_uid, ""), trace)]
+    while cache.state.has_requests or len(cache.state.paths) < len(many):
+        cache.update(many)
+    before = dict(cache.state.paths)
+    cache.update(one)
+    again = cache.update(many)
+    assert len(again) == len(many)
+    assert all(path is before[request] for request, path in again.items())
+    monkeypatch.setattr(cache, "_KEPT", 0.0)
+    cache.update(one)
+    assert len(cache.state.paths) == 1 + cache._MAX_OTHERS
+
+
 def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, animation):
     bpy.context.scene.tcb_paths.point = "ORIGIN"
     bpy.ops.object.mode_set(mode="OBJECT")
