@@ -67,6 +67,17 @@ def test_quaternions_of_other_signs_go_the_shorter_way_where_blender_interpolate
         assert matrix.to_quaternion().rotation_difference(turn).angle < 1e-3
 
 
+def test_euler_angles_that_differ_by_whole_turns_from_their_keys_do_not_jump_there(animation, scene):
+    hand = new_object("Hand", "XYZ")
+    hand.parent = new_object("Body")
+    key(hand, "rotation_euler", [(1, (0.2, 0.1, 0.0)), (41, (0.2, 0.1, 2.0 * np.pi + 0.5))])
+    animation.enable(hand, keep_look=False)
+    animation.bake_in_world(hand)
+    for frame in (21, 40.5, 41):
+        expected = (0.2, 0.1, 0.5 * (frame - 1) / 40)
+        assert seen(frame, hand).matrix_world.to_euler()[:] == pytest.approx(expected, abs=1e-4)
+
+
 def test_a_step_that_no_bake_has_is_refused_before_anything_is_sampled(animation, pair):
     _, hand = pair
     key(hand, "location", [(1, (0, 0, 0)), (41, (2, 0, 0))])

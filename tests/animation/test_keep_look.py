@@ -267,6 +267,16 @@ def test_two_keys_at_one_frame_are_named(animation, keep_look) -> None:
         ]
 
 
+def test_a_turn_about_one_axis_is_fitted_alike_however_the_others_are_turned(animation) -> None:
+    changes = []
+    for x, y in ((0.0, 0.0), (0.5, 0.7)):
+        thing = new_object(mode="XYZ")
+        thing.rotation_euler = (x, y, 0.0)
+        insert(thing, "rotation_euler", list(zip(FRAMES, (0.0, 1.0, 0.5, 2.0, 1.5), strict=True)), 2)
+        changes.append(animation.enable(thing).rotation_change)
+    assert changes[1] == pytest.approx(changes[0], rel=1e-3)
+
+
 def test_numbers_that_pass_through_no_rotation_are_no_change(animation) -> None:
     thing = new_object(mode="QUATERNION")
     insert(thing, "rotation_quaternion", [(1, (0.6, 0.0, 0.8, 0.0)), (41, (-0.6, 0.0, -0.8, 0.0))])

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.animation.action_users import linked
 from tests.animation.curves import (
     MODES,
     Bone,
@@ -218,6 +219,19 @@ def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation, outp
     }
     drag.take_back()
     assert differences(before, snapshot(rig)) == []
+
+
+@pytest.mark.parametrize("has_override", [False, True])
+def test_each_step_of_a_drag_on_linked_curves_is_refused_or_changes_a_local_copy(animation, tmp_path, has_override):
+    original = linked(rig_of(animation, "XYZ"), tmp_path / "rig.blend")
+    rig = original.override_create() if has_override else original
+    before, chosen = snapshot(original), keys_of(animation, rig)
+    drag = drag_of(animation, chosen)
+    for step in (drag.to, drag.finish):
+        errors = step(given(chosen, tension=0.75))
+        assert differences(before, snapshot(original)) == []
+        assert bool(errors) is not has_override
+        assert (rig.animation_data.action.library is None) is has_override
 
 
 class SlowPreview:

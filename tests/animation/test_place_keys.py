@@ -84,6 +84,13 @@ def test_a_value_is_set_as_blender_sets_it(animation, places, thing):
     }
 
 
+def test_values_are_set_for_the_keys_that_have_the_component(animation, places, thing):
+    fcurve = curve(thing, PATH, 1)
+    fcurve.keyframe_points.remove(fcurve.keyframe_points[1])
+    places.set_value(track_keys(animation, thing, PATH), 1, [7.0, 8.0, 9.0])
+    assert co(thing, 1) == [(1.0, 7.0), (31.0, 9.0)]
+
+
 @pytest.mark.parametrize(
     ("to", "reason"),
     [

@@ -113,6 +113,16 @@ def test_the_original_action_is_kept_as_it_was(animation, ball):
     assert action_bits(original) == before
 
 
+def test_the_copy_of_a_live_action_is_not_live(animation, ball):
+    original = ball.animation_data.action
+    animation.enable(ball, prefixes=["rotation_euler"], keep_look=False)
+    original.tcb_live = True
+    animation.reduce(ball)
+    assert original.tcb_live
+    assert ball.animation_data.action != original
+    assert not ball.animation_data.action.tcb_live
+
+
 def test_shape_keys_and_a_lens_are_reduced_by_their_values(animation, scene):
     camera = bpy.data.cameras.new("Camera")
     for frame in range(1, 101):

@@ -115,6 +115,7 @@ def test_a_report_counts_tracks_keys_samples_and_handles(animation, name: str) -
 )
 def test_a_key_that_already_has_the_settings_is_not_counted_as_changed(animation, given) -> None:
     item = child()
+    animation.enable(item, keep_look=False)
     assert animation.key_set(item, "location", 10, **given).changed_keys == 1
     assert animation.key_set(item, "location", 10, **given).changed_keys == 0
     assert animation.key_set(item, "location", 10, bias=-0.5).changed_keys == 1

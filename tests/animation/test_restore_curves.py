@@ -244,6 +244,22 @@ def test_an_fbx_location_plays_the_files_cubics(scene: Any, animation: Any, tmp_
         np.testing.assert_allclose(found, wanted, atol=60.0 * 1e-5)
 
 
+def test_objects_of_one_take_have_keys_at_times_of_their_own(scene: Any, animation: Any, tmp_path: Path) -> None:
+    whole = user_curve()
+    short = KeyCurve(TIMES[:2], VALUES[:2], whole.flags[:2], whole.data[:2])
+    models = [
+        Model(name, 0, {}, {"Lcl Translation": (curve, None, None)})
+        for name, curve in (("Box", whole), ("Ball", short))
+    ]
+    path = tmp_path / "box.fbx"
+    path.write_bytes(scene_bytes(models))
+    box, ball = imported_fbx(path), bpy.data.objects["Ball"]
+    animation.restore_curves(path, [box, ball])
+    for each, frames in ((box, [1.0, 13.0, 37.0, 49.0]), (ball, [1.0, 13.0])):
+        (curve,) = (curve for curve in fcurves(each) if curve.data_path == "location" and curve.array_index == 0)
+        assert [point.co.x for point in curve.keyframe_points] == frames
+
+
 def test_handles_that_overlap_in_the_file_are_fitted(scene: Any, animation: Any, tmp_path: Path) -> None:
     """Blender would shorten handles of 0.8 of their segment on both sides."""
     (packed,) = struct.unpack("<f", struct.pack("<HH", 8000, 8000))

@@ -232,7 +232,7 @@ def test_keys_at_the_same_frames_keep_their_interpolation(bring, animation, kind
         assert [point.interpolation for point in points] == ["BEZIER", kind, "BEZIER"]
         assert points[1].easing == "EASE_IN_OUT"
         # The identities of TCB keys are in the low bits of floats.
-        frames = [5.5, 7.0, 9.25]
+        frames = [3.0, 5.5, 7.0, 9.25]
         played, wanted = ([curve(each, "location", index).evaluate(f) for f in frames] for each in (thing, other))
         assert played == pytest.approx(wanted, rel=2e-2 if kind == "ELASTIC" else 1e-6)
     if use_tcb and kind == "CONSTANT":

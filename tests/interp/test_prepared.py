@@ -232,6 +232,8 @@ def test_one_key_is_held_however_it_is_evaluated():
 def test_runs_are_extrapolated_at_their_ends():
     runs = [tcb.VectorSpline(Keys([0, 10], [0, 1])), tcb.VectorSpline(Keys([20, 30], [5, 6]))]
     assert np.allclose(PiecewiseSpline(runs)([-10, 15, 40], 0, True).ravel(), [-1.0, 1.0, 7.0], atol=1e-14)
+    ending_with_one_key = PiecewiseSpline([*runs, tcb.VectorSpline(Keys([40], [2.0]))])
+    assert np.allclose(ending_with_one_key([-10, 50], 0, True).ravel(), [-1.0, 2.0], atol=1e-14)
 
 
 @pytest.mark.parametrize("between", [None, linear.VectorSpline(Keys([0, 4, 6], [[3.0], [1.0], [5.0]])).prepared.curve])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import combinations
 
 import numpy as np
@@ -408,6 +409,22 @@ def test_bones_that_need_as_many_keys_as_they_have_keep_what_they_play() -> None
         found = stop.value
     assert [*found] == [0]
     assert np.array_equal(joints[1].channels["rotation"], joints[1].rotation)
+    assert skeleton.errors().max() <= 1.0
+
+
+def test_a_head_at_the_tail_of_its_parent_keeps_to_its_own_limit() -> None:
+    count = 120
+    turns, still, ones = turning(count, 2, 22), np.zeros((count, 3)), np.ones((count, 3))
+    shift = np.eye(4)
+    shift[1, 3] = 0.5
+    points = np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]])
+    joints = [
+        Joint(-1, np.eye(4), still, turns[0], ones, ["rotation"], points),
+        Joint(0, shift, still, turns[1], ones, ["rotation"], points),
+    ]
+    shares = np.repeat([[1.0], [1.0], [0.25], [1.0]], count, axis=1)
+    skeleton = Skeleton(joints, 0.01, shares=shares)
+    deque(reduce_skeleton(skeleton), maxlen=0)
     assert skeleton.errors().max() <= 1.0
 
 
