@@ -40,7 +40,7 @@ _SUMMARIES = {
     "info": n_("List tracks with their keys, parameters and states. Write nothing."),
     "check": n_("Check cameras, scales and joints at every frame. Write nothing."),
     "rotations": n_("List or repair rotations in all actions that flip or jump between keys."),
-    "import": n_("Convert each 3D Studio file (.3ds) to a .blend file with baked animation."),
+    "import": n_("Convert each 3D Studio file (.3ds) to a .blend file with its animation."),
     "export": n_("Convert each .blend file to a 3D Studio file (.3ds) with its animation."),
     "import-table": n_("Key an object from the rows of a table (CSV)."),
     "export-table": n_("Write the keys of an object to a table (CSV)."),
