@@ -427,6 +427,9 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "NODES_ANIMATED": n_("animation of nodes was not exported: {:s}"),
     "LIGHT_TYPE": n_("the file format does not support {:s} lights. The light was exported as a point light"),
     "TYPE_AS_DUMMY": n_("the file format does not support objects of type {:s}. The object was exported as a dummy"),
+    "ARMATURE_AS_DUMMY": n_(
+        "the file cannot store armatures. The object was exported as a dummy, without the motion of its bones"
+    ),
     "COLLECTION_AS_DUMMY": n_('the instance of collection "{:s}" was exported as a dummy'),
     "SHAPE_CHANGES": n_(
         "the file cannot store shape changes, so the mesh was exported with its shape at the first frame"
@@ -582,6 +585,9 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "TABLE_FAULT": n_("{:s}: {:s}"),
     "OPTIONS": n_("{:s}"),
     "LIBRARY_MISSING": n_("the library {:s} is missing. Data linked from it was not changed"),
+    "LIBRARY_NOT_READ": n_(
+        "the library {:s} is damaged, or you have no permission to read it. Data linked from it was not changed"
+    ),
     "SAVED_BY_NEWER": n_("the file was saved by Blender {:s}. Blender {:s} may not read all of its data"),
     "RESULT_CONVERTED": n_("the file was saved by Blender {:s}. The result is saved by Blender {:s}"),
     "LEFT_TO_OWN_FILE": n_("skipped, because it is linked. Process the source file"),

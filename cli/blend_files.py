@@ -67,7 +67,7 @@ class Source:
 def open_file(file: Path, report: Report, writes: bool) -> Source:
     """Open a file in Blender without running any scripts in it. Raises AnimationError.
 
-    A missing library is an error in the report, because its datablocks are missing from the result.
+    A missing or unreadable library is an error in the report, because its datablocks are missing from the result.
     """
     try:
         status = file.stat()
@@ -85,8 +85,8 @@ def open_file(file: Path, report: Report, writes: bool) -> Source:
         here, why = _release(bpy.app.version), reports_in(error)
         raise unusable("FILE_NOT_OPENED", here, why) from error
     converted = _check_release(report, writes)
-    report.errors += [Finding("LIBRARY_MISSING", arguments=(path,)) for path in missing_libraries()]
     libraries = {path: version_of(path) for path in library_paths()}
+    report.errors += _library_faults()
     return Source(is_compressed, version_of_status(status), libraries, converted)
 
 
@@ -101,8 +101,17 @@ def _is_compressed(file: Path) -> bool:
 
 
 def missing_libraries() -> list[str]:
-    """Return the paths of the open file's missing libraries."""
+    """Return the paths of the open file's libraries that are missing or unreadable."""
     return [library.filepath for library in bpy.data.libraries if library.is_missing]
+
+
+def _library_faults() -> list[Finding]:
+    """Return an error for each library that is missing, or that exists but could not be read."""
+    return [
+        Finding("LIBRARY_NOT_READ" if os.path.exists(_path_of(library)) else "LIBRARY_MISSING", arguments=(path,))
+        for library in bpy.data.libraries
+        if library.is_missing and (path := library.filepath)
+    ]
 
 
 def _check_release(report: Report, writes: bool) -> Finding | None:
@@ -123,8 +132,11 @@ def _release(version: Sequence[int]) -> str:
 
 def library_paths() -> Iterator[str]:
     """Yield the absolute paths of the open file's libraries, with links resolved."""
-    for library in bpy.data.libraries:
-        yield os.path.realpath(bpy.path.abspath(library.filepath, library=library.parent))
+    yield from map(_path_of, bpy.data.libraries)
+
+
+def _path_of(library: bpy.types.Library) -> str:
+    return os.path.realpath(bpy.path.abspath(library.filepath, library=library.parent))
 
 
 def check_target(target: Path, makes_folder: bool) -> None:

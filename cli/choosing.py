@@ -15,11 +15,12 @@ from ..animation import Finding
 from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.fcurves.action_refusals import layered_reason
 from ..animation.store.table.custom_property import read_table
+from ..animation.store.track_refusals import has_keys
 from ..animation.store.tracks import Track, looks_baked
 from ..animation.store.velocity_properties import is_velocity
 from .job import Job
 from .outcome import Outcome
-from .tracks import has_keys, reasons_without_channels, sets_of, tracks_of
+from .tracks import reasons_without_channels, sets_of, tracks_of
 
 _PROPOSED = 3
 """Maximum number of similar object names that a message suggests."""

@@ -28,9 +28,10 @@ Status = Literal["done", "faults", "failed", "skipped", "before"]
 _EXIT_STATUS: dict[Status, int] = {"failed": 1, "faults": 3, "done": 0, "skipped": 0, "before": 0}
 """The exit status of the command if a file has this status. The first status in this order decides. The argument parser
 exits with status 2."""
+_LIBRARY_FAULTS = ("LIBRARY_MISSING", "LIBRARY_NOT_READ")
 HELP = n_(
     "exit status: 0 if all files are done or skipped, 1 if a file failed, 2 if the arguments are invalid, 3 if a file "
-    "has faults (a track was skipped or changes visibly, a library is missing, or damaged data was lost)"
+    "has faults (a track was skipped or changes visibly, a library is missing or unreadable, or damaged data was lost)"
 )
 _DONE = {
     "bake": n_("Baked {:s}"),
@@ -52,6 +53,8 @@ _DONE = {
 }
 """The texts for results, by `Job.work`. The argument contains the counts."""
 _CHANGE_HEADINGS = {"state": "", "keys": n_("keys"), "samples": n_("samples"), "curve_keys": n_("generated keys")}
+_COUNTS = ("datablocks", "objects", "tracks", "keys", "changed_keys", "samples", "curve_keys", "looks_kept")
+"""The counts in a report."""
 VERSION = 1
 """Version of the schema, which changes when a field is removed or changes its meaning."""
 _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
@@ -88,10 +91,11 @@ class Outcome:
         """Return the status of the file.
 
         A file with both errors and a result has the status "faults", and the result contains the rejected items
-        unchanged. A missing library is also a fault if nothing is written, unless --strict has withheld the result.
+        unchanged. A library that is missing or unreadable is also a fault if nothing is written, unless --strict has
+        withheld the result.
         """
         if self.report.errors:
-            lacks_libraries = all(error.code == "LIBRARY_MISSING" for error in self.report.errors)
+            lacks_libraries = all(error.code in _LIBRARY_FAULTS for error in self.report.errors)
             return "faults" if self.is_written or (lacks_libraries and not self.is_withheld) else "failed"
         if self.done_before:
             return "before"
@@ -101,6 +105,12 @@ class Outcome:
         """Add errors that prevent a result."""
         self.report.errors += errors
         self.is_written = False
+        self.clear_counts()
+
+    def clear_counts(self) -> None:
+        """Set the counts of the report to 0, because nothing is written."""
+        for name in _COUNTS:
+            setattr(self.report, name, 0)
 
 
 def print_findings(outcome: Outcome) -> None:
@@ -198,6 +208,7 @@ def _title(datablock: dict[str, Any]) -> str:
 def _track(track: dict[str, Any]) -> str:
     """Return the state, method, keys and parameters of a track as text."""
     method = track["method"]
+    is_rotation = track["kind"] != "VECTOR"
     ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
     # If a track was edited outside TCB, the reason that blocks it includes the state.
     parts = [] if track["state"] == STATES["EDITED_OUTSIDE"] else [iface_(track["state"])]
@@ -209,8 +220,9 @@ def _track(track: dict[str, Any]) -> str:
     if track["curve_keys"]:
         parts.append(counted(track["curve_keys"], n_("{:,} generated key"), n_("{:,} generated keys")))
     parts += [f"{rpt_(_PARAMETERS[name])}: {_key_count(count)}" for name, count in track["parameters"].items()]
-    if track["approximate"]:
-        parts.append(rpt_("approximate"))
+    if track["error"] is not None and track["approximate"]:
+        size = size_text(math.radians(track["error"]) if is_rotation else track["error"], is_angle=is_rotation)
+        parts.append(rpt_("approximate (maximum error {:s} at frame {:g})", size, track["error_frame"]))
     if track["retimed"]:
         parts.append(rpt_("retimed"))
     if track["blocked"]:

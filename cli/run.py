@@ -169,6 +169,7 @@ def _note_result(job: Job, outcome: Outcome) -> bool:
     if report.errors and (job.given.strict or not has_result):
         report.notes += [Finding("NOT_WRITTEN_STRICT")] if has_result else []
         outcome.is_withheld = job.given.strict
+        outcome.clear_counts()
         return False
     if not has_result and outcome.nothing_to_do is None:
         outcome.nothing_to_do = Finding(f"NOTHING_TO_{job.work.replace('-', '_').upper()}")

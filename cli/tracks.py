@@ -45,10 +45,6 @@ def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
     return ()
 
 
-def has_keys(track: Track) -> bool:
-    return any(len(fcurve.keyframe_points) or len(fcurve.sampled_points) for fcurve in track.channels.values())
-
-
 def generated_keys(track: Track, own_keys: Mapping[int, OwnKeys]) -> dict[str, int]:
     """Return the numbers of generated keys in all channels of the track, which are either samples or keys of curves."""
     own_count = sum(len(own.keys) for own in own_keys.values())

@@ -146,7 +146,8 @@ def bake_many(
     path : {"SHORTEST", "AS_KEYED"}, optional
         See `enable`.
     enable : bool
-        Also enable and bake the plain tracks of datablocks that have TCB tracks.
+        Also enable and bake the plain tracks of datablocks that have TCB tracks. Tracks that can't be made TCB, such
+        as locked tracks, are then errors instead of notes.
     progress : callable, optional
         See `bake`.
 
@@ -173,7 +174,7 @@ def bake_many(
     # With default parameters, baking plain tracks directly is faster than enabling the tracks first.
     to_enable = selected if enable else plain_among(selected) if keep_look or path is not None else {}
     enabled = Report()
-    enabled_tracks = enable_tracks_of(to_enable, keep_look, options.defaults, max_change, path, enabled)
+    enabled_tracks = enable_tracks_of(to_enable, keep_look, options.defaults, max_change, path, enabled, enable)
     try:
         report = bake_selected(selected, options, prefixes_of, progress)
     finally:

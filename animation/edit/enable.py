@@ -28,7 +28,7 @@ from ..store.frame_function_paths import remove_strays
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import count_key_frames, read_all_own_keys
 from ..store.table.track_records import Settings
-from ..store.track_refusals import blocking_reason, errors_of_numbers
+from ..store.track_refusals import blocking_reason, errors_of_numbers, has_keys
 from ..store.tracks import Track
 from .preserve_motion import MAX_CHANGE, preserve_motion
 
@@ -70,8 +70,9 @@ def enable(
     Returns
     -------
     Report
-        Counts, changes to the preserved motion, and notes on skipped tracks. Tracks with keys that are not finite are
-        listed in `errors`. If two keys are at the same frame, a note reports them, and the track can't be baked.
+        Counts and changes to the preserved motion. Tracks that can't be made TCB, such as locked tracks, are listed in
+        `errors`. A note reports each skipped track of another rotation mode. If two keys are at the same frame, a note
+        reports them, and the track can't be baked.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def enable_many(
     (2, 2, 7)
     """
     report = Report()
-    enable_tracks_of(datablocks, keep_look, defaults, max_change, path, report)
+    enable_tracks_of(datablocks, keep_look, defaults, max_change, path, report, are_requested=True)
     return report
 
 
@@ -123,8 +124,12 @@ def enable_tracks_of(
     max_change: tuple[float, float],
     path: Path | None,
     report: Report,
+    are_requested: bool,
 ) -> list[TrackToEnable]:
-    """Enable TCB as `enable_many` does, and add the results to the report. Return the tracks that were made TCB."""
+    """Enable TCB as `enable_many` does, and add the results to the report. Return the tracks that were made TCB.
+
+    A blocked track is an error if `are_requested` is true, and otherwise a note.
+    """
     found = []
     for datablock, prefixes in datablocks.items():
         try:
@@ -137,7 +142,7 @@ def enable_tracks_of(
         if editable.skipped:
             report.notes.append(Finding("STRIPS_STAY_PLAIN", name_of(datablock), arguments=(tuple(editable.skipped),)))
         found.append((datablock, sets))
-    return _enable_sets(found, keep_look, defaults or {}, max_change, path, report)
+    return _enable_sets(found, keep_look, defaults or {}, max_change, path, report, are_requested)
 
 
 def enable_listed(
@@ -154,7 +159,7 @@ def enable_listed(
             found.append((datablock, [(check_editable(datablock), tracks_of_datablock)]))
         except AnimationError as refusal:
             report.errors += refusal.findings
-    _enable_sets(found, True, defaults or {}, MAX_CHANGE, path, report)
+    _enable_sets(found, True, defaults or {}, MAX_CHANGE, path, report, are_requested=False)
     return report
 
 
@@ -179,6 +184,7 @@ def _enable_sets(
     max_change: tuple[float, float],
     path: Path | None,
     report: Report,
+    are_requested: bool,
 ) -> list[TrackToEnable]:
     """Make the plain tracks in the sets of each datablock TCB, add the results to the report, and return the tracks."""
     all_tracks = [track for _, sets in found for _, tracks in sets for track in tracks]
@@ -192,7 +198,7 @@ def _enable_sets(
         for channels, tracks_of_set in sets:
             read_set = [next(read_tracks) for _ in tracks_of_set]
             try:
-                plain = _plain_in_set(datablock, channels, read_set, path, to_enable, report)
+                plain = _plain_in_set(datablock, channels, read_set, path, to_enable, report, are_requested)
                 to_enable |= {_place(each.channels, each.track): each for each in plain}
             except AnimationError as refusal:
                 refusals.append(refusal)
@@ -227,16 +233,19 @@ def _plain_in_set(
     path: Path | None,
     taken: Collection[_Place],
     report: Report,
+    are_requested: bool,
 ) -> list[TrackToEnable]:
     """Return the plain tracks to enable, except `taken` ones. Raises AnimationError if no track is or can be TCB."""
-    skipped, errors, wanted = [], [], []
+    skipped: list[Finding] = []
+    errors: list[Finding] = []
+    wanted = []
     for track, own_keys, fault in tracks:
         if track.enabled:
             report.notes += _faults_of_frames(track, own_keys)
         elif _place(channels, track) in taken:
             continue
         elif reason := blocking_reason(track):
-            skipped.append(reason)
+            (errors if are_requested and track.in_use and has_keys(track) else skipped).append(reason)
         elif fault:
             errors.append(fault)
         else:

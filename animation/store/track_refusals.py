@@ -52,6 +52,11 @@ def blocking_reason(track: Track, *, without_keys: bool = False) -> Finding | No
     return None
 
 
+def has_keys(track: Track) -> bool:
+    """Return whether any channel has keys or Blender's samples."""
+    return any(len(fcurve.keyframe_points) or len(fcurve.sampled_points) for fcurve in track.channels.values())
+
+
 def errors_of_numbers(tracks: Sequence[Track], own_of_tracks: Sequence[Mapping[int, OwnKeys]]) -> list[Finding | None]:
     """Return the result of `error_of_numbers` for each track. Finite numbers are checked together."""
     channels = [own for own_of_track in own_of_tracks for own in own_of_track.values()]

@@ -14,20 +14,20 @@ from ...animation.bake.tracks_to_bake import plain_among
 from ...animation.datablocks import name_of
 from ...animation.reduction.reduce import reduce_steps
 from ...animation.steps import run_steps
-from ...animation.store.track_refusals import blocking_reason
+from ...animation.store.track_refusals import blocking_reason, has_keys
 from ...animation.translation import n_
 from ..announce import Ticker
 from ..choosing import choose, matching_objects
 from ..job import Job
 from ..outcome import Outcome
-from ..tracks import has_keys, tracks_of
+from ..tracks import tracks_of
 
 
 def bake(job: Job, outcome: Outcome) -> None:
-    """Bake the chosen datablocks. Visible changes, and tracks that Enable skipped, become errors."""
+    """Bake the chosen datablocks. Visible changes, and tracks that can't be made TCB, become errors."""
     given = job.given
     datablocks = dict.fromkeys(choose(job, outcome))
-    to_enable = datablocks if given.enable else plain_among(datablocks)
+    plain = plain_among(datablocks)
     report = animation.bake_many(
         datablocks,
         job.request,
@@ -37,15 +37,15 @@ def bake(job: Job, outcome: Outcome) -> None:
         enable=given.enable,
         progress=Ticker(outcome.file, n_("{:,} of {:,} tracks")),
     )
-    _add_faults(report, outcome, job, to_enable)
+    _add_faults(report, outcome, job, plain)
 
 
 def enable(job: Job, outcome: Outcome) -> None:
-    """Enable the chosen datablocks. Visible changes, and tracks that Enable skipped, become errors."""
+    """Enable the chosen datablocks. Visible changes become errors."""
     given = job.given
     datablocks = choose(job, outcome)
     report = animation.enable_many(datablocks, keep_look=given.keep_look, max_change=given.max_change, path=given.path)
-    _add_faults(report, outcome, job, datablocks)
+    _add_faults(report, outcome, job)
 
 
 def free(job: Job, outcome: Outcome) -> None:
@@ -105,9 +105,9 @@ def restore_curves(job: Job, outcome: Outcome) -> None:
     outcome.report.add(report)
 
 
-def _add_faults(report: animation.Report, outcome: Outcome, job: Job, to_enable: Iterable[bpy.types.ID]) -> None:
-    """Add the report to the outcome. Visible changes, and tracks of `to_enable` that are not TCB, become errors."""
-    tracks = [track for datablock in to_enable for track in tracks_of(datablock)]
+def _add_faults(report: animation.Report, outcome: Outcome, job: Job, plain: Iterable[bpy.types.ID] = ()) -> None:
+    """Add the report to the outcome. Visible changes, and blocked tracks of plain datablocks, become errors."""
+    tracks = [track for datablock in plain for track in tracks_of(datablock)]
     plain_tracks = [track for track in tracks if track.in_use and not track.enabled and has_keys(track)]
     skipped = {reason for track in plain_tracks if (reason := blocking_reason(track))}
     angle, share = job.given.max_change

@@ -118,7 +118,9 @@ def _object_node(obj: Any, exported: set[Any], aim: _Aim, report: ExchangeReport
 def _note_lost_parts(obj: Any, add_note: AddNote) -> None:
     if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
         add_note("LIGHT_TYPE", obj.data.type.lower())
-    if kind_of(obj) == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
+    if obj.type == "ARMATURE":
+        add_note("ARMATURE_AS_DUMMY")
+    elif kind_of(obj) == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
         add_note("TYPE_AS_DUMMY", obj.type.lower())
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
         add_note("COLLECTION_AS_DUMMY", obj.instance_collection.name)

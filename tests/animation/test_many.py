@@ -45,6 +45,19 @@ def test_what_refuses_does_not_keep_the_others_and_is_in_the_errors(animation) -
     assert (report.tracks, [error.object for error in report.errors]) == (1, ["Bare"])
 
 
+@pytest.mark.parametrize(("verb", "choices"), [("enable_many", {}), ("bake_many", {"enable": True}), ("bake_many", {})])
+def test_a_locked_track_is_an_error_where_its_enabling_is_requested(animation, verb, choices) -> None:
+    item = keyed()
+    key(item, "scale", KEYS)
+    for fcurve in fcurves(item):
+        fcurve.lock = fcurve.data_path == "scale"
+    report = getattr(animation, verb)([item], **choices)
+    findings = report.notes if (verb, choices) == ("bake_many", {}) else report.errors
+    assert [(finding.code, finding.track) for finding in findings if finding.code == "LOCKED"] == [("LOCKED", "scale")]
+    assert report.tracks == 1
+    assert len(report.errors) == (0 if findings is report.notes else 1)
+
+
 def test_a_mapping_gives_each_datablock_its_prefixes(animation) -> None:
     one, two = keyed_ones()
     for item in (one, two):

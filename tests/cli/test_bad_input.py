@@ -230,6 +230,7 @@ def test_a_locked_track_is_refused_and_the_others_baked_unless_it_is_strict(tcb,
     ran = tcb("bake", walk, "--in-place", "--strict", "--json")
     assert refused(ran, '"Head"', "Quaternion Rotation", "locked")
     assert (ran.lines[0]["status"], ran.lines[0]["output"]) == ("failed", None)
+    assert [ran.lines[0][name] for name in ("datablocks", "objects", "tracks", "keys", "samples")] == [0] * 5
     assert walk.read_bytes() == before
     ran = tcb("bake", walk, "--in-place")
     assert refused(ran, '"Head"', "Quaternion Rotation", "locked", status=FAULTS)
@@ -356,6 +357,16 @@ def test_a_missing_library_is_a_fault_and_info_lists_it(tcb, walk, tmp_path):
         read = tcb(*verb, file, "--json")
         assert (read.status, read.lines[0]["status"]) == (FAULTS, "faults")
     assert "missing library //walk.blend" in tcb("info", file).out
+
+
+def test_a_damaged_library_has_a_code_of_its_own(tcb, walk, tmp_path):
+    file = linked_from(walk, tmp_path / "shot.blend")
+    walk.write_bytes(b"not a .blend file")
+    ran = tcb("bake", file, "--in-place", "--enable", "--json")
+    assert (ran.status, ran.lines[0]["status"]) == (FAULTS, "faults")
+    assert [error["code"] for error in ran.lines[0]["errors"]] == ["LIBRARY_NOT_READ"]
+    assert state(file, "Prop") == "baked"
+    assert tcb("check", file).status == FAULTS
 
 
 def test_a_library_is_not_replaced_by_what_links_from_it(tcb, walk, tmp_path):

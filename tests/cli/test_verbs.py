@@ -356,6 +356,13 @@ def test_handles_are_made_on_request_and_told_with_their_errors_and_where_these_
         assert row["approximate"] == told["approximate"] == (row["track"] != "location" and told["error"] > 0.01)
 
 
+def test_info_gives_the_error_of_approximate_handles(tcb, walk, tmp_path):
+    handles = tmp_path / "handles.blend"
+    tcb("bake", walk, "--output", handles, "--output-mode", "HANDLES")
+    (line,) = [line for line in tcb("info", handles).out.splitlines() if "approximate" in line]
+    assert re.search(r"rotation_quaternion: .*approximate \(maximum error [\d.]+° at frame [\d.]+\)", line)
+
+
 def test_the_line_on_handles_says_near_which_frame_they_are_farthest_off(tcb, walk, tmp_path):
     ran = tcb("bake", walk, "--output", tmp_path / "handles.blend", "--output-mode", "HANDLES")
     assert re.search(r"rotations within \S+° \(frame [\d.]+\)", ran.out)

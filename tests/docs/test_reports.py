@@ -64,6 +64,18 @@ def test_codes_that_it_names_exist(tcb_animation):
     assert named - messages.keys() == {"AXIS_ANGLE", "DE_CASTELJAU", "AS_KEYED"} | environment
 
 
+def test_the_table_of_codes_has_the_codes_of_the_command():
+    root = FOLDER.parents[1]
+    sources = "".join(path.read_text(encoding="utf-8") for path in sorted((root / "cli").rglob("*.py")))
+    about_files = re.compile(r'"((?:FILE|LIBRARY|TARGET|FOLDER|WORKER|TABLE)_[A-Z_]+)": n_\(')
+    (section,) = (root / "animation" / "messages.py").read_text(encoding="utf-8").split("# Files of the command.")[1:]
+    codes = set(re.findall(r'(?:Finding|unusable)\(\s*"([A-Z_]+)"', sources)) | set(about_files.findall(section))
+    table = "".join(re.findall(r"^\| (`[A-Z].*?) \|", TEXT, re.MULTILINE))
+    listed = set(re.findall(r"`([A-Z_]+)`", table))
+    assert {code for code in codes if not code.startswith("NOTHING_TO_")} - listed == set()
+    assert {"ONLY_IN_STRIPS", "FILE_DAMAGED"} <= listed
+
+
 def test_of_every_verb_it_has_what_is_printed(tcb):
     printed = tcb("restore", "walk.blend", "--in-place")
     assert documented("Every verb") | documented("A report") == set(printed)

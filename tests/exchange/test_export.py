@@ -771,6 +771,13 @@ def test_an_empty_is_a_dummy_whose_motion_and_child_lib3ds_reads(give: Export, a
             assert placed(path, ident, frame) == pytest.approx(np.array(world(item.name, frame)), abs=1e-6)
 
 
+def test_an_armature_is_a_dummy_and_the_lost_motion_of_its_bones_is_reported(give: Export, said) -> None:
+    key(new_object("Rig", data=bpy.data.armatures.new("Rig")), "location", [(0, (0, 1, 2)), (10, (5, 0, -1))])
+    (node,) = give().nodes
+    assert (node.name, node.instance_name) == (b"$$$DUMMY", b"Rig")
+    assert "exported as a dummy, without the motion of its bones" in said()
+
+
 def test_only_what_is_selected(give: Export) -> None:
     parent, child, other = (new_object(name) for name in ("Parent", "Child", "Other"))
     child.parent = parent
