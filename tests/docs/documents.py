@@ -16,13 +16,12 @@ NOT_FOR_USERS = {"api", "api_interp", "glossary"}
 USERS_PAGES = [
     *sorted((ROOT / "docs" / "start").glob("*.md")),
     *sorted((ROOT / "docs" / "use").glob("*.md")),
-    ROOT / "docs" / "files" / "exporting.md",
     ROOT / "docs" / "automate" / "python.md",
     ROOT / "docs" / "automate" / "command_line.md",
     *(page for page in sorted((ROOT / "docs" / "reference").glob("*.md")) if page.stem not in NOT_FOR_USERS),
 ]
 """The pages that name labels and messages of the interface."""
-MESSAGES_PAGES = [ROOT / "docs" / "reference" / f"{name}.md" for name in ("messages", "tool_messages", "notes")]
+MESSAGES_PAGES = [ROOT / "docs" / "reference" / f"{name}.md" for name in ("messages", "notes")]
 FINDS_THE_EXTENSION = """
 package = next(name for name in sys.modules if name.endswith(".tcb_animation") and addon_utils.check(name)[1])
 animation = sys.modules[f"{package}.animation"]
