@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
@@ -56,7 +58,9 @@ class OrientationSpline(BaseSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle)
-        self._set(keys=keys.with_values(_unit_quaternions(keys)), path=cast(Path, checked_choice("path", path, _PATHS)))
+        self._set(
+            keys=keys.with_values(_unit_quaternions([keys])), path=cast(Path, checked_choice("path", path, _PATHS))
+        )
         if self.path == "AS_KEYED":
             _check_arcs(self.keys)
 
@@ -146,7 +150,7 @@ class TurnedSpline(OrientationSpline):
         # Neighboring keys given as turns may be antipodal, which the constructor would reject with the path as keyed.
         spline._set(path=cast(Path, checked_choice("path", path, _PATHS)))
         if spline.path == "AS_KEYED":
-            spline._keep_turns(signed_angles[1:, np.newaxis] * unit_axes[1:])
+            cls._keep_turns([spline], signed_angles[1:, np.newaxis] * unit_axes[1:])
         return spline
 
     @classmethod
@@ -182,9 +186,14 @@ class TurnedSpline(OrientationSpline):
         angles, axes = nearest_turns(angles, axes, walk)
         return angles[:, np.newaxis] * axes
 
-    def _keep_turns(self, turns: Float64Array) -> None:
-        """Keep the turns from key to key: rotation vectors (n - 1, 3) that end close to the next key."""
-        self._set(_turns=turns)
+    @classmethod
+    def _keep_turns(cls, splines: Sequence[Self], turns: Float64Array) -> None:
+        """Keep the turns from key to key, rotation vectors that end close to the next key, concatenated, shape (s, 3).
+
+        Every spline has at least two keys.
+        """
+        for spline, segments in zip(splines, segments_of(splines), strict=True):
+            spline._set(_turns=turns[segments])
 
 
 _Turned = TypeVar("_Turned", bound=TurnedSpline)
@@ -193,23 +202,38 @@ _Turned = TypeVar("_Turned", bound=TurnedSpline)
 def splines_along_walks(
     spline_class: type[_Turned], keys: Sequence[Keys], walks: Sequence[npt.ArrayLike], cycle: Cycle, **options: Any
 ) -> list[_Turned]:
-    """Create several splines with `from_walk`, several times faster than one at a time."""
-    splines = [spline_class(keys_of_spline, cycle, **options) for keys_of_spline in keys]
-    vectors = list(map(_checked_walk, walks, keys))
-    starts = np.concatenate([spline.keys.values[:-1] for spline in splines])
-    ends = np.concatenate([spline.keys.values[1:] for spline in splines])
-    turns = spline_class._turns_of_walk(starts, ends, np.concatenate(vectors))
+    """Create several splines with `from_walk`, several times faster than one at a time.
+
+    The options are the same for all splines, and do not depend on the keys if there are several splines.
+    """
+    vectors = np.concatenate(list(map(_checked_walk, walks, keys)))
+    counts = np.array(list(map(len, keys)))
+    firsts = np.cumsum(counts) - counts
+    has_previous, has_next = np.ones((2, counts.sum()), dtype=np.bool_)
+    has_previous[firsts] = has_next[firsts + counts - 1] = False
+    values = _unit_quaternions(keys)
+    starts, ends = values[has_next], values[has_previous]
+    turns = spline_class._turns_of_walk(starts, ends, vectors)
     turned_keys = multiply(from_rotation_vector(turns), starts)
-    flips = np.where(np.einsum("ij,ij->i", turned_keys, ends) < 0.0, -1.0, 1.0)
-    end = 0
-    for spline, vectors_of_spline in zip(splines, vectors, strict=True):
-        start, end = end, end + len(vectors_of_spline)
-        signs = np.append(1.0, np.cumprod(flips[start:end]))
+    flips = np.ones(len(values))
+    flips[has_previous] = np.where(np.einsum("ij,ij->i", turned_keys, ends) < 0.0, -1.0, 1.0)
+    signs = np.cumprod(flips)
+    # The product runs over all splines, so it is restarted at each spline's first key.
+    values *= (signs * np.repeat(signs[firsts], counts))[:, np.newaxis]
+    first_spline = spline_class(keys[0], cycle, **options)
+    splines = [first_spline, *(copy(first_spline) for _ in keys[1:])]
+    for spline, keys_of_spline, first in zip(splines, keys, firsts.tolist(), strict=True):
+        signed_keys = keys_of_spline.with_values(values[first : first + len(keys_of_spline)])
         # The signs may make neighboring keys antipodal, which the constructor would reject with the path as keyed.
-        signed_keys = spline.keys.with_values(spline.keys.values * signs[:, np.newaxis])
         spline._set(keys=signed_keys, path="AS_KEYED")
-        spline._keep_turns(turns[start:end])
+    spline_class._keep_turns([spline for spline in splines if len(spline.keys) > 1], turns)
     return splines
+
+
+def segments_of(splines: Sequence[BaseSpline]) -> list[slice]:
+    """Return the slice of each spline's segments in arrays of the segments of all splines, concatenated."""
+    ends = accumulate((len(spline.keys) - 1 for spline in splines), initial=0)
+    return [slice(start, end) for start, end in pairwise(ends)]
 
 
 def signed_quaternions(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> Float64Array:
@@ -249,15 +273,18 @@ def neighbors(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64A
     return before, after
 
 
-def _unit_quaternions(keys: Keys) -> Float64Array:
-    """Return unit quaternions, or raise KeysError for a zero quaternion."""
-    if keys.values.shape[1] != 4:
-        raise KeysError(n_("a rotation must have four components (w, x, y, z), not {:d}", keys.values.shape[1]))
+def _unit_quaternions(several: Sequence[Keys]) -> Float64Array:
+    """Return the unit quaternions of several sets of keys, concatenated. Raise KeysError for a zero quaternion."""
+    for keys in several:
+        if keys.values.shape[1] != 4:
+            raise KeysError(n_("a rotation must have four components (w, x, y, z), not {:d}", keys.values.shape[1]))
+    quaternions = np.concatenate([keys.values for keys in several])
     # Scale first, because squares can overflow or underflow.
-    largest = np.abs(keys.values).max(axis=1, keepdims=True)
+    largest = np.abs(quaternions).max(axis=1, keepdims=True)
     if not largest.all():
-        raise keys.error(ZERO_QUATERNION, int(np.argmin(largest)))
-    values: Float64Array = keys.values / largest
+        keys = next(keys for keys in several if not keys.values.any(axis=1).all())
+        raise keys.error(ZERO_QUATERNION, int(np.argmin(keys.values.any(axis=1))))
+    values: Float64Array = quaternions / largest
     values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
     return values
 

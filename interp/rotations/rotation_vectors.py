@@ -8,7 +8,7 @@ the next key. Source: docs/formulas, "Cubics of rotation vectors".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from . import sphere
 from .base_rotation_spline import TurnedSpline, set_given_turns, signed_quaternions
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
 from .long_turns import LongTurns
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # The factor by which segment lengths may differ if a solution is certain. At a factor of 15, some keys had none.
 _EVEN = 10.0
@@ -130,6 +133,8 @@ class SolvedSpline(TurnedSpline):
         if turns.max() > self.certain_turn or not is_even:
             _ = self.prepared
 
-    def _keep_turns(self, turns: Float64Array) -> None:
-        super()._keep_turns(turns)
-        self.check()
+    @classmethod
+    def _keep_turns(cls, splines: Sequence[Self], turns: Float64Array) -> None:
+        super()._keep_turns(splines, turns)
+        for spline in splines:
+            spline.check()

@@ -16,11 +16,18 @@ from .. import rotations
 from ..arguments import checked_choice
 from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubics import Cubics
-from ..key_batch import KeyBatch
+from ..key_batch import BoolArray, KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import Path, TurnedSpline, neighbors, set_given_turns, signed_quaternions
+from ..rotations.base_rotation_spline import (
+    Path,
+    TurnedSpline,
+    neighbors,
+    segments_of,
+    set_given_turns,
+    signed_quaternions,
+)
 from ..rotations.long_turns import LongTurns
 from ..rotations.sphere_curves import DeCasteljau, Squad
 from ..tcb_tangents import Ends, RotationKeys, casteljau_controls, squad_controls, tangents
@@ -143,17 +150,20 @@ class RotationSpline(TurnedSpline):
         is_nearly_whole = rotations.angle_between(ends, starts) < _NEARLY_WHOLE
         return np.where((is_long & is_nearly_whole)[:, np.newaxis], walk, turns)
 
-    def _keep_turns(self, turns: Float64Array) -> None:
+    @classmethod
+    def _keep_turns(cls, splines: Sequence[RotationSpline], turns: Float64Array) -> None:
         """Keep the turns to add to segments: all turns of a motion about one axis, otherwise only long turns."""
-        lengths = np.linalg.norm(turns, axis=1)
-        if not lengths.any():
+        if not turns.any():
             return
-        turns_along_axis = _turns_about_one_axis(turns, self.keys.values)
-        is_long = lengths > _LONG
-        if turns_along_axis is not None:
-            self._set(_turns=turns_along_axis)
-        elif is_long.any():
-            self._set(_turns=np.where(is_long[:, np.newaxis], turns, 0.0))
+        is_long = np.linalg.norm(turns, axis=1) > _LONG
+        long_turns = np.where(is_long[:, np.newaxis], turns, 0.0)
+        segments_by_spline = segments_of(splines)
+        along_axes, are_along = _turns_along_axes(turns, segments_by_spline)
+        for spline, segments, is_along in zip(splines, segments_by_spline, are_along.tolist(), strict=True):
+            if is_along and _reach_keys(turns[segments], spline.keys.values):
+                spline._set(_turns=along_axes[segments])
+            elif is_long[segments].any():
+                spline._set(_turns=long_turns[segments])
 
     def with_keys(self, keys: Keys) -> RotationSpline:
         """Return the same spline with other keys.
@@ -202,18 +212,26 @@ class RotationSpline(TurnedSpline):
         return DeCasteljau(_segment_controls(keys, *casteljau_controls(keys, ends)), long_turns)
 
 
-def _turns_about_one_axis(turns: Float64Array, q: Float64Array) -> Float64Array | None:
-    """Return the turns (n - 1, 3) along their common axis, or None if there is none or the keys (n, 4) deviate."""
+def _turns_along_axes(turns: Float64Array, segments_by_spline: Sequence[slice]) -> tuple[Float64Array, BoolArray]:
+    """Return the turns (s, 3) along the axis of the longest turn of their spline, and which splines turn about it."""
     lengths = np.linalg.norm(turns, axis=1)
-    largest_deviation = _ONE_AXIS * lengths.max()
-    axis = turns[lengths.argmax()] / lengths.max()
+    firsts = [segments.start for segments in segments_by_spline]
+    counts = [segments.stop - segments.start for segments in segments_by_spline]
+    longest = np.maximum.reduceat(lengths, firsts)
+    rows_of_longest = np.flatnonzero(lengths == np.repeat(longest, counts))
+    longest_turns = turns[rows_of_longest[np.searchsorted(rows_of_longest, firsts)]]
+    axes = np.repeat(longest_turns / np.where(longest == 0.0, 1.0, longest)[:, np.newaxis], counts, axis=0)
     # The direction of a zero turn is only rounding error.
-    turns_along_axis = np.outer(turns @ axis, axis)
-    if np.linalg.norm(turns - turns_along_axis, axis=1).max() > largest_deviation:
-        return None
+    along_axes = axes * np.einsum("ij,ij->i", turns, axes)[:, np.newaxis]
+    deviations = np.maximum.reduceat(np.linalg.norm(turns - along_axes, axis=1), firsts)
+    return along_axes, (deviations <= _ONE_AXIS * longest) & (longest > 0.0)
+
+
+def _reach_keys(turns: Float64Array, q: Float64Array) -> bool:
+    """Return whether turns (n - 1, 3) lead from each of the keys (n, 4) to the next."""
     turned_keys = rotations.multiply(rotations.from_rotation_vector(turns), q[:-1])
     deviations = 2.0 * np.linalg.norm(turned_keys - q[1:], axis=1)
-    return turns_along_axis if deviations.max() <= largest_deviation else None
+    return bool(deviations.max() <= _ONE_AXIS * np.linalg.norm(turns, axis=1).max())
 
 
 def _added_turns(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array | None:
