@@ -179,8 +179,7 @@ IMPOSSIBLE: dict[str, Callable[[Any, Any], Any]] = {
     "an extrapolation": baked(lambda channel: replace(channel, extrapolation="OTHER")),
     "a written extrapolation": written(extrapolation="OTHER"),
     "fewer than no keys": written(count=-1),
-    "a value before the bake": baked(lambda channel: replace(channel, rest=np.nan)),
-    "a text before the bake": baked(lambda channel: replace(channel, rest="1.0")),
+    "a value before the bake": baked(lambda channel: replace(channel, rest=np.inf)),
     "edited is none": baked(lambda channel: replace(channel, edited=None)),
     "repeats is none": baked(lambda channel: replace(channel, repeats=None)),
     "an index": lambda rows, state: (

@@ -30,8 +30,10 @@ def test_the_frames_of_a_bake_are_stored_once_for_all_channels(animation, ball) 
     (content,) = ball.animation_data.action[TABLE]["contents"].values()
     line, _, arrays = memoryview(content).tobytes().partition(b"\n")
     head = json.loads(line)
-    assert [size for *_, size in head["bake"]["channels"]] == [41, None, None]
-    assert len(arrays) == 4 * (3 * len(KEYS) * 11 + 41)
+    _options, channels = head["bake"]
+    assert [size for *_, size in channels] == [41, None, None]
+    # A digest, then two checksums and the value before the bake per channel, precede the keys.
+    assert len(arrays) == 4 * (2 + 3 * (2 + 2) + 3 * len(KEYS) * 11 + 41)
 
 
 @pytest.mark.parametrize("bake_first", [False, True])

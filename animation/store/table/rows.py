@@ -154,4 +154,8 @@ def merge(rows: Rows, more: Rows) -> Rows:
     if not len(new_rows):
         return rows
     merged = np.concatenate((rows, new_rows)) if len(rows) else new_rows
-    return merged[np.unique(merged["identity"], return_index=True)[1]]
+    order = np.argsort(merged["identity"], kind="stable")
+    identities = merged["identity"][order]
+    is_first = np.append(True, identities[1:] != identities[:-1])
+    result: Rows = merged[order[is_first]]
+    return result

@@ -7,7 +7,6 @@ of that action lacks the row.
 
 from __future__ import annotations
 
-import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,10 @@ Numbers = npt.NDArray[np.float32]
 
 _MOST_RECENT = 1000
 """Number of unsorted rows, in addition to a quarter of the sorted rows, from which all rows are sorted."""
+
+
+_FACTORS = np.cumprod(np.full(ROW.itemsize // 4, 0x9E3779B97F4A7C15, dtype=np.uint64))
+"""Odd factors for hashes of rows, one per word."""
 
 
 class KnownRows:
@@ -84,11 +87,11 @@ class KnownRows:
         The result is not random: a row with the same content and origin as a known row gets the same identity. All
         other rows become known.
         """
-        contents, words = rows.view(("V", ROW.itemsize)).tolist(), _words(rows)
-        identities, serials = np.empty(len(rows), dtype=np.uint32), [0] * len(rows)
+        words = _words(rows)
+        identities, serials = np.empty(len(rows), dtype=np.uint32), np.zeros(len(rows), dtype=np.uint64)
         to_identify = np.arange(len(rows))
         while len(to_identify):
-            identities[to_identify] = [zlib.crc32(contents[row], serials[row]) for row in to_identify.tolist()]
+            identities[to_identify] = _hashes(words[to_identify], serials[to_identify])
             # Rows may share an identity only if they are equal.
             distinct, first, number = np.unique(identities, return_index=True, return_inverse=True)
             is_valid = are_assignable(identities)
@@ -99,10 +102,17 @@ class KnownRows:
             is_known = (at >= 0)[number]
             is_valid[is_known] &= (words[is_known, 1:] == _words(self[at[number[is_known]]])[:, 1:]).all(axis=1)
             to_identify = np.flatnonzero(~is_valid)
-            for row in to_identify.tolist():
-                serials[row] += 1
+            serials[to_identify] += np.uint64(1)
         rows["identity"] = identities
         self._append(rows, first[at < 0])
+
+
+def _hashes(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint64]) -> Identities:
+    """Return a hash of each row of words, shape (n,), which differs for other serial numbers."""
+    # The upper half of the sum depends on all bits.
+    sums = words.astype(np.uint64) @ _FACTORS + serials * _FACTORS[0]
+    hashes: Identities = (sums >> np.uint64(32)).astype(np.uint32)
+    return hashes
 
 
 def _words(rows: Rows) -> npt.NDArray[np.uint32]:

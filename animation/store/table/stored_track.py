@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stored form of a track in the table of its action.
 
-The content consists of a line of JSON, followed by the arrays of keys.
+The content consists of a line of JSON, followed by the numbers of the track and by the arrays of keys. Most tracks of
+an action have the same line, which is therefore converted only once.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -63,26 +65,28 @@ class StoredTrack:
     @classmethod
     def of(cls, state: TrackState) -> StoredTrack:
         """Return the stored form of a track."""
-        plays = _plays(state)
+        plays, settings, bake = _plays(state), state.settings, state.bake
         channels = state.channels if plays else {}
+        error = state.error if plays % BAKED else None
+        floats = [] if error is None else [error.size, error.frame]
+        checksums = [settings.digest]
         arrays = [channel.own.tobytes() for channel in channels.values()]
-        settings, error = state.settings, state.error if plays % BAKED else None
-        head: dict[str, Any] = {
-            "settings": dict(zip(CHOICES, choices_of(settings), strict=True)),
-            "digest": settings.digest,
-            "options": settings.options and settings.options.text,
-            "error": error and [error.size, error.frame, error.is_approximate],
-            "channels": [
-                [index, channel.extrapolation, channel.edited, len(channel.own)] for index, channel in channels.items()
-            ],
-        }
-        if state.bake is not None:
-            head["bake"], baked_arrays = _stored_bake(state.bake)
+        stored_bake = None
+        if bake is not None:
+            written = [(channel.written.values, channel.written.attributes) for channel in bake.channels.values()]
+            checksums += [bake.digest, *chain.from_iterable(written)]
+            floats += [math.nan if channel.rest is None else channel.rest for channel in bake.channels.values()]
+            stored_bake, baked_arrays = _stored_bake(bake)
             arrays += baked_arrays
-        line = json.dumps(head).encode()
-        # The keys begin at a multiple of four bytes.
-        padding = b" " * (-len(line) - 1 & 3)
-        content = b"".join([line, padding, b"\n", *arrays])
+        line = _line(
+            choices_of(settings),
+            settings.options and settings.options.text,
+            None if error is None else error.is_approximate,
+            tuple([(index, each.extrapolation, each.edited, len(each.own)) for index, each in channels.items()]),
+            stored_bake,
+        )
+        numbers = [np.array(floats).tobytes(), np.array(checksums, dtype=np.uint32).tobytes()]
+        content = b"".join([line, *numbers, *arrays])
         return cls(state.identity, state.slot, state.path, plays, zlib.crc32(content), content)
 
     @cached_property
@@ -104,49 +108,86 @@ def _plays(state: TrackState) -> int:
     return plays if state.bake is None else plays + BAKED
 
 
-def _stored_bake(bake: Bake) -> tuple[dict[str, Any], list[bytes]]:
-    """Return the stored form of a bake, and its arrays."""
+def _stored_bake(bake: Bake) -> tuple[tuple[Any, ...], list[bytes]]:
+    """Return the part of a bake that is stored in the line of JSON, and its arrays."""
     channels, arrays, bytes_before = [], [], b""
     for index, baked in bake.channels.items():
         written, frame_bytes = baked.written, baked.written.frames.tobytes()
         # The channels of a track usually have keys at the same frames.
         is_shared, bytes_before = frame_bytes == bytes_before, frame_bytes
         arrays += [baked.keys.tobytes(), b"" if is_shared else frame_bytes]
-        own = (index, baked.extrapolation, baked.rest, baked.repeats, baked.edited, len(baked.keys))
-        fingerprint = (written.count, written.extrapolation, written.values, written.attributes)
-        channels.append((*own, *fingerprint, None if is_shared else len(written.frames)))
-    return {"digest": bake.digest, "options": bake.options and bake.options.text, "channels": channels}, arrays
+        own = (index, baked.extrapolation, baked.repeats, baked.edited, len(baked.keys))
+        channels.append((*own, written.count, written.extrapolation, None if is_shared else len(written.frames)))
+    return (bake.options and bake.options.text, tuple(channels)), arrays
+
+
+@lru_cache(maxsize=64)
+def _line(
+    choices: tuple[str, ...],
+    options: str | None,
+    is_approximate: bool | None,
+    channels: tuple[tuple[Any, ...], ...],
+    bake: tuple[Any, ...] | None,
+) -> bytes:
+    """Return the line of JSON, with spaces so that the numbers begin at a multiple of eight bytes."""
+    head = {
+        "settings": dict(zip(CHOICES, choices, strict=True)),
+        "options": options,
+        "is_approximate": is_approximate,
+        "channels": channels,
+        "bake": bake,
+    }
+    line = json.dumps(head).encode()
+    return line + b" " * (-len(line) - 1 & 7) + b"\n"
+
+
+@lru_cache(maxsize=64)
+def _read_line(line: bytes) -> Any:
+    """Return the contents of the line of JSON, which must not be changed."""
+    return json.loads(line)
 
 
 def _read_state(track: StoredTrack) -> TrackState:
     """Read a track. Raise KeyError, TypeError or ValueError if the content does not conform to the schema."""
     line, _, array_bytes = track.content.partition(b"\n")
-    head, arrays = json.loads(line), _Arrays(array_bytes)
+    head, arrays = _read_line(line), _Arrays(array_bytes)
     for name, option in head["settings"].items():
         if option not in CHOICES[name]:
             raise ValueError(name)
-    settings = Settings(**head["settings"], digest=head["digest"], options=from_text(head["options"]))
+    options, baked_channels = head["bake"] or (None, [])
+    has_error, has_bake = head["is_approximate"] is not None, head["bake"] is not None
+    size_and_frame = arrays.read(np.float64, 2 * has_error).tolist()
+    rests = arrays.read(np.float64, len(baked_channels)).tolist()
+    digest, *checksums = arrays.read(np.uint32, 1 + has_bake + 2 * len(baked_channels)).tolist()
+    settings = Settings(**head["settings"], digest=digest, options=from_text(head["options"]))
     channels = {
         index: Channel(extrapolation, edited, arrays.read(OWN, count))
         for index, extrapolation, edited, count in head["channels"]
     }
-    bake = _read_bake(head["bake"], arrays) if "bake" in head else None
-    error = head["error"] and Error(*head["error"])
+    error = Error(size_and_frame[0], size_and_frame[1], head["is_approximate"]) if has_error else None
+    bake = None
+    if has_bake:
+        bake_digest, *written = checksums
+        bake = Bake(_read_baked(baked_channels, rests, written, arrays), bake_digest, from_text(options))
     state = TrackState(track.identity, track.slot, track.path, settings, channels, error, bake)
     _check(state)
     return state
 
 
-def _read_bake(stored: dict[str, Any], arrays: _Arrays) -> Bake:
-    """Read a bake from its stored form."""
+def _read_baked(
+    stored: list[Any], rests: list[float], checksums: list[int], arrays: _Arrays
+) -> dict[int, BakedChannel]:
+    """Read the channels of a bake from their part of the line of JSON, their numbers and arrays."""
     channels, frames = {}, np.empty(0, dtype=np.float32)
-    for index, extrapolation, rest, repeats, edited, saved, *fingerprint, size in stored["channels"]:
+    contents = zip(stored, rests, checksums[::2], checksums[1::2], strict=True)
+    for stored_channel, rest, values, attributes in contents:
+        index, extrapolation, repeats, edited, saved, count, written_extrapolation, size = stored_channel
         keys = arrays.read(SAVED, saved)
         frames = frames if size is None else arrays.read(np.float32, size)
-        count, extrapolation_written, values, attributes = fingerprint
-        written = Fingerprint(count, extrapolation_written, values, attributes, frames)
-        channels[index] = BakedChannel(keys, extrapolation, rest, repeats, written, edited)
-    return Bake(channels, stored["digest"], from_text(stored["options"]))
+        written = Fingerprint(count, written_extrapolation, values, attributes, frames)
+        rest_or_none = None if math.isnan(rest) else rest
+        channels[index] = BakedChannel(keys, extrapolation, rest_or_none, repeats, written, edited)
+    return channels
 
 
 class _Arrays:
