@@ -136,13 +136,23 @@ def property_track(datablock: bpy.types.ID, name: str, path: str) -> Track | Non
     return track
 
 
-def _components(owner: Any, name: str) -> tuple[float, ...] | None:
+def _components(owner: bpy.types.ID, name: str) -> tuple[float, ...] | None:
     """Return the components of a float property, or None for another property."""
-    value = owner[bpy.utils.unescape_identifier(name[1:-1])] if name.startswith("[") else getattr(owner, name)
+    if name.startswith("["):
+        return _custom_components(owner[bpy.utils.unescape_identifier(name[1:-1])])
+    prop = owner.bl_rna.properties.get(name)
+    if prop is None or prop.type != "FLOAT":
+        return None
+    value = getattr(owner, name)
+    return tuple(value) if prop.is_array else (value,)
+
+
+def _custom_components(value: Any) -> tuple[float, ...] | None:
     if isinstance(value, float):
         return (value,)
-    components = tuple(value)
-    return components if components and isinstance(components[0], float) else None
+    if getattr(value, "typecode", "") in ("f", "d"):
+        return tuple(value)
+    return None
 
 
 def _give_states(channels: Channels, tracks: list[Track]) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from ..key_batch import BoolArray, IndexArray
 from ..keys import Float32Array, Float64Array
 from ..rotations import sphere
+from ..rotations.representations import RotationRepresentation
 from .handle_motion import EASED, SampledSegments, SamplePoints, SegmentMotion, Segments, chebyshev
 from .handle_shapes import StoredHandles, fitted_shape, float32_handles
 from .largest_errors import angles_apart, maxima
@@ -43,6 +44,8 @@ class Handles:
         same for all channels. Segments that were not fitted have the error 0.
     frames : ndarray, shape (n, channels)
         The frame of the maximum error. NaN for segments that were not fitted.
+    rounding : ndarray, shape (n, channels)
+        The part of the error that float32 keys and handles can cause. NaN for segments that were not fitted.
     jumps : ndarray of bool, shape (n,)
         True if the channels of a rotation other than a quaternion would have to arrive at the key with another
         representation of its orientation, which no handles can achieve.
@@ -53,6 +56,7 @@ class Handles:
     signs: Float64Array
     errors: Float64Array
     frames: Float64Array
+    rounding: Float64Array
     jumps: BoolArray
 
 
@@ -146,8 +150,30 @@ class _HandleFits:
         signs *= np.repeat(signs[first], last - first + 1)
         right[..., 1] *= signs[:, np.newaxis]
         left[1:, :, 1] *= signs[:-1, np.newaxis]
-        arrays: tuple[Any, ...] = left, right, signs, errors, error_frames, jumps
-        return [Handles(*(array[keys] for array in arrays)) for keys in map(slice, first, last + 1)]
+        rounding = self._rounding_errors(left, right, signs)
+        arrays: tuple[Any, ...] = left, right, signs, errors, error_frames, rounding, jumps
+        return [Handles(*[array[keys] for array in arrays]) for keys in map(slice, first.tolist(), (last + 1).tolist())]
+
+    def _rounding_errors(self, left: Float32Array, right: Float32Array, signs: Float64Array) -> Float64Array:
+        """Return the error that float32 rounding causes in the segment after each key, shape (keys, channels).
+
+        In each segment, two of the four control points are rounded, in both frame and value, by up to half a float32
+        step. Together, these points have a weight of at most three quarters.
+        """
+        values, representation = self._batch.numbers * signs[:, np.newaxis], self._batch.representation
+        keys = np.empty((*values.shape, 2))
+        keys[..., 0], keys[..., 1] = self._batch.tracks.frames[:, np.newaxis], values
+        points = np.stack([keys[:-1], right[:-1], left[1:], keys[1:]])
+        float32_step = np.spacing(np.abs(points).max(axis=0).astype(np.float32)).astype(np.float64)
+        frame_step, value_step = float32_step.transpose(2, 0, 1)
+        ahead, rise = np.abs(np.diff(points, axis=0)).transpose(3, 0, 1, 2)
+        speed = (rise / np.maximum(ahead, frame_step)).max(axis=0)
+        rounding = np.full(values.shape, np.nan)
+        rounding[:-1] = 0.5 * (value_step + frame_step * speed)
+        if representation is not None:
+            rounding[:-1] = (rounding[:-1] * _angles_per_unit(representation, values)).sum(axis=1, keepdims=True)
+        rounding[self._batch.tracks.last] = np.nan
+        return rounding
 
     def _fits_of(self, segments: Segments, points: SamplePoints) -> _SegmentFits:
         """Return the fit of each segment. Larger errors need finer points."""
@@ -194,6 +220,18 @@ class _HandleFits:
             # Orientations are never more than half a turn apart, but the maxima of parabolas may exceed half a turn.
             errors = np.fmin(errors, np.pi)
         return errors, worst
+
+
+def _angles_per_unit(representation: RotationRepresentation, values: Float64Array) -> Float64Array:
+    """Return the approximate angle per unit of each channel between neighboring keys, shape (keys - 1, channels)."""
+    angles = np.ones_like(values[1:])
+    # Euler angles have one radian per unit.
+    if len(values.T) == 4:
+        directions = slice(0 if representation.homogeneous else 1, None)
+        lengths = np.linalg.norm(values[:, directions], axis=1, keepdims=True)
+        length = np.maximum(lengths[:-1], lengths[1:])
+        angles[:, directions] = np.divide(2.0, length, out=np.zeros_like(length), where=length > 0.0)
+    return angles
 
 
 class _SegmentFits(NamedTuple):

@@ -136,7 +136,7 @@ class HandlePlan(Plan):
             errors = np.where(self._is_blenders(self._chosen, errors.shape), 0.0, errors)
         is_far = errors > self.tolerance
         if np.count_nonzero(is_far):
-            is_far &= ~(errors <= self._rounding_errors(fit))
+            is_far &= ~(errors <= fit.rounding)
         is_approximate = bool(np.count_nonzero(is_far))
         reported = np.where(is_far, errors, 0.0) if is_approximate else errors
         key, channel = divmod(int(reported.argmax()), reported.shape[1])
@@ -211,36 +211,6 @@ class HandlePlan(Plan):
         if self.scope.track.is_rotation:
             is_blenders |= is_blenders.any(axis=1, keepdims=True)
         return is_blenders
-
-    def _rounding_errors(self, fit: Handles) -> Float64Array:
-        """Return the error that float32 rounding causes in the segment after each key, shape (keys, components).
-
-        In each segment, two of the four control points are rounded, in both frame and value, by up to half a float32
-        step. Together, these points have a weight of at most three quarters.
-        """
-        values = self._values_on_curves * fit.signs[:, np.newaxis]
-        keys = np.empty((*values.shape, 2))
-        keys[..., 0], keys[..., 1] = self.spline.frames[:, np.newaxis], values
-        points = np.stack([keys[:-1], fit.right[:-1], fit.left[1:], keys[1:]])
-        float32_step = np.spacing(np.abs(points).max(axis=0).astype(np.float32)).astype(np.float64)
-        frame_step, value_step = float32_step.transpose(2, 0, 1)
-        ahead, rise = np.abs(np.diff(points, axis=0)).transpose(3, 0, 1, 2)
-        speed = (rise / np.maximum(ahead, frame_step)).max(axis=0)
-        rounding = np.full(values.shape, np.nan)
-        rounding[:-1] = 0.5 * (value_step + frame_step * speed)
-        if self.scope.track.is_rotation:
-            rounding[:-1] = (rounding[:-1] * self._angles_per_unit(values)).sum(axis=1, keepdims=True)
-        return rounding
-
-    def _angles_per_unit(self, values: Float64Array) -> Float64Array:
-        """Return the approximate angle per unit of each channel in each segment, shape (keys - 1, components)."""
-        angles = np.ones_like(values[1:])
-        if self.scope.track.kind != "EULER":
-            directions = slice(1 if self.scope.track.kind == "AXIS_ANGLE" else 0, None)
-            lengths = np.linalg.norm(values[:, directions], axis=1, keepdims=True)
-            length = np.maximum(lengths[:-1], lengths[1:])
-            angles[:, directions] = np.divide(2.0, length, out=np.zeros_like(length), where=length > 0.0)
-        return angles
 
 
 def _count_turned(maps: Maps) -> int:
