@@ -26,7 +26,7 @@ def register() -> None:
     """
     other = _other_copy()
     if other:
-        from .animation.translation import n_, rpt_
+        from .animation.text import n_, rpt_
 
         text = n_('TCB Animation is already enabled from "{:s}". Disable that installation, then enable "{:s}"')
         raise RuntimeError(rpt_(text, other, __name__))

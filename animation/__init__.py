@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .checks.joints import Gap as Gap, joint_gap as joint_gap
     from .checks.violation import Violation as Violation
     from .datablocks import of_file as of_file, of_object as of_object
-    from .edit.apply_and_remove import (
+    from .edit.free_restore_apply_remove import (
         apply as apply,
         apply_many as apply_many,
         remove as remove,
@@ -45,21 +45,18 @@ if TYPE_CHECKING:
     from .edit.bake import bake as bake, bake_many as bake_many
     from .edit.bake_in_world import bake_in_world as bake_in_world, bake_in_world_many as bake_in_world_many
     from .edit.enable import enable as enable, enable_many as enable_many
-    from .edit.find_track import find_track as find_track
-    from .edit.fix_rotations import fix_rotations as fix_rotations, fix_rotations_many as fix_rotations_many
-    from .edit.free_and_restore import (
+    from .edit.track_keys import find_track as find_track
+    from .edit.rotation_faults import fix_rotations as fix_rotations, fix_rotations_many as fix_rotations_many
+    from .edit.free_restore_apply_remove import (
         free as free,
         free_many as free_many,
         restore as restore,
         restore_many as restore_many,
     )
     from .edit.key_arrays import KeyArrays as KeyArrays, get_keys as get_keys, set_keys as set_keys
-    from .edit.key_whole import key_whole as key_whole, key_whole_many as key_whole_many
-    from .edit.rotation_faults import (
-        RotationFault as RotationFault,
-        find_rotation_faults as find_rotation_faults,
-    )
-    from .edit.set_parameters import key_set as key_set, key_set_many as key_set_many
+    from .edit.key_all_rotation_channels import key_whole as key_whole, key_whole_many as key_whole_many
+    from .edit.rotation_faults import RotationFault as RotationFault, find_rotation_faults as find_rotation_faults
+    from .edit.parameters import key_set as key_set, key_set_many as key_set_many
     from .edit.tables import export_table as export_table
     from .edit.tables import TableKeys as TableKeys, import_table as import_table
     from .edit.timing import remove_retiming as remove_retiming, retime as retime
@@ -68,7 +65,7 @@ if TYPE_CHECKING:
         write_velocities as write_velocities,
         write_velocities_many as write_velocities_many,
     )
-    from .errors import AnimationError as AnimationError, Finding as Finding
+    from .report import AnimationError as AnimationError, Finding as Finding
     from .file_curves.restore_curves import restore_curves as restore_curves
     from .reduction.reduce import (
         KeyCount as KeyCount,
@@ -77,8 +74,8 @@ if TYPE_CHECKING:
         reduce_many as reduce_many,
     )
     from .reduction.report import Reduction as Reduction
-    from .relaxation.adjust import Relaxation as Relaxation, relax as relax
-    from .relaxation.conditions import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
+    from .relaxation.relax_keys import Relaxation as Relaxation, relax as relax
+    from .relaxation.relaxed_motion import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
     from .report import Report as Report
     from .store.table.track_records import Options as Options
 
@@ -90,28 +87,34 @@ _MODULES = {
     ".checks.joints": ("Gap", "joint_gap"),
     ".checks.violation": ("Violation",),
     ".datablocks": ("of_file", "of_object"),
-    ".edit.apply_and_remove": ("apply", "apply_many", "remove", "remove_many"),
     ".edit.bake": ("bake", "bake_many"),
     ".edit.bake_in_world": ("bake_in_world", "bake_in_world_many"),
     ".edit.enable": ("enable", "enable_many"),
-    ".edit.find_track": ("find_track",),
-    ".edit.fix_rotations": ("fix_rotations", "fix_rotations_many"),
-    ".edit.free_and_restore": ("free", "free_many", "restore", "restore_many"),
+    ".edit.free_restore_apply_remove": (
+        "apply",
+        "apply_many",
+        "free",
+        "free_many",
+        "remove",
+        "remove_many",
+        "restore",
+        "restore_many",
+    ),
+    ".edit.key_all_rotation_channels": ("key_whole", "key_whole_many"),
     ".edit.key_arrays": ("KeyArrays", "get_keys", "set_keys"),
-    ".edit.key_whole": ("key_whole", "key_whole_many"),
-    ".edit.rotation_faults": ("RotationFault", "find_rotation_faults"),
-    ".edit.set_parameters": ("key_set", "key_set_many"),
+    ".edit.parameters": ("key_set", "key_set_many"),
+    ".edit.rotation_faults": ("RotationFault", "find_rotation_faults", "fix_rotations", "fix_rotations_many"),
     ".edit.tables": ("TableKeys", "export_table", "import_table"),
     ".edit.timing": ("remove_retiming", "retime"),
+    ".edit.track_keys": ("find_track",),
     ".edit.track_settings": ("choose", "choose_many"),
     ".edit.velocities": ("write_velocities", "write_velocities_many"),
-    ".errors": ("AnimationError", "Finding"),
     ".file_curves.restore_curves": ("restore_curves",),
     ".reduction.reduce": ("KeyCount", "keys_by_error", "reduce", "reduce_many"),
     ".reduction.report": ("Reduction",),
-    ".relaxation.adjust": ("Relaxation", "relax"),
-    ".relaxation.conditions": ("StaysAbove", "StaysAt", "TurnsWithin"),
-    ".report": ("Report",),
+    ".relaxation.relax_keys": ("Relaxation", "relax"),
+    ".relaxation.relaxed_motion": ("StaysAbove", "StaysAt", "TurnsWithin"),
+    ".report": ("AnimationError", "Finding", "Report"),
     ".store.table.track_records": ("Options",),
 }
 """Names by module, imported on first access. Importing all of them at startup would make the startup a third slower."""

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args,
 import bpy
 
 from ..interp.keys import LOWEST, PARAMETERS
-from .translation import n_, rpt_
+from .text import n_, rpt_
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

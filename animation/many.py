@@ -14,8 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import bpy
 
 from .arguments import checked
-from .errors import AnimationError
-from .report import Report
+from .report import AnimationError, Report
 
 _Datablock = TypeVar("_Datablock", bound=bpy.types.ID)
 _P = ParamSpec("_P")

@@ -7,7 +7,7 @@ A pair contains the singular and plural texts, and its first argument is the cou
 
 from __future__ import annotations
 
-from .translation import n_
+from .text import n_
 
 MESSAGES: dict[str, str | tuple[str, str]] = {
     # Datablocks that cannot be edited.

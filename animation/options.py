@@ -13,7 +13,7 @@ from bpy.app.translations import contexts
 from ..interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ..interp.splines import METHODS, tcb
 from .records import record
-from .translation import n_
+from .text import n_
 
 Kind = Literal["FLAG", "COUNT", "NUMBER", "FRAMES", "DISTANCE", "ANGLE", "CHOICE"]
 Choices = Mapping[str, tuple[str, str]]

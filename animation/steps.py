@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from .translation import n_
+from .text import n_
 
 Result = TypeVar("Result")
 

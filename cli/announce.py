@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from ..animation.translation import rpt_
+from ..animation.text import rpt_
 
 _PROGRESS_PERIOD = 1.0
 """Seconds between progress lines of a file."""

@@ -14,7 +14,7 @@ from ..animation import Options, TableKeys
 from ..animation.options import BAKE, IMPORT_TABLE, REDUCE, Option
 from ..animation.reduction.report import ReduceRequest
 from ..animation.store.parameters import LIMITS
-from ..animation.translation import n_, rpt_
+from ..animation.text import n_, rpt_
 from .job import RESULT_SUFFIXES, File, Job
 from .parsers import make_parsers
 

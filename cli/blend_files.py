@@ -19,7 +19,7 @@ import bpy
 
 from ..animation import AnimationError, Finding, Report
 from ..animation.store.table.session import session
-from ..animation.translation import rpt_
+from ..animation.text import rpt_
 
 Version = tuple[int, int]
 """Time and size of a file, which change when another process writes the file."""

@@ -18,9 +18,9 @@ from ..animation.store.table.custom_property import read_table
 from ..animation.store.track_refusals import has_keys
 from ..animation.store.tracks import Track, looks_baked
 from ..animation.store.velocity_properties import is_velocity
+from .dry_run import reasons_without_channels, sets_of, tracks_of
 from .job import Job
 from .outcome import Outcome
-from .tracks import reasons_without_channels, sets_of, tracks_of
 
 _PROPOSED = 3
 """Maximum number of similar object names that a message suggests."""

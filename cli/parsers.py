@@ -22,7 +22,7 @@ from ..animation.options import (
     Option,
 )
 from ..animation.store.parameters import LIMITS
-from ..animation.translation import n_, rpt_
+from ..animation.text import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
 from . import outcome
 from .job import RESULT_SUFFIXES

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bpy.app.translations import contexts
 
 from ..animation.options import Option, choice, flag, sample_limit
-from ..animation.translation import n_
+from ..animation.text import n_
 
 
 def _scale(description: str) -> Option:

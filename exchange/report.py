@@ -11,8 +11,8 @@ from typing import Any
 import bpy
 
 from ..animation import Report
-from ..animation.errors import Finding
-from ..animation.translation import counted, n_, rpt_
+from ..animation.report import Finding
+from ..animation.text import counted, n_, rpt_
 from ..formats import three_ds
 
 AddNote = Callable[..., None]

@@ -18,7 +18,7 @@ from ..animation.bake.plans.sample_frames import APART
 from ..animation.fcurves.keyframes import Float64Array
 from ..animation.store.table.track_records import Settings
 from ..animation.store.tracks import EULER_ORDERS, rotation_property
-from ..animation.translation import rpt_
+from ..animation.text import rpt_
 from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
 from ..interp.keys import PARAMETERS

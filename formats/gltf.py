@@ -13,10 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from .curve import CONSTANT, CUBIC, LINEAR, Curve
 from .gltf_document import Document, Fetch, as_index, as_list, as_object, read_accessor
 from .interp import Float64Array, n_, rotations
-from .motion import VALUE_LIMIT, MotionError, MotionFile, Node, NodeMotion, Take, Track, find_cycle
+from .motion import (
+    CONSTANT,
+    CUBIC,
+    LINEAR,
+    VALUE_LIMIT,
+    Curve,
+    MotionError,
+    MotionFile,
+    Node,
+    NodeMotion,
+    Take,
+    Track,
+    find_cycle,
+)
 
 _COMPONENTS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATION = {"STEP": CONSTANT, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}

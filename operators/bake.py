@@ -15,15 +15,14 @@ from .. import animation
 from ..animation import Report, bake_in_world, bake_many
 from ..animation.options import BAKE, ENABLE, FREE
 from ..animation.store.live_switch import is_live
-from ..animation.translation import counted, n_, rpt_
+from ..animation.text import counted, n_, rpt_
 from ..ui import selection
 from ..ui.layouts import draw_properties, layout_of
 from ..ui.live import attempts_to_edit_baked, switch, updates
 from ..ui.operator_results import Status, errors_in, finish, refuse
 from ..ui.option_properties import BakeOptions, property_of
 from ..ui.scene import defaults_of
-from .on_selection import NOTHING_IS_TCB, OnSelection, poll_selection
-from .progress import Progress
+from .on_selection import NOTHING_IS_TCB, OnSelection, Progress, poll_selection
 
 
 class TCB_OT_enable(OnSelection, bpy.types.Operator):

@@ -7,14 +7,13 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..animation import AnimationError, Report, choose
+from ..animation.checks.key_info import AT
 from ..animation.edit.keys import free_handles, make_bezier, make_key
-from ..animation.edit.paste import CopiedKey, assign_to_keys, copied_keys, paste
-from ..animation.edit.set_parameters import reset
+from ..animation.edit.parameters import CopiedKey, assign_to_keys, copied_keys, paste, reset
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.fcurves.keyframes import Float32Array
 from ..animation.scene_time import scene_frame
-from ..animation.shown_key import AT
-from ..animation.translation import n_, rpt_
+from ..animation.text import n_, rpt_
 from ..ui import sidebar_tracks
 from ..ui.chosen_keys import chosen_keys, in_animation_editor, shown_keys
 from ..ui.operator_results import Status, errors_in, finish, for_each_edited_track, for_each_track, refuse

@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base classes and polls for operators on selected objects, bones or keys."""
+"""Base classes of operators on selected objects, bones or keys, and of operators that run in steps with progress.
+
+In interactive use, Blender handles events between steps, and Esc cancels the operator.
+"""
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import bpy
 from bpy.props import BoolProperty
 
-from ..animation.translation import n_, rpt_
+from ..animation import AnimationError
+from ..animation.steps import Result, Steps, collector_paused
+from ..animation.text import iface_, n_, rpt_
 from ..ui import selection
 from ..ui.chosen_keys import reason_no_key_is_chosen, shown_and_selected_keys
-from ..ui.operator_results import Status, finish, for_each_edited_track, for_each_track
+from ..ui.operator_results import Status, finish, for_each_edited_track, for_each_track, refuse
 from ..ui.scene import defaults_of
+
+# Base classes and polls for operators on selected objects, bones or keys
+
 
 NOTHING_IS_TCB = n_("No selected track is TCB")
 """Message of grayed-out buttons that need TCB tracks."""
@@ -115,3 +126,131 @@ class OnShownAndSelectedKeys(OnKeys):
         else:
             report = for_each_track(keys, work)
         return finish(self, report, rpt_(self.done, report.counts), NO_OWN_KEY_SELECTED)
+
+
+# The progress of operators, and operators that run in steps
+
+
+_SECONDS_BETWEEN_LINES = 2.0
+"""Minimum number of seconds between printed lines."""
+
+
+class Progress:
+    """Progress shown at the mouse pointer, or printed as lines if there is no window.
+
+    `line` is the printed text, with placeholders for the finished and the total number of steps.
+    """
+
+    def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
+        self._window_manager = window_manager
+        self._line = line
+        self._printed_at = time.monotonic()
+        self.percent = 0
+        window_manager.progress_begin(0, 100)
+
+    def __call__(self, done: int, total: int) -> None:
+        self.percent = 100 * done // max(1, total)
+        self._window_manager.progress_update(self.percent)
+        if bpy.app.background and time.monotonic() - self._printed_at > _SECONDS_BETWEEN_LINES:
+            self._printed_at = time.monotonic()
+            print(f"TCB: {rpt_(self._line, done, total)}", flush=True)
+
+    def close(self) -> None:
+        self._window_manager.progress_end()
+
+
+_AT_ONCE = 1.0
+"""Seconds for which interactive work may block Blender before Blender handles events and checks for Esc."""
+_SECONDS_PER_SLICE = 0.2
+"""Seconds of work between two checks for events."""
+_PAUSE = 0.01
+"""Seconds of the pause for events."""
+
+
+class InSteps:
+    """An operator that runs in steps, and whose changes are undone if it is canceled."""
+
+    hint: ClassVar[str]
+    """Text in the status bar during the work."""
+    cancelled: ClassVar[str]
+    """Message after Esc."""
+    _is_by_hand = False
+    """True if long work runs in steps that Esc can cancel."""
+    _timer: bpy.types.Timer | None = None
+
+    def start(
+        self,
+        context: Any,
+        steps: Steps[Result],
+        progress: Progress,
+        finish: Callable[[bpy.types.Context, Result], Status],
+    ) -> Status:
+        """Run all steps. In interactive use, run only the first steps. The modal operator runs the rest.
+
+        `finish`: function that ends the operator with the return value of the steps.
+        """
+        self._steps, self._progress, self._finish_with = steps, progress, finish
+        if bpy.app.background or not self._is_by_hand:
+            return self._work(context, math.inf)
+        status = self._work(context, _AT_ONCE)
+        if status == {"RUNNING_MODAL"}:
+            context.window_manager.modal_handler_add(self)
+            self._timer = context.window_manager.event_timer_add(_PAUSE, window=context.window)
+            self._show_progress(context)
+        return status
+
+    def _show_progress(self, context: Any) -> None:
+        context.workspace.status_text_set(f"{iface_(self.hint)}   {self._progress.percent} %")
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            operator: Any = self
+            operator.report({"WARNING"}, rpt_(self.cancelled))
+            return {"CANCELLED"}
+        # Other events must not reach the scene during the work.
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        status = self._work(context, _SECONDS_PER_SLICE)
+        if status == {"RUNNING_MODAL"}:
+            self._show_progress(context)
+        return status
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Undo all changes. Blender also calls this when it closes the window or loads a file."""
+        try:
+            self._steps.close()
+        finally:
+            self._end(context)
+
+    def _work(self, context: bpy.types.Context, seconds: float) -> Status:
+        """Work for the given time. Return RUNNING_MODAL while the work is not complete."""
+        end = time.monotonic() + seconds
+        try:
+            with collector_paused():
+                while time.monotonic() < end:
+                    self._progress(*next(self._steps))
+        except StopIteration as stop:
+            result = stop.value
+        except AnimationError as refusal:
+            return self._fail(context, refusal)
+        except BaseException:
+            self._end(context)
+            raise
+        else:
+            return {"RUNNING_MODAL"}
+        self._end(context)
+        return self._finish_with(context, result)
+
+    def _fail(self: Any, context: bpy.types.Context, error: Exception) -> Status:
+        self._end(context)
+        return refuse(self, error)
+
+    def _end(self, context: Any) -> None:
+        """Remove the progress indicators. On redo, the operator runs without steps."""
+        self._progress.close()
+        self._is_by_hand = False
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            context.workspace.status_text_set(None)
+            self._timer = None

@@ -13,17 +13,17 @@ from bl_operators.presets import AddPresetBase
 from bpy.app.translations import contexts
 from bpy.props import StringProperty
 
-from ..animation.edit.set_parameters import set_parameters
+from ..animation.edit.parameters import set_parameters
 from ..animation.report import Report
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.translation import iface_, n_, rpt_, translated
+from ..animation.text import iface_, n_, rpt_, translated
 from ..formats import preset
 from ..ui.chosen_keys import chosen_keys, chosen_parameters
 from ..ui.operator_results import Status, finish, for_each_edited_track, refuse
 from ..ui.scene import defaults_of
 from ..ui.sliders.shared_slider import is_mixed
-from .files import path_of, read_file
 from .on_selection import NO_OWN_KEY_SELECTED, OnKeys
+from .three_ds import path_of, read_file
 
 SUBFOLDER = "tcb_animation/key"
 """Subfolder of Blender's preset folders."""

@@ -13,7 +13,7 @@ from bpy.props import BoolProperty
 
 from ..animation.edit.track_keys import any_selected
 from ..animation.steps import Steps
-from ..animation.translation import n_, rpt_
+from ..animation.text import n_, rpt_
 from ..ui import selection
 from ..ui.chosen_keys import editable_fcurves, in_animation_editor, selected_paths
 from ..ui.layouts import draw_properties, layout_of
@@ -23,13 +23,12 @@ from ..ui.option_properties import ReduceOptions
 from ..ui.redraw import redraw_editors
 from ..ui.scene import length_text
 from ..ui.sidebar_tracks import active_action_names
-from .on_selection import WithData, poll_selection
-from .progress import InSteps, Progress
+from .on_selection import InSteps, Progress, WithData, poll_selection
 
 if TYPE_CHECKING:
     from ..animation import KeyCount, Reduction
-    from ..animation.errors import Finding
     from ..animation.reduction.reduce import Selected
+    from ..animation.report import Finding
 
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Errors to compare, as factors of the current error."""

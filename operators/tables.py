@@ -15,14 +15,13 @@ from ..animation.options import IMPORT_TABLE
 from ..animation.scene_time import frame_rate
 from ..animation.steps import IMPORT_STEPS
 from ..animation.store.paths import bone_path
-from ..animation.translation import rpt_, translated
+from ..animation.text import rpt_, translated
 from ..formats import table
 from ..ui import selection
 from ..ui.operator_results import Status, finish, refuse
 from ..ui.option_properties import property_of
-from .files import path_of, read_file, write_file
-from .on_selection import poll_active
-from .progress import Progress
+from .on_selection import Progress, poll_active
+from .three_ds import path_of, read_file, write_file
 
 
 class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignore[misc]

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,20 +15,60 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper, orientation_helper
 
 from ..animation.scene_time import frame_rate
 from ..animation.steps import IMPORT_STEPS
-from ..animation.translation import n_, rpt_, translated
+from ..animation.text import n_, rpt_, translated
 from ..exchange.options import EXPORT, IMPORT
 from ..ui import selection
 from ..ui.layouts import draw_properties
 from ..ui.operator_results import Status, keep_result_notes, refuse, report_notes
 from ..ui.option_properties import property_of
 from ..ui.redraw import redraw_editors
-from .files import path_of, read_file, write_file
-from .progress import InSteps, Progress
+from .on_selection import InSteps, Progress
 
 if TYPE_CHECKING:
     from ..exchange.importing.importer import ImportOptions
     from ..exchange.report import ExchangeReport
     from ..formats import three_ds
+
+
+# Read and write entire files, with errors that name the file
+
+
+def path_of(filepath: str) -> Path:
+    """Return the absolute path of an operator's file path, which may be relative to the .blend file (`//run.csv`)."""
+    return Path(bpy.path.abspath(filepath))
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises an OSError that names the file. The system's error, with its number, is the cause.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise OSError(rpt_("{} cannot be read: {}", path, error.strerror)) from error
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file in one step. An existing file is kept until the new one is complete.
+
+    The new file has default permissions, and replaces a symbolic link instead of its target. Raises an OSError that
+    names the file, whose cause is the system's error with its number, or an OSError if the path has no file name.
+    """
+    if not path.name:
+        raise OSError(rpt_("No file name. Enter one and export again"))
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    except OSError as error:
+        raise OSError(rpt_("{} cannot be written: {}", path, error.strerror)) from error
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+# Operators that import and export 3D Studio files
 
 
 _TARGET_ITEMS = (

@@ -9,11 +9,10 @@ import bpy
 from bpy.app.translations import contexts
 
 from ..animation import AnimationError
-from ..animation.number_text import size_text
-from ..animation.shown_key import largest_jumps
+from ..animation.checks.key_info import largest_jumps
 from ..animation.store.frame_functions import curve_of, function_of
 from ..animation.store.tracks import Track
-from ..animation.translation import iface_, n_
+from ..animation.text import iface_, n_, size_text
 from ..interp.continuity import Jump, continuity
 from ..ui import preferences, redraw, sidebar_tracks
 from ..ui.layouts import layout_of

@@ -11,17 +11,15 @@ import bpy
 
 from ..animation.bake.plans.own_motion import is_keyed_whole
 from ..animation.datablocks import animation_data
-from ..animation.errors import Finding
 from ..animation.live.update import standing_of
 from ..animation.messages import ASK_TO_FREE
-from ..animation.number_text import size_text
-from ..animation.report import one_of_each
+from ..animation.report import Finding, one_of_each
 from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.table.custom_property import has_baked_tracks
 from ..animation.store.tracks import Track
-from ..animation.track_names import owner_name
-from ..animation.translation import counted, iface_, listed, n_
+from ..animation.text import counted, iface_, listed, n_, size_text
+from ..animation.track_paths import owner_name
 from ..ui import redraw, sidebar_tracks
 from ..ui.layouts import layout_of
 from ..ui.live.updates import watches

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..animation.translation import iface_, n_
+from ..animation.text import iface_, n_
 from ..ui import sidebar_tracks
 from ..ui.layouts import layout_of
 from ..ui.scene import length_text

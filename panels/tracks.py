@@ -1,34 +1,99 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The first panel of the TCB tab in each editor: Live with the state, the message, and the list of tracks or keys.
+"""The first panel of the TCB tab in each editor, with the list of tracks or keys, and the panel of track settings.
 
 The list has a button for each NLA strip to tweak. The subpanels of the tab are in other modules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 import bpy
 import numpy as np
+from bpy.app.translations import contexts
 
+from ..animation.bake.plans.track_methods import setting_names
+from ..animation.checks.key_info import ShownKey
 from ..animation.datablocks import name_of
 from ..animation.edit.track_keys import TrackKeys
-from ..animation.errors import AnimationError
 from ..animation.fcurves.action_refusals import layered_refusals
 from ..animation.fcurves.channels import channels_of
-from ..animation.shown_key import ShownKey
+from ..animation.report import AnimationError
 from ..animation.store.paths import BONES
+from ..animation.store.table.track_records import Settings
 from ..animation.store.tracks import Track
-from ..animation.translation import iface_, listed, n_
-from ..ui import redraw, selection, sidebar_tracks
-from ..ui.chosen_keys import chosen_keys, reason_no_key_is_chosen
+from ..animation.text import iface_, listed, n_
+from ..ui import preferences, redraw, selection, sidebar_tracks
+from ..ui.chosen_keys import chosen_keys, chosen_tracks, reason_no_key_is_chosen
+from ..ui.layouts import draw_properties
 from ..ui.track_text import ShownState, labels_of, owner_label, property_label, shown_states, states_in_strips
 from .bake import BakePanel
 from .key import DiagramPanel, FrameAndValuesPanel, draw_chosen_keys, draw_key_heading
 from .messages import messages_in_tab
-from .track_settings import TrackSettingsPanel
-from .widgets import cut_text, draw_text
+from .widgets import cut_text, draw_text, sidebar_settings
+
+# Panel with the method, cycle and turns of the chosen tracks
+
+
+class TrackSettingsPanel:
+    """Method, cycle and turns of all tracks whose keys the sliders change"""
+
+    bl_label = "Track"
+    bl_translation_context = contexts.id_action
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(chosen_tracks(context))
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        """Draw the settings that all chosen tracks have, and a note if the settings differ."""
+        layout = self.layout
+        tracks = [track for _, track in chosen_tracks(context)]
+        if not all(track.enabled for track in tracks):
+            layout.label(text="Enable TCB to change settings", icon="INFO")
+            return
+        for name in _common_settings(context, tracks):
+            draw_properties(layout, sidebar_settings(context), [name])
+            if len({getattr(track.settings, name) for track in tracks}) > 1:
+                row = layout.row()
+                row.alignment = "RIGHT"
+                row.label(text="Differs between tracks")
+
+
+_ORDER = ("method", "angles", "cycle", "ends", "construction", "path")
+_OF_ALL = ("method", "cycle")
+"""Settings of all methods."""
+_ADVANCED = ("ends", "construction")
+"""Settings that only old files need."""
+
+
+def _common_settings(context: bpy.types.Context, tracks: Sequence[Track]) -> list[str]:
+    """Return the settings that apply to all tracks.
+
+    Advanced settings are included if the preference is on or they are in use.
+    """
+    applicable = set.intersection(*({*_OF_ALL, *setting_names(track, track.settings)} for track in tracks))
+    if all(track.is_rotation for track in tracks):
+        # Methods without this setting report turns that they cannot keep.
+        applicable.add("path")
+    return [
+        name
+        for name in _ORDER
+        if name in applicable
+        and (name not in _ADVANCED or preferences.shows_advanced(context) or _is_in_use(name, tracks))
+    ]
+
+
+def _is_in_use(name: str, tracks: Sequence[Track]) -> bool:
+    """Return whether a setting of any track differs from the default."""
+    default = getattr(Settings(), name)
+    return any(getattr(track.settings, name) != default for track in tracks)
+
+
+# The first panel of the TCB tab in each editor: Live with the state, the message, and the list of tracks or keys
+
 
 _LIVE_FACTOR = 0.36
 """Width of Live as a fraction of the first row."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import bpy
 
-from ..animation.number_text import number_text
 from ..animation.store.table.rows import PARAMETERS
+from ..animation.text import number_text
 from ..ui.option_properties import slider_names
 
 _CHARACTER_WIDTH = 6.4

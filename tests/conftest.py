@@ -194,7 +194,7 @@ def event(tcb_animation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callabl
     """event(presses=True): set the mouse and keyboard event for subsequent changes to fields."""
 
     def happen(**what: bool) -> None:
-        found = tcb_animation.ui.sliders.last_event.LastEvent(**what)
+        found = tcb_animation.ui.sliders.slider_drag.LastEvent(**what)
         sliders = tcb_animation.ui.sliders
         for module in (sliders.key_fields, sliders.slider_drag):
             monkeypatch.setattr(module, "last_event", lambda _context: found)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tools.benchmarks.checkout import module
 
-kept_evaluated = module("exchange.exporting.matrices").kept_evaluated
+kept_evaluated = module("exchange.exporting.samples").kept_evaluated
 
 Float64Array = npt.NDArray[np.float64]
 

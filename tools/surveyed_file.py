@@ -27,7 +27,7 @@ from tools.scene_matrices import deviations, matrices
 from tools.tables import number
 
 exporter, importer = module("exchange.exporting.exporter"), module("exchange.importing.importer")
-three_ds, command_tracks, steps = module("formats.three_ds"), module("cli.tracks"), module("animation.steps")
+three_ds, command_tracks, steps = module("formats.three_ds"), module("cli.dry_run"), module("animation.steps")
 
 Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]

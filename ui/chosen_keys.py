@@ -13,14 +13,13 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, of_object
-from ..animation.checks.played_at_keys import (
+from ..animation.checks.key_info import (
     PlayedParameters,
     Sides,
     interpolations_beside,
     interpolations_in_common,
     played_parameters,
 )
-from ..animation.chosen_paths import WholePath
 from ..animation.edit.track_keys import (
     TrackKeys,
     any_selected,
@@ -42,7 +41,8 @@ from ..animation.store.paths import bone_path, split
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track, rotation_property
-from ..animation.translation import rpt_
+from ..animation.text import rpt_
+from ..animation.track_paths import WholePath
 from . import redraw
 from .scene import defaults_of
 from .selection import active_bone, path_starts, selected_datablocks

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 import rna_keymap_ui
 
-from ..animation.translation import n_
+from ..animation.text import n_
 
 _KEYMAPS = (
     ("Object Mode", "EMPTY"),

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import bpy
 
 from ..animation import AnimationError, Report
-from ..animation.edit.first_edit import FirstEdit
+from ..animation.edit.enable import FirstEdit
 from ..animation.edit.track_keys import TrackKeys
-from ..animation.errors import Finding
 from ..animation.messages import ASK_TO_FREE
-from ..animation.report import one_of_each
-from ..animation.translation import counted, n_, translated
+from ..animation.report import Finding, one_of_each
+from ..animation.text import counted, n_, translated
 from .redraw import redraw_editors
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty
 
-from ..animation.translation import n_
+from ..animation.text import n_
 from . import keymaps
 
 assert __package__ is not None

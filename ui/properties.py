@@ -27,7 +27,7 @@ from .chosen_keys import chosen_tracks
 from .operator_results import keep_result_notes
 from .option_properties import BakeOptions, Of50, ReduceOptions, parameter, property_of
 from .sliders.key_fields import key_frame, key_parameter, key_value, key_velocity
-from .sliders.last_event import TCB_OT_last_event
+from .sliders.slider_drag import TCB_OT_last_event
 
 
 class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):

@@ -9,9 +9,9 @@ from typing import Any
 import bpy
 
 from ..animation.datablocks import of_object
-from ..animation.number_text import number_text
 from ..animation.scene_time import action_time
 from ..animation.store.table.rows import PARAMETERS
+from ..animation.text import number_text
 
 
 def playhead(context: Any) -> float:

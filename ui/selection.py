@@ -17,7 +17,7 @@ from ..animation.store.find_tracks import tracks_among
 from ..animation.store.frame_function_paths import track_of
 from ..animation.store.paths import bone_path
 from ..animation.store.table.custom_property import Table, has_baked_tracks, read_table
-from ..animation.translation import rpt_
+from ..animation.text import rpt_
 from . import redraw
 
 

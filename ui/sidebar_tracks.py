@@ -8,9 +8,9 @@ from contextlib import suppress
 import bpy
 
 from ..animation import AnimationError, of_object
+from ..animation.checks.key_info import ShownKey, key_near
 from ..animation.datablocks import animation_data, name_of
 from ..animation.fcurves.channels import Channels, channels_of
-from ..animation.shown_key import ShownKey, key_near
 from ..animation.store.action_and_strips import editable_sets
 from ..animation.store.edited_outside import edited_outside
 from ..animation.store.find_tracks import find_tracks, tracks_shown
@@ -18,7 +18,7 @@ from ..animation.store.find_tracks import lost_tracks as find_lost_tracks
 from ..animation.store.paths import BONES, bone_path
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track
-from ..animation.translation import rpt_
+from ..animation.text import rpt_
 from . import redraw
 from .scene import action_frame
 from .selection import actions_of, active_bone, path_starts, selected_datablocks

@@ -13,13 +13,12 @@ from ..animation import AnimationError
 from ..animation.checks.track_state import state
 from ..animation.datablocks import name_of
 from ..animation.fcurves.linked_data import check_editable
-from ..animation.number_text import size_text
 from ..animation.records import record
 from ..animation.store.paths import split
 from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track
-from ..animation.track_names import letters_of, track_name
-from ..animation.translation import iface_, listed, n_
+from ..animation.text import iface_, listed, n_, size_text
+from ..animation.track_paths import letters_of, track_name
 from . import redraw
 from .scene import length_text
 from .sidebar_tracks import active_tracks, in_strips_only, track_counts

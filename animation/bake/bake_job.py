@@ -9,10 +9,10 @@ from typing import Generic, NamedTuple, TypeVar
 
 import bpy
 
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..live.meaning_of_edits import may_imply, with_implied
 from ..records import record
+from ..report import AnimationError, Finding
 from ..store.frame_functions import functions_of
 from ..store.own_keys import read_all_own_keys
 from ..store.table.track_records import Options

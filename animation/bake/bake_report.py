@@ -9,9 +9,8 @@ import bpy
 import numpy as np
 
 from ..datablocks import name_of
-from ..errors import Finding, size_of
 from ..fcurves import scratch_curves
-from ..report import HandleError, Report, handle_error
+from ..report import Finding, HandleError, Report, handle_error, size_of
 from ..store.tracks import Track
 from .bake_job import BakeJob
 from .track_bake import TrackBake

@@ -15,11 +15,10 @@ import numpy as np
 
 from ...interp import KeysError, evaluate_many, rotations
 from ...interp.base_spline import Spline
-from ..errors import AnimationError
 from ..fcurves.keyframes import BoolArray, Float64Array
 from ..live.meaning_of_edits import may_imply, with_implied
-from ..sampling.fingerprints import Fingerprint, Fingerprints
-from ..sampling.inexact_tracks import is_inexact
+from ..report import AnimationError
+from ..sampling.fingerprints import Fingerprint, Fingerprints, is_inexact
 from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys

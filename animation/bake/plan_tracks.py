@@ -9,12 +9,12 @@ import numpy as np
 
 from ...interp import KeysError
 from ...interp.base_spline import Cycle
-from ..errors import AnimationError, Finding
 from ..fcurves import scratch_curves
 from ..fcurves.cycles_modifier import repeats
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
+from ..report import AnimationError, Finding
 from ..store.own_arrays import OwnKeys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.table.track_records import Options, Settings

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...interp.base_spline import Cycle
-from ..errors import Finding
 from ..fcurves.keyframes import Float32Array
 from ..memoize import memoized
+from ..report import Finding
 from ..store.table.track_records import Output
 from .plans.own_motion import TrackInput
 from .plans.retimed_plan import sample_count

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..errors import Finding
 from ..fcurves.keyframes import Float32Array
 from ..records import record
+from ..report import Finding
 from ..store.table.rows import Rows
 from ..store.table.track_records import BakedChannel, Settings, TrackState
 from ..store.up_to_date import digest

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 import bpy
 
-from ..chosen_paths import path_filter
 from ..datablocks import name_of, users_of_each
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
+from ..report import AnimationError, Finding
 from ..store.action_and_strips import editable_sets, played_range, plays
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
 from ..store.own_keys import read_all_own_keys
@@ -20,6 +19,7 @@ from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options
 from ..store.track_refusals import blocking_reasons, error_of_numbers
 from ..store.tracks import Track
+from ..track_paths import path_filter
 from .bake_job import BakeJob, jobs_after, read_inputs
 from .plans.own_motion import ChosenTrack, TrackInput
 

@@ -17,11 +17,10 @@ import bpy
 import numpy as np
 
 from ...interp import rotations
-from ..errors import AnimationError
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, Float64Array
-from ..sampling.beyond_fcurves import UnknownMotionError
-from ..sampling.transforms import Frames, Matrices, TransformSampler
+from ..report import AnimationError
+from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
 from ..store.frame_functions import function_of
 from ..store.paths import BONES, bone_path, split
 from ..store.table.track_records import Options

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import evaluate_anew
-from ..report import Report
+from ..report import AnimationError, Report
 from ..store.frame_function_paths import remove_strays
 from ..store.table.custom_property import update
 from ..store.table.rows import ROW, joined

@@ -16,13 +16,11 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ..errors import Finding
-from ..number_text import number_text, size_text
-from ..sampling.beyond_fcurves import UnknownMotionError
+from ..report import Finding
 from ..sampling.depsgraph import world_matrices
 from ..sampling.properties import PropertySampler, Values
-from ..sampling.transforms import Matrices, TransformSampler
-from ..translation import n_, rpt_
+from ..sampling.transforms import Matrices, TransformSampler, UnknownMotionError
+from ..text import n_, number_text, rpt_, size_text
 from .violation import Violation, violations
 
 _VIEW_SIZE = {

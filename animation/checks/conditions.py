@@ -15,9 +15,9 @@ import numpy as np
 
 from ..arguments import FrameRange, checked
 from ..datablocks import of_object
-from ..errors import AnimationError, Finding, JsonResult
 from ..fcurves.keyframes import BoolArray, IndexArray
 from ..many import on_all
+from ..report import AnimationError, Finding, JsonResult
 from ..sampling.properties import (
     STEP,
     PropertySampler,
@@ -28,7 +28,7 @@ from ..sampling.properties import (
     sampled_frames,
 )
 from ..store.paths import bone_path
-from ..translation import counted, n_, rpt_
+from ..text import counted, n_, rpt_
 from .cameras import camera_violations, view_violations
 from .violation import Violation, violations
 

@@ -12,8 +12,8 @@ import bpy
 import numpy as np
 
 from ..arguments import FrameRange, checked
-from ..errors import AnimationError, Finding, JsonResult
 from ..records import record
+from ..report import AnimationError, Finding, JsonResult
 from ..sampling.depsgraph import world_matrices
 from ..sampling.properties import STEP, sampled_frames
 

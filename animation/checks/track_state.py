@@ -10,7 +10,7 @@ from ..store.edited_outside import edited_outside
 from ..store.find_tracks import tracks_among
 from ..store.tracks import Track, is_of_another_mode
 from ..store.up_to_date import is_up_to_date
-from ..translation import n_
+from ..text import n_
 
 State = Literal["PLAIN", "TCB", "HANDLES", "BAKED", "OUT_OF_DATE", "EDITED_OUTSIDE", "OTHER_MODE"]
 STATES: dict[State, str] = {

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..errors import Finding, JsonResult
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import BoolArray
 from ..records import record
+from ..report import Finding, JsonResult
 from ..sampling.properties import PropertySampler, Values
-from ..translation import rpt_
+from ..text import rpt_
 
 
 @record()

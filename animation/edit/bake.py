@@ -12,16 +12,15 @@ from ...interp.rotations.base_rotation_spline import Path
 from ..arguments import Count, FrameRange, NotNegative, Parameters, Positive, checked
 from ..bake.pipeline import bake as bake_selected
 from ..bake.tracks_to_bake import plain_among
-from ..errors import AnimationError
 from ..many import Datablocks, by_datablock
 from ..options import BAKE, ENABLE
-from ..report import Report
+from ..report import AnimationError, Report
 from ..steps import Progress
 from ..store.enable_tracks import TrackToEnable
 from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options, Output
-from .apply_and_remove import remove_tracks
 from .enable import enable_tracks_of
+from .free_restore_apply_remove import remove_tracks
 from .preserve_motion import MAX_CHANGE
 
 

@@ -12,19 +12,18 @@ from ..arguments import Parameters, Positive, checked
 from ..bake.pipeline import bake, rebake
 from ..bake.sample_limit import too_near_keys
 from ..bake.world_space_samples import WorldMotion, is_in_world
-from ..chosen_paths import WholePath
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.linked_data import editable_channels
 from ..many import on_each
 from ..options import BAKE
-from ..report import Report
+from ..report import AnimationError, Finding, Report
 from ..store.find_tracks import find_tracks
 from ..store.own_keys import read_own_keys
 from ..store.paths import bone_path
 from ..store.table.track_records import Options
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
+from ..track_paths import WholePath
 
 
 @checked

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable: make tracks TCB. For Preserve Motion, see `preserve_motion.py`."""
+"""Enable: make tracks TCB, also at the first edit of parameters. For Preserve Motion, see `preserve_motion.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,26 +12,33 @@ import bpy
 
 from ...interp.rotations.base_rotation_spline import Path
 from ..arguments import NotNegative, Parameters, checked
+from ..bake.pipeline import bake
 from ..bake.plans.refused_keys import check_frames
-from ..datablocks import name_of
-from ..errors import AnimationError, Finding
+from ..datablocks import name_of, users_of
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels
+from ..fcurves.channels import Channels, channels_of
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..many import on_all
 from ..options import ENABLE
-from ..report import Report
+from ..report import AnimationError, Finding, Report
 from ..steps import collector_paused
+from ..store import live_switch
 from ..store.action_and_strips import editable_sets
 from ..store.enable_tracks import TrackToEnable, enable_with_keys
 from ..store.find_tracks import find_tracks
 from ..store.frame_function_paths import remove_strays
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import count_key_frames, read_all_own_keys
-from ..store.table.track_records import Settings
+from ..store.table.custom_property import read_table
+from ..store.table.track_records import Options, Settings
 from ..store.track_refusals import blocking_reason, errors_of_numbers, has_keys
 from ..store.tracks import Track
+from ..track_paths import WholePath
+from .own_curves import RecordedTrack, record_tracks, revert_tracks
 from .preserve_motion import MAX_CHANGE, preserve_motion
+from .track_keys import TrackKeys, current_tracks, read_again
+
+# Enable: make tracks TCB. For Preserve Motion, see `preserve_motion.py`
 
 
 @checked
@@ -281,3 +289,80 @@ def _faults_of_frames(track: Track, own_keys: Mapping[int, OwnKeys]) -> list[Fin
     except AnimationError as fault:
         return list(fault.findings)
     return []
+
+
+# The first edit of parameters on plain tracks in the interface, which enables the tracks as *Enable TCB* does
+
+
+def turn_live_on(actions: Iterable[bpy.types.Action], options_for: Callable[[list[bpy.types.ID]], Options]) -> Report:
+    """Turn Live on for actions with TCB tracks. Tracks that are off are then played by handles.
+
+    `options_for` returns the options of these tracks for the users of the actions.
+    """
+    tcb_actions = [action for action in actions if read_table(action).tracks]
+    paths: dict[bpy.types.ID, list[str]] = {}
+    for user, track in _tracks_off(tcb_actions):
+        paths.setdefault(user, []).append(WholePath(track.path))
+    report = bake(paths, options_for(list(paths)), paths)
+    for action in tcb_actions:
+        live_switch.switch_on(action)
+    return report
+
+
+def _tracks_off(actions: Iterable[bpy.types.Action]) -> list[tuple[bpy.types.ID, Track]]:
+    """Return the TCB tracks of the actions that are off, of bones too, with each of their users."""
+    tracks_off = []
+    for user in dict.fromkeys(user for action in actions for user in users_of(action)):
+        # For example, another user's slot has no F-curves. It then has no tracks to play.
+        with suppress(AnimationError):
+            tracks = find_tracks(user, channels_of(user))
+            tracks_off += [(user, track) for track in tracks if track.enabled and not track.is_played]
+    return tracks_off
+
+
+class FirstEdit:
+    """The step from plain to TCB before an edit of parameters in the interface.
+
+    The plain tracks of the keys become TCB with their motion preserved, handles play them, and Live is turned on for
+    their actions. Tracks that can't be made TCB remain plain, and the edit itself reports the reason. If all tracks are
+    TCB, nothing is changed. `defaults` contains the parameters of keys that have none of their own.
+    """
+
+    def __init__(self, chosen: Sequence[TrackKeys], defaults: Mapping[str, float]) -> None:
+        self.before = self.chosen = list(chosen)
+        """The keys to edit, read again if tracks were enabled."""
+        self.notes: list[Finding] = []
+        """Notes on the preserved motion, and on tracks that handles cannot play."""
+        self._recorded: list[RecordedTrack] = []
+        self._went_live: list[bpy.types.Action] = []
+        if not all(keys.track.enabled for keys in chosen):
+            self._enable(defaults)
+
+    def _enable(self, defaults: Mapping[str, float]) -> None:
+        plain_keys = [keys for keys in self.chosen if not keys.track.enabled]
+        plain: dict[bpy.types.ID, list[Track]] = {}
+        for keys, track in zip(plain_keys, current_tracks(plain_keys), strict=True):
+            if not track.enabled:
+                plain.setdefault(keys.datablock, []).append(track)
+        places = [(datablock, track) for datablock, tracks in plain.items() for track in tracks]
+        actions = dict.fromkeys(channels_of(datablock).action for datablock in plain)
+        self._recorded = record_tracks([*places, *_tracks_off(actions)])
+        report = enable_listed(plain, defaults)
+        # A linked action was copied.
+        enabled = dict.fromkeys(
+            channels_of(keys.datablock).action
+            for keys, track in zip(plain_keys, current_tracks(plain_keys), strict=True)
+            if track.enabled
+        )
+        self._went_live = [action for action in enabled if not live_switch.is_live(action)]
+        options = Options(output="HANDLES", defaults=defaults).as_kept()
+        played = turn_live_on(enabled, lambda _users: options)
+        self.notes = [*report.notes, *played.notes, *played.refused]
+        self.chosen = read_again(self.chosen)
+
+    def revert(self) -> None:
+        """Make the tracks plain again, bit for bit, and turn Live off again."""
+        for action in self._went_live:
+            live_switch.switch_off(action)
+        revert_tracks(self._recorded)
+        self._recorded, self._went_live = [], []

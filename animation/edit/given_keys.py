@@ -16,7 +16,7 @@ from ..fcurves.frames import LAST_FRAME
 from ..fcurves.keyframes import INTERPOLATION, EnumArray, Float32Array, Float64Array, Keyframes, free_keys
 from ..records import record
 from ..store.parameters import LIMITS
-from ..translation import rpt_
+from ..text import rpt_
 
 KeyInterpolation = Literal["BEZIER", "LINEAR", "CONSTANT"]
 _TANGENTS = ("tension", "continuity", "bias")

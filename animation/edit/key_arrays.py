@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -14,24 +15,74 @@ from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.plans.refused_keys import LARGEST_VALUE
 from ..datablocks import name_of
-from ..errors import AnimationError, Finding
-from ..fcurves.channels import ensured_channels, evaluate_anew, users_of_channels
+from ..fcurves.channels import Channels, ensured_channels, evaluate_anew, is_without_curves, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import INTERPOLATION, Float32Array, Float64Array, Keyframes
+from ..fcurves.linked_data import check_editable, editable_channels
 from ..fcurves.write_keys import write
-from ..report import Report
+from ..report import AnimationError, Finding, Report
+from ..sampling.properties import driven_components
+from ..store.edited_outside import edited_outside
 from ..store.enable_tracks import enable_tracks
 from ..store.find_tracks import Properties, played_otherwise
 from ..store.own_keys import read_own_keys
 from ..store.table.rows import PARAMETERS
 from ..store.table.track_records import Options
+from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
-from ..translation import rpt_
-from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
-from .find_track import find_track
+from ..text import rpt_
+from .free_restore_apply_remove import remove_tracks
 from .given_keys import GivenKeys, KeyInterpolation, checked_keys
-from .track_keys import keys_of
+from .track_keys import find_track, keys_of
 from .write_parameters import Change, write_numbers
+
+# Channels for new keys that replace a property's keys, and the reasons why a property can't get new keys
+
+
+_BONE_PROPERTY = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.\w+|\["(?:[^"\\]|\\.)*"\])')
+_TRANSFORM = re.compile(r"(?:delta_)?(?:location|rotation_\w+|scale)")
+
+
+def check_can_have_keys(datablock: bpy.types.ID) -> None:
+    """Raise AnimationError if the datablock's animation can't be edited.
+
+    A datablock without F-curves passes the check.
+    """
+    if datablock.library is not None or not is_without_curves(datablock):
+        check_editable(datablock)
+
+
+def check_can_be_keyed(datablock: bpy.types.ID, track: Track, components: Iterable[int]) -> None:
+    """Raise AnimationError if the keys of these components can't be replaced, or if a driver sets a component."""
+    driven = driven_components(datablock)
+    for index in components:
+        if (track.path, index) in driven:
+            raise track.error("COMPONENT_DRIVEN", index)
+    reason = blocking_reason(track, without_keys=True)
+    if reason is None and edited_outside([track])[0]:
+        reason = track.finding("EDITED_OUTSIDE")
+    if reason is not None:
+        raise AnimationError(reason)
+
+
+def channels_to_key(datablock: bpy.types.ID, tcb_paths: Collection[str], report: Report) -> Channels:
+    """Return the channels for writing new keys, after removing TCB from the tracks with these paths."""
+    if tcb_paths:
+        report.notes += remove_tracks(datablock, tcb_paths).notes
+    ensured_channels(datablock)
+    return editable_channels(datablock, report.notes)
+
+
+def group_of(path: str) -> str:
+    """Return the name of the channel group that Blender would use for the property."""
+    bone = _BONE_PROPERTY.fullmatch(path)
+    if bone:
+        return str(bpy.utils.unescape_identifier(bone[1]))
+    return "Object Transforms" if _TRANSFORM.fullmatch(path) else ""
+
+
+# Replace the keys of a track with keys given as arrays, and return its keys as arrays, for importers and exporters
+
 
 _NAMES = {number: name for name, number in INTERPOLATION.items()}
 

@@ -21,10 +21,9 @@ from ..store.own_keys import key_frames, read_own_keys
 from ..store.parameters import Numbers
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
-from .change_own_curves import bake_again, moved, own_points, with_values, write_own_curves
-from .find_track import check_writable, find_track, writable
-from .set_parameters import set_parameters
-from .track_keys import TrackKeys
+from .own_curves import bake_again, moved, own_points, with_values, write_own_curves
+from .parameters import set_parameters
+from .track_keys import TrackKeys, check_writable, find_track, writable
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:

@@ -21,13 +21,13 @@ import numpy as np
 from ...interp import KeysError
 from ..bake.drags import begin_preview, end_drag, end_preview, finish_preview
 from ..bake.handle_preview import HandlePreview
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, evaluate_anew, users_of_channels
 from ..fcurves.linked_data import check_editable
+from ..report import AnimationError, Finding
 from ..store.parameters import LIMITS, Numbers
-from .first_edit import FirstEdit
-from .recorded_tracks import RecordedTrack, record_tracks, revert_tracks
-from .set_parameters import set_parameters_of_each
+from .enable import FirstEdit
+from .own_curves import RecordedTrack, record_tracks, revert_tracks
+from .parameters import set_parameters_of_each
 from .track_keys import TrackKeys, current_tracks, read_again
 
 QUICK, REST = 0.04, 0.1

@@ -12,11 +12,10 @@ import numpy as np
 from ...interp.fitting.tcb_parameters import fit_parameters
 from ...interp.rotations.base_rotation_spline import Path
 from ..bake.plans.track_splines import TrackSpline, track_splines
-from ..errors import AnimationError, Finding, size_of
 from ..fcurves.frames import rows_of, union
 from ..fcurves.keyframes import INTERPOLATION, Float64Array
 from ..records import record
-from ..report import Report
+from ..report import AnimationError, Finding, Report, size_of
 from ..sampling.changes import Look, measure_changes
 from ..sampling.played_splines import played_parts
 from ..store.enable_tracks import TrackToEnable

@@ -15,14 +15,13 @@ from ...formats.table import Table
 from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of, evaluate_anew
 from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
 from ..fcurves.keyframes import INTERPOLATION, Float32Array, Float64Array, Keyframes
 from ..fcurves.read_keys import KeyBlock, read
 from ..fcurves.write_keys import key_curve
 from ..options import IMPORT_TABLE
-from ..report import Report
+from ..report import AnimationError, Finding, Report
 from ..steps import Progress, Steps, run_steps
 from ..store.enable_tracks import enable_tracks
 from ..store.find_tracks import Properties, find_tracks, tracks_shown
@@ -30,7 +29,7 @@ from ..store.own_arrays import OwnKeys
 from ..store.own_keys import count_key_frames, key_frames, read_own_keys
 from ..store.paths import split
 from ..store.tracks import Track, rotation_property
-from .channels_to_key import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
+from .key_arrays import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 
 _COMPONENT = re.compile(r"(?P<path>.+)\[(?P<index>0|[1-9]\d{0,3})\]")
 

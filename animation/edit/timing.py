@@ -20,7 +20,6 @@ from ...interp.retiming import Between, ConstantSpeed
 from ..arguments import Parameters, Positive, checked
 from ..bake.plans.track_splines import track_splines
 from ..datablocks import name_of
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves
 from ..fcurves.frames import ONE_KEY, union
 from ..fcurves.linked_data import check_editable, editable_channels
@@ -28,12 +27,13 @@ from ..fcurves.read_keys import read_coordinates
 from ..fcurves.write_keys import key_curve
 from ..options import RETIME
 from ..records import record
+from ..report import AnimationError, Finding
 from ..sampling.properties import is_driven
 from ..store.find_tracks import find_tracks
 from ..store.frame_function_paths import FRAME_FUNCTION, frame_function_path, give_name, take_name
 from ..store.own_keys import key_frames, read_own_keys
-from ..translation import rpt_
-from .find_track import find_track
+from ..text import rpt_
+from .track_keys import find_track
 
 _BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS": "KEYS"}
 _MEASURED = 50

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The animator's keys on a track, as arrays, and the keys and baked tracks on the F-curves shown in an editor.
+"""Find a track by its path, the animator's keys on it as arrays, and the keys on the F-curves shown in an editor.
 
 A key counts as selected if one of its handles is selected, because dragging a handle in the Graph Editor selects only
 the handle.
@@ -13,20 +13,88 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
+from ..arguments import checked
 from ..bake.plans.track_methods import setting_names
-from ..datablocks import HAS_SLOTS, users_of
-from ..errors import AnimationError
+from ..datablocks import HAS_SLOTS, name_of, users_of
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.frames import SAME_FRAME, is_among, union
 from ..fcurves.keyframes import FLAGS, INTERPOLATION, BoolArray, Float32Array, Keyframes
+from ..fcurves.linked_data import check_editable, editable_channels
 from ..fcurves.read_keys import read_joined
 from ..records import record
+from ..report import AnimationError, Finding
 from ..store.find_tracks import find_tracks, tracks_among
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, component_parameters, means_of_keys, read_velocities
+from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
-from .find_track import find_track
+from ..text import rpt_
+
+# Find a track by its path, and find the same track for writing
+
+
+@checked
+def find_track(datablock: bpy.types.ID, name: str) -> Track:
+    """Find a track by its path.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        The datablock with the track.
+    name : str
+        Path of the track. `rotation`, or `pose.bones["Arm"].rotation` for a bone, is the rotation track of the current
+        rotation mode.
+
+    Returns
+    -------
+    Track
+        The track, with its `path` and the F-curves of its channels.
+
+    Raises
+    ------
+    AnimationError
+        There is no such track. The error message lists the existing tracks.
+
+    Examples
+    --------
+    >>> animation.find_track(ball, "rotation").path
+    'rotation_euler'
+    >>> animation.find_track(ball, "scale")
+    Traceback (most recent call last):
+    AnimationError: "Ball", Scale: no such track. Available tracks: location, rotation_euler
+    """
+    channels = channels_of(datablock)
+    is_rotation = name.rpartition(".")[2] == "rotation"
+    for track in find_tracks(datablock, channels, [name]):
+        if track.path == name or (is_rotation and track.is_rotation and track.in_use):
+            return track
+    known = ", ".join(track.path for track in find_tracks(datablock, channels)) or rpt_("none")
+    raise AnimationError(Finding("NO_SUCH_TRACK", name_of(datablock), name, arguments=(known,)))
+
+
+def check_writable(datablock: bpy.types.ID, track: Track) -> None:
+    """Raise AnimationError if the track can't be changed."""
+    check_editable(datablock)
+    (reason,) = blocking_reasons([track])
+    if reason:
+        raise AnimationError(reason)
+
+
+def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
+    """Return the channels for editing, and the track in these channels. A linked action of an override is copied.
+
+    Raises AnimationError, without copying, if the track can't be changed.
+    """
+    check_writable(datablock, track)
+    channels = editable_channels(datablock)
+    # The action may have been copied, now or earlier for another track.
+    if any(fcurve.id_data != channels.action for fcurve in track.channels.values()):
+        track = find_track(datablock, track.path)
+    return channels, track
+
+
+# The animator's keys on a track, as arrays, and the keys and baked tracks on the F-curves shown in an editor
 
 
 @record(eq=False)

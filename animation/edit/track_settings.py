@@ -10,16 +10,15 @@ import bpy
 
 from ..arguments import checked
 from ..bake.plans.track_methods import spline_class_of
-from ..errors import AnimationError
 from ..fcurves.channels import evaluate_anew
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..many import on_each
-from ..report import Report
+from ..report import AnimationError, Report
 from ..store.own_keys import key_frames
 from ..store.table.custom_property import update
-from .change_own_curves import bake_again, with_own_keys
 from .enable import enable_listed
-from .find_track import find_track, writable
+from .own_curves import bake_again, with_own_keys
+from .track_keys import find_track, writable
 
 
 @checked

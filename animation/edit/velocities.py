@@ -17,9 +17,7 @@ from ...interp import retiming
 from ..arguments import LARGEST, Parameters, checked
 from ..bake.plans.sample_frames import APART
 from ..bake.plans.track_splines import TrackSpline, track_splines
-from ..chosen_paths import path_filter
 from ..datablocks import name_of
-from ..errors import AnimationError, Finding
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.keyframes import Float64Array
@@ -27,7 +25,7 @@ from ..fcurves.linked_data import editable_channels
 from ..fcurves.write_keys import key_curve
 from ..many import on_each
 from ..options import SAMPLE_LIMIT
-from ..report import Report
+from ..report import AnimationError, Finding, Report
 from ..store.find_tracks import find_tracks
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import count_key_frames, read_own_keys
@@ -35,6 +33,7 @@ from ..store.paths import split
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
 from ..store.velocity_properties import is_velocity, velocity_path
+from ..track_paths import path_filter
 
 _KINDS = ("velocity", "acceleration")
 """The first and second derivatives."""

@@ -11,14 +11,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 import bpy
 
-from ..chosen_paths import path_filter
 from ..datablocks import action_strips, animation_data, name_of
-from ..errors import AnimationError, Finding
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
 from ..fcurves.linked_data import editable_channels
 from ..records import record
-from ..report import Report
+from ..report import AnimationError, Finding, Report
 from ..store.action_and_strips import editable_sets
 from ..store.edited_outside import edited_outside
 from ..store.find_tracks import find_tracks, lost_tracks
@@ -29,6 +27,7 @@ from ..store.own_keys import key_frames
 from ..store.table.custom_property import has_played_tracks, read_table, remove_table, update
 from ..store.table_upkeep import tracks_of_removed_slots
 from ..store.tracks import Track, looks_baked
+from ..track_paths import path_filter
 
 
 @record()

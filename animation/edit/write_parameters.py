@@ -30,7 +30,7 @@ from ..store.table.rows import (
 )
 from ..store.table.track_records import Channel, TrackState
 from ..store.tracks import Track
-from .change_own_curves import bake_again, with_own_keys
+from .own_curves import bake_again, with_own_keys
 
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
 """Names of the parameters and velocity components, in the order of their columns."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bpy
 
 from ..datablocks import HAS_SLOTS, animation_data, name_of, users_of
-from ..errors import AnimationError, Finding
+from ..report import AnimationError, Finding
 
 
 def editable_action(datablock: bpy.types.ID) -> bpy.types.Action:

@@ -13,8 +13,8 @@ from typing import Any
 import bpy
 
 from ..datablocks import HAS_SLOTS, animation_data, users_of_each
-from ..errors import AnimationError
 from ..records import record
+from ..report import AnimationError
 from ..scene_time import action_time
 from .action_refusals import check_one_layer, editable_action, layered_reason, without_fcurves
 

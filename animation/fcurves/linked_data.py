@@ -9,7 +9,7 @@ from __future__ import annotations
 import bpy
 
 from ..datablocks import animation_data, name_of
-from ..errors import AnimationError, Finding
+from ..report import AnimationError, Finding
 from .channels import Channels, assign, channels_of
 
 

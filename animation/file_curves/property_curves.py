@@ -9,22 +9,12 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from ...formats.curve import CONSTANT, Curve, combined
-from ...formats.motion import EulerCurves, Track
+from ...formats.motion import CONSTANT, Curve, EulerCurves, Track, combined
 from ...interp import rotations
 from ...interp.keys import Float64Array
-from .channel_curves import (
-    EXACT_ANGLES,
-    NEXT_KEY,
-    ChannelCurves,
-    can_be_played,
-    frames_to_compare,
-    shortest,
-)
-from .clock import Clock, Evaluate
+from .channel_curves import EXACT_ANGLES, NEXT_KEY, ChannelCurves, can_be_played, fit, frames_to_compare, shortest
 from .conversion import Conversion
-from .fits import fit
-from .items import orientations
+from .items import Clock, Evaluate, orientations
 
 _LEAST_RANGE = 1e-3
 """Fraction of the largest value within which rounding hides differences between values."""

@@ -11,28 +11,24 @@ import bpy
 import numpy as np
 
 from ...formats import fbx, gltf
-from ...formats.curve import union_times
-from ...formats.motion import MotionError, MotionFile, Track
+from ...formats.motion import MotionError, MotionFile, Track, union_times
 from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
 from ..arguments import Positive, checked
 from ..datablocks import name_of
-from ..edit.apply_and_remove import remove_tracks
 from ..edit.enable import enable_many
-from ..errors import AnimationError, Finding, size_of
+from ..edit.free_restore_apply_remove import remove_tracks
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
 from ..fcurves.frames import LAST_FRAME
 from ..fcurves.write_keys import write
 from ..options import RESTORE_CURVES
-from ..report import Report, handle_error
+from ..report import AnimationError, Finding, Report, handle_error, size_of
 from ..steps import Progress
 from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
-from ..translation import translated
+from ..text import translated
 from .channel_curves import ChannelCurves, keyframes_of
-from .clock import Clock
-from .items import Item, items_of
-from .matched_actions import MatchedAction, matched_actions
-from .matching import PROPERTIES, Match, Matcher
+from .items import Clock, Item, items_of
+from .matching import PROPERTIES, Match, MatchedAction, Matcher, matched_actions
 from .property_curves import rotation_curves, value_curves
 
 

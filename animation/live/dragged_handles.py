@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handles that the animator dragged on tracks played by handles.
+"""Handles that the animator dragged: the tension, continuity and bias that best fit them.
 
 These conditions distinguish a drag from Blender's own changes to handles:
 
@@ -13,21 +13,219 @@ neighboring key is inserted in Blender and then deleted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
 from ..bake.plans.own_motion import OwnChannels
+from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import NO_KEYS, SIDES, BoolArray, Float32Array, Keyframes, both
+from ..fcurves.keyframes import NO_KEYS, SIDES, BoolArray, Float32Array, Float64Array, Keyframes, both
 from ..fcurves.read_keys import read
+from ..records import record
 from ..store.own_arrays import OwnKeys
 from ..store.restored_keys import PUSHED
+from ..store.table.rows import column_of
 from ..store.table.track_records import LEFT_PLACED, RIGHT_PLACED, Written
 from ..store.tracks import Track
 from .mirrored_keys import written_keys
+
+# A key's tangents as functions of tension, continuity and bias, and the parameters that best fit given tangents
+
+
+_SHAPE = [column_of(name) for name in ("tension", "continuity", "bias")]
+"""Columns of the parameters that affect tangents."""
+_EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
+_STEEPEST = 4.0
+"""Limit for tangents, relative to the combined length of both chords. Parameters can't produce longer tangents."""
+_REACHED = 0.02
+"""If the error of a tangent, relative to the combined length of both chords, is within this limit, the goal is
+reached."""
+Tangents = dict[str, Float64Array]
+"""Tangents by side, shape (d,), per length of the first spline's segment on that side."""
+
+
+@record(eq=False)
+class BestParameters:
+    """The parameters with which a key's tangents best fit given tangents."""
+
+    parameters: Float64Array
+    """Tension, continuity and bias."""
+    reaches_goals: bool
+
+
+@record(eq=False)
+class KeyTangents:
+    """A key whose parameters are being solved for, in all channels of a rotation or in several components of values."""
+
+    track: Track
+    own: OwnChannels
+    rows: Mapping[int, int]
+    """Row of the key among the animator's keys of each channel."""
+    defaults: Mapping[str, float]
+    """Parameters of keys that have none of their own."""
+    projection: Float64Array | None = None
+    """Matrix, shape (m, d), applied to tangents before they are compared, for example to get the motion of a point."""
+
+    @cached_property
+    def present(self) -> Float64Array:
+        """Return the key's current tension, continuity and bias."""
+        key = self._keys[0]
+        present: Float64Array = key.spline.spline.keys.parameters[_SHAPE, key.row]
+        return present
+
+    @cached_property
+    def now(self) -> Tangents:
+        """Return the key's current tangents."""
+        return self._tangents_with(self.present)
+
+    def width(self, side: str) -> float:
+        """Return the length in frames of the first spline's segment on this side of the key. The segment must exist."""
+        return self._keys[0].width(side)
+
+    def is_eased(self, side: str) -> bool:
+        """Return whether an ease defines the velocity of any component on this side of the key."""
+        return any(key.is_eased(side) for key in self._keys)
+
+    def best_parameters(self, goals: Mapping[str, Float64Array], weight_of_other: float) -> BestParameters | None:
+        """Return the parameters that best fit the goal tangents, given by side. The segments on these sides must exist.
+
+        Return None if parameters do not determine the tangent: next to an ease, or at the end of a loop. On a side
+        without a goal, the current tangent has the weight `weight_of_other`, relative to the other side.
+        """
+        if any(map(self.is_eased, goals)):
+            return None
+        if len(self.now) == len(SIDES):
+            return self._best_inside(goals, weight_of_other)
+        if any(key.spline.spline.cycle == "LOOP" for key in self._keys):
+            return None
+        return self._best_at_end(goals)
+
+    def with_parameters(self, parameters: Float64Array) -> OwnChannels:
+        """Return the animator's keys, with this tension, continuity and bias on this key."""
+        result = {}
+        for index, own in self.own.items():
+            numbers = own.numbers.copy()
+            numbers[self.rows[index], _SHAPE] = parameters
+            result[index] = own.with_(numbers=numbers)
+        return result
+
+    def _best_inside(self, goals: Mapping[str, Float64Array], weight_of_other: float) -> BestParameters:
+        """Return the best parameters for a key with a segment on both sides."""
+        before, after, shares = self._chords
+        size = float(np.linalg.norm(before) + np.linalg.norm(after))
+        incoming, outgoing = (
+            (_shortened(goals[side], _STEEPEST * size) if side in goals else self.now[side])[np.newaxis]
+            for side in SIDES
+        )
+        weights = np.array([[1.0 if side in goals else weight_of_other for side in SIDES]])
+        (parameters,) = tcb_of_tangents(
+            before[np.newaxis],
+            after[np.newaxis],
+            shares[:1],
+            incoming,
+            outgoing,
+            self.present[:, np.newaxis],
+            weights,
+        ).T
+        reached = self._tangents_with(parameters)
+        error = max(float(np.linalg.norm(goal - reached[side])) for side, goal in goals.items())
+        return BestParameters(parameters, error <= _REACHED * size)
+
+    def _best_at_end(self, goals: Mapping[str, Float64Array]) -> BestParameters:
+        """Return the best parameters for the first or last key, whose tangent is a linear function of the tension."""
+        ((side, goal),) = goals.items()
+        _, continuity, bias = self.present.tolist()
+        slack, tense = (self._tangents_with(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
+        change = tense - slack
+        size = float(change @ change)
+        if size == 0.0:
+            return BestParameters(self.present, bool(np.abs(goal - slack).max() == 0.0))
+        tension = float(np.clip((goal - slack) @ change / size, -1.0, 1.0))
+        error = np.linalg.norm(slack + tension * change - goal)
+        return BestParameters(np.array([tension, continuity, bias]), bool(error <= _REACHED * np.sqrt(size)))
+
+    @cached_property
+    def _chords(self) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Return the chords before and after the key, and each segment's fraction of their combined duration."""
+        widths = np.array([self.width(side) for side in SIDES])
+        shares = widths / widths.sum()
+        # At bias 1 or -1, a tangent is a chord times twice this fraction.
+        before, after = (
+            np.sum([tangents[side] / share for side, share in zip(SIDES, shares, strict=True)], axis=0) / 4.0
+            for tangents in (self._tangents_with(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
+        )
+        return before, after, shares
+
+    def _tangents_with(self, parameters: Float64Array) -> Tangents:
+        """Return the key's tangents with these parameters, on the sides where all components have a segment."""
+        keys = self._keys_with(self.with_parameters(parameters))
+        tangents = {}
+        for side in SIDES:
+            if all(key.has_segment(side) for key in keys):
+                # Components can have neighbors at different frames.
+                parts = [key.tangent(side) * (self.width(side) / key.width(side)) for key in keys]
+                tangent = np.concatenate(parts)
+                tangents[side] = tangent if self.projection is None else self.projection @ tangent
+        return tangents
+
+    @cached_property
+    def _keys(self) -> list[_KeyOnSpline]:
+        """Return the key on its spline for a rotation, or on one spline per component for values."""
+        return self._keys_with(self.own)
+
+    def _keys_with(self, own: OwnChannels) -> list[_KeyOnSpline]:
+        groups = [own] if self.track.is_rotation else [{index: keys} for index, keys in own.items()]
+        keys_on_splines = []
+        for group in groups:
+            (spline,) = track_splines(self.track, self.track.settings, group, self.defaults)
+            keys_on_splines.append(_KeyOnSpline(*spline.run_of(self.rows[next(iter(group))])))
+        return keys_on_splines
+
+
+@record(eq=False)
+class _KeyOnSpline:
+    """A key of a spline."""
+
+    spline: TrackSpline
+    row: int
+
+    def segment(self, side: str) -> int:
+        """Return the index of the segment on this side of the key, which may not exist."""
+        return self.row - (side == "handle_left")
+
+    def has_segment(self, side: str) -> bool:
+        return 0 <= self.segment(side) < len(self.spline.frames) - 1
+
+    def width(self, side: str) -> float:
+        """Return the length in frames of the segment on this side of the key. The segment must exist."""
+        start = self.segment(side)
+        return float(self.spline.frames[start + 1]) - float(self.spline.frames[start])
+
+    def tangent(self, side: str) -> Float64Array:
+        """Return the tangent per unit of the local segment parameter, shape (d,). The segment must exist."""
+        u = 1.0 if side == "handle_left" else 0.0
+        curve = self.spline.spline.prepared.curve
+        return curve.evaluate(np.array([self.segment(side)]), np.array([u]), 1)[:, 0]
+
+    def is_eased(self, side: str) -> bool:
+        """Return whether the velocity at the key is defined by an ease in the segment on this side."""
+        start, parameters = self.segment(side), self.spline.spline.keys.parameters
+        return self.has_segment(side) and bool(parameters[_EASE_FROM, start] or parameters[_EASE_TO, start + 1])
+
+
+def _shortened(tangent: Float64Array, limit: float) -> Float64Array:
+    """Return the tangent, with its length reduced to the limit if it is longer."""
+    length = float(np.linalg.norm(tangent))
+    return tangent if length <= limit else tangent * (limit / length)
+
+
+# Handles that the animator dragged on tracks played by handles
+
 
 _SHORTEST = 1e-3
 """Length in frames. Handles that are shorter in time, such as vertical handles, are treated as if they had this

@@ -18,10 +18,9 @@ from collections.abc import Callable, Iterator
 import bpy
 
 from ..bake.pipeline import rebake
-from ..errors import Finding
 from ..fcurves.action_refusals import layered_refusals
 from ..fcurves.channels import Channels, channels_in
-from ..report import Report
+from ..report import Finding, Report
 from ..steps import collector_paused
 from ..store.find_tracks import refreshed
 from ..store.live_switch import is_live as is_switched_on

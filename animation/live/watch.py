@@ -18,13 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bake.locks import baked_curves, is_locked, lock, lock_groups
-from ..errors import Finding
 from ..fcurves.channels import Channels, animates, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import KINDS, MARKS, SIDES
 from ..fcurves.read_keys import KeyBlock
 from ..messages import STANDING
-from ..report import Report
+from ..report import Finding, Report
 from ..store.edited_outside import edited_outside
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
 from ..store.frame_function_paths import remove_strays

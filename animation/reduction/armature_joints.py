@@ -13,7 +13,7 @@ from ...interp.fitting.reduction import Joint
 from ..fcurves.keyframes import Float64Array
 from ..sampling.transforms import TransformSampler
 from ..store.paths import bone_path
-from ..translation import rpt_
+from ..text import rpt_
 from .report import Together
 from .sampled_track import SampledTrack
 

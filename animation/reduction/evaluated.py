@@ -15,10 +15,10 @@ import bpy
 import numpy as np
 
 from ..datablocks import name_of
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import BoolArray, Float64Array
 from ..fcurves.write_keys import key_curve
+from ..report import AnimationError, Finding
 from ..sampling.depsgraph import DepsgraphSampler
 from ..store.paths import bone_path
 from .armature_joints import head_and_tail

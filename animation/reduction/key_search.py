@@ -18,8 +18,8 @@ from ...interp.fitting.reduction import (
     reduce_skeleton,
     reduce_tracks_steps,
 )
-from ..errors import AnimationError, Finding
 from ..fcurves.keyframes import Float64Array
+from ..report import AnimationError, Finding
 from .armature_joints import ArmatureJoints
 from .original_motion import OriginalMotion
 from .report import ReduceRequest

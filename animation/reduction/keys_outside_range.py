@@ -14,7 +14,6 @@ import numpy as np
 from ...interp.rotations import normalise
 from ..bake.plans.own_motion import is_keyed_whole
 from ..bake.plans.rotation_channels import quaternions_of
-from ..errors import Finding
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.joined_keys import merged
 from ..fcurves.keyframes import (
@@ -28,6 +27,7 @@ from ..fcurves.keyframes import (
 )
 from ..fcurves.read_keys import read, read_coordinates
 from ..fcurves.segments import evaluate
+from ..report import Finding
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import read_own_keys
 from ..store.table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT

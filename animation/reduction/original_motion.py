@@ -15,11 +15,10 @@ from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float32Array, Float64Array
 from ..fcurves.read_keys import read_coordinates
-from ..number_text import number_text
-from ..sampling.beyond_fcurves import UnknownMotionError
+from ..sampling.transforms import UnknownMotionError
 from ..store.find_tracks import find_tracks
 from ..store.tracks import Track
-from ..translation import rpt_
+from ..text import number_text, rpt_
 from .armature_joints import names_of_points, point_positions
 from .evaluated import check_evaluated, evaluated_positions, play_densely
 from .keys_outside_range import sides

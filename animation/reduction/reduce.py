@@ -11,10 +11,10 @@ import bpy
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, checked
-from ..errors import AnimationError, Finding, JsonResult
 from ..many import on_all
 from ..options import REDUCE
 from ..records import record
+from ..report import AnimationError, Finding, JsonResult
 from ..steps import Steps, run_steps
 from .reduce_datablock import DatablockReduction
 from .reducible_tracks import AlreadyMinimalError

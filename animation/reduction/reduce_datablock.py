@@ -11,13 +11,13 @@ import bpy
 import numpy as np
 
 from ..bake.pipeline import bake
-from ..chosen_paths import WholePath
 from ..datablocks import name_of
-from ..errors import Finding
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.linked_data import check_editable, check_not_tweaked
+from ..report import Finding
 from ..store.table.track_records import Options
+from ..track_paths import WholePath
 from .evaluated import tightened_search
 from .key_search import MARGIN, KeySearch, as_many_keys
 from .keys_outside_range import are_freed

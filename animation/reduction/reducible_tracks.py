@@ -9,11 +9,11 @@ import bpy
 import numpy as np
 
 from ..datablocks import name_of
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import Float64Array
 from ..fcurves.read_keys import read_coordinates
+from ..report import AnimationError, Finding
 from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track

@@ -9,10 +9,9 @@ from typing import Any, Literal
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
-from ..errors import IN_RADIANS, Finding, JsonResult
-from ..number_text import size_text
 from ..options import REDUCE
-from ..translation import rpt_
+from ..report import IN_RADIANS, Finding, JsonResult
+from ..text import rpt_, size_text
 
 LengthText = Callable[[float], str]
 

@@ -12,10 +12,10 @@ import numpy as np
 from ...interp import rotations
 from ...interp.fitting.reduction import limits_while_still, low_pass
 from ..bake.plans.rotation_channels import quaternions_of
-from ..errors import AnimationError, Finding
 from ..fcurves.frames import union
 from ..fcurves.keyframes import Float64Array, IndexArray
 from ..fcurves.read_keys import read_coordinates
+from ..report import AnimationError, Finding
 from ..sampling.transforms import plays
 from ..store.paths import BONES, split
 from ..store.tracks import Track

@@ -12,12 +12,12 @@ import numpy as np
 from ...interp.fitting.reduction import Reduced
 from ...interp.keys import PARAMETERS
 from ..datablocks import name_of
-from ..errors import Finding
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, IndexArray
 from ..fcurves.read_keys import read
 from ..fcurves.write_keys import key_curve
 from ..fcurves.write_keys import write as write_keys
+from ..report import Finding
 from ..store.enable_tracks import TrackToEnable, enable_with_keys
 from ..store.find_tracks import find_tracks
 from ..store.live_switch import switch_off

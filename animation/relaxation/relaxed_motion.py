@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The errors of a motion as a bounded least-squares problem, whose unknowns are the key values that may change.
+"""Conditions that relaxation can establish, and their errors as a bounded least-squares problem of key values.
 
 Source: docs/formulas, "Relaxation".
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import bpy
@@ -17,21 +18,94 @@ import numpy as np
 from ...interp import evaluate_many, rotations
 from ...interp.fitting.least_squares import DenseEquations
 from ...interp.key_batch import BoolArray
+from ..arguments import Point, check_fields
 from ..bake.plans.rotation_channels import quaternions_of
 from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..bake.world_space_samples import bone_of
-from ..edit.find_track import check_writable, find_track
-from ..errors import AnimationError, Finding
+from ..edit.track_keys import check_writable, find_track
 from ..fcurves.frames import is_among, union
 from ..fcurves.keyframes import PAIRS
-from ..sampling.beyond_fcurves import UnknownMotionError
+from ..report import AnimationError, Finding
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values
-from ..sampling.transforms import Frames, Matrices, Moved, TransformSampler
+from ..sampling.transforms import Frames, Matrices, Moved, TransformSampler, UnknownMotionError
 from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
 from ..store.tracks import EULER_ORDERS
-from .conditions import Condition, StaysAt, TurnsWithin, target_of
+from ..text import rpt_
+
+# The conditions that relaxation can establish
+
+
+@dataclass(frozen=True)
+class StaysAt:
+    """The condition that the point stays at a point of another object or of one of its bones.
+
+    Examples
+    --------
+    >>> condition = animation.StaysAt(ball, point=(0.0, 0.0, 1.0))
+    """
+
+    target: bpy.types.Object
+    bone: str = ""
+    point: Point = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class StaysAbove:
+    """The condition that the point stays at least `height` units above the XY plane of an object or the world.
+
+    Examples
+    --------
+    >>> condition = animation.StaysAbove(height=0.5)
+    """
+
+    plane: bpy.types.Object | None = None
+    height: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class TurnsWithin:
+    """The condition that the rotation of the object or bone stays within limits.
+
+    The limits apply to Euler angles in the rotation order of the object or bone, or in XYZ order if the rotation mode
+    is not Euler. The limits are in radians, from -pi to pi. If None, there is no limit.
+
+    Examples
+    --------
+    >>> condition = animation.TurnsWithin(low=(-1.5, None, None), high=(1.5, None, None))
+    """
+
+    low: tuple[float | None, float | None, float | None] = (None, None, None)
+    high: tuple[float | None, float | None, float | None] = (None, None, None)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for axis, low, high in zip("XYZ", self.low, self.high, strict=True):
+            if low is not None and high is not None and low > high:
+                raise ValueError(rpt_("low {0:s} {1:g} is above high {0:s} {2:g}", axis, low, high))
+
+
+Condition = StaysAt | StaysAbove | TurnsWithin
+
+
+def target_of(condition: Condition) -> tuple[bpy.types.Object, str] | None:
+    """Return the object on which the condition depends, with the name of a bone or "". Return None for the world."""
+    if isinstance(condition, StaysAt):
+        return condition.target, condition.bone
+    if isinstance(condition, StaysAbove) and condition.plane is not None:
+        return condition.plane, ""
+    return None
+
+
+# The errors of a motion as a bounded least-squares problem, whose unknowns are the key values that may change
+
 
 _DIFFERENCE = 1e-6
 """The step of numeric derivatives, relative to numbers above 1. It uses half of float64's digits."""

@@ -16,8 +16,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from .beyond_fcurves import UnknownMotionError
-from .transforms import Frames, Matrices, TransformSampler
+from .transforms import Frames, Matrices, TransformSampler, UnknownMotionError
 
 Owner = tuple[int, str]
 """The `session_uid` of an object, and the name of one of its bones, or "" for the object itself."""

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import name_of
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
+from ..report import AnimationError, Finding
 from ..store.find_tracks import find_tracks
 from ..store.own_keys import key_frames
 from .depsgraph import values_by_stepping

@@ -10,10 +10,10 @@ from typing import Any
 
 import bpy
 
-from ..chosen_paths import path_filter
 from ..datablocks import animation_data, name_of
-from ..errors import AnimationError, Finding
 from ..fcurves.channels import Channels, channels_of
+from ..report import AnimationError, Finding
+from ..track_paths import path_filter
 from .frame_function_paths import FRAME_FUNCTION, is_stray, track_of
 from .moved_tracks import follow_keys
 from .paths import BONES, split

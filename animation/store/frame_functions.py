@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import of_object
-from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import INTERPOLATION, KINDS, SIDES, Float64Array
 from ..fcurves.read_keys import KeyBlock, coordinates_of
 from ..memoize import memoized
 from ..records import record
+from ..report import AnimationError
 from .frame_function_paths import FRAME_FUNCTION
 from .tracks import Track
 

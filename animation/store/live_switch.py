@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from ..errors import Finding
+from ..report import Finding
 
 
 def is_live(action: bpy.types.Action) -> bool:

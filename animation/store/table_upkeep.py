@@ -10,11 +10,11 @@ import bpy
 import numpy as np
 
 from ..datablocks import HAS_SLOTS, users_of
-from ..errors import AnimationError
 from ..fcurves.action_refusals import layered_reason
 from ..fcurves.channels import channels_in, channels_of
 from ..fcurves.keyframes import Float32Array
 from ..fcurves.read_keys import KeyBlock
+from ..report import AnimationError
 from .find_tracks import find_tracks
 from .table import key_identity
 from .table import rows as rows_

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..errors import Finding
 from ..fcurves.keyframes import NO_KEYS, PAIRS
+from ..report import Finding
 from .edited_outside import edited_outside
 from .own_arrays import OwnKeys, own_end_to_end
 from .tracks import Track, looks_baked

@@ -13,10 +13,10 @@ import bpy
 from ...interp import rotations
 from ...interp.base_spline import Cycle
 from ...interp.rotations.base_rotation_spline import Path
-from ..errors import AnimationError, Finding
 from ..fcurves.cycles_modifier import repeats
 from ..fcurves.keyframes import KEY_TYPE
 from ..fcurves.read_keys import read_joined
+from ..report import AnimationError, Finding
 from .table import key_identity
 from .table.custom_property import NO_TABLE, Table
 from .table.track_records import Bake, Channel, Settings, TrackState

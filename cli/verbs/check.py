@@ -9,7 +9,7 @@ import bpy
 
 from ... import animation
 from ...animation import Finding
-from ...animation.translation import rpt_
+from ...animation.text import rpt_
 from ..choosing import matching_objects
 from ..job import Job
 from ..outcome import Outcome

@@ -15,12 +15,12 @@ from ...animation.datablocks import name_of
 from ...animation.reduction.reduce import reduce_steps
 from ...animation.steps import run_steps
 from ...animation.store.track_refusals import blocking_reason, has_keys
-from ...animation.translation import n_
+from ...animation.text import n_
 from ..announce import Ticker
 from ..choosing import choose, matching_objects
+from ..dry_run import tracks_of
 from ..job import Job
 from ..outcome import Outcome
-from ..tracks import tracks_of
 
 
 def bake(job: Job, outcome: Outcome) -> None:

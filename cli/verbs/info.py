@@ -27,9 +27,9 @@ from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track
 from ..blend_files import missing_libraries
 from ..choosing import datablocks_of_objects
+from ..dry_run import generated_keys, reasons_without_channels, sets_of
 from ..job import Job
 from ..outcome import Outcome
-from ..tracks import generated_keys, reasons_without_channels, sets_of
 
 _SETTINGS = ("method", "cycle", "ends", "construction", "path", "angles")
 """The settings of a track that its row contains."""

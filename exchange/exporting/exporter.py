@@ -11,25 +11,22 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.report import Finding
 from ...animation.steps import Steps
-from ...animation.translation import n_
+from ...animation.text import n_
 from ...formats import three_ds
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp.splines.tcb import Construction
-from ..camera_and_light_angles import DEGREES_MM, fov_of, hotspot_of, rolls_of, width_seen
-from ..conversion import WATTS, Conversion, NodeSpace
-from ..importing.file_nodes import DUMMY
+from ..conversion import DEGREES_MM, WATTS, Conversion, NodeSpace, fov_of, hotspot_of, rolls_of, width_seen
+from ..importing.plan_objects import DUMMY
 from ..meshes import GEOMETRY, left_out_of_objects, mesh_of
 from ..report import ExchangeReport, counts_of_file
 from ..rotation_modes import MAX_NAME
-from .export_node import ExportNode
-from .gather_nodes import gather_nodes
-from .matrices import Matrices, kept_evaluated
+from .gather_nodes import ExportNode, gather_nodes
+from .keys_or_samples import reason_to_sample_object
 from .node_writer import NodeWriter
-from .reasons_to_sample import reason_to_sample_object
-from .samples import SampleLimit, frames_of
+from .samples import Matrices, SampleLimit, frames_of, kept_evaluated
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 

@@ -10,20 +10,27 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation.errors import Finding
 from ...animation.fcurves.keyframes import Float64Array
+from ...animation.report import Finding
 from ...animation.sampling.properties import curves_of
 from ...formats import three_ds
 from ...interp import rotations
-from ..camera_and_light_angles import fov_of, hotspot_of, rolls_of, width_seen
-from ..conversion import Conversion, NodeSpace
+from ..conversion import Conversion, NodeSpace, fov_of, hotspot_of, rolls_of, width_seen
 from ..importing.apply_plan import BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..keys import Keys, still
-from .export_node import ExportNode
 from .file_tracks import NO_TURN, numbers_track, turns_track
+from .gather_nodes import ExportNode
 from .keys_or_samples import DatablockTracks
-from .matrices import Matrices, ParentInverse, parent_inverse_of
-from .samples import SampleLimit, change_outside, sampled, sampled_turns, span_of_keys
+from .samples import (
+    Matrices,
+    ParentInverse,
+    SampleLimit,
+    change_outside,
+    parent_inverse_of,
+    sampled,
+    sampled_turns,
+    span_of_keys,
+)
 
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
 """The values of components that a node has without a track."""

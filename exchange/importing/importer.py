@@ -16,10 +16,9 @@ import numpy as np
 from ...animation import Options, Report
 from ...animation.bake.pipeline import bake_steps
 from ...animation.datablocks import name_of
-from ...animation.errors import Finding
 from ...animation.fcurves.frames import LAST_FRAME
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.report import HandleError
+from ...animation.report import Finding, HandleError
 from ...animation.steps import Steps
 from ...animation.store.table.track_records import Output
 from ...formats.three_ds import Light, Mesh, Scene
@@ -30,8 +29,7 @@ from ..meshes import left_out_of_file, make_mesh
 from ..options import IMPORT
 from ..report import ExchangeReport, note
 from ..rotation_modes import RotationOptions
-from .apply_plan import apply_plan
-from .changes import Changes
+from .apply_plan import Changes, apply_plan
 from .match_objects import matched_objects
 from .plan_objects import PlannedObject, plan_objects
 

@@ -11,15 +11,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation.errors import Finding, size_of
-from ...animation.translation import rpt_
+from ...animation.report import Finding, size_of
+from ...animation.text import rpt_
 from ...formats.three_ds import NAME_LENGTH
 from ..meshes import numbers_of
 from ..report import ExchangeReport, note
-from .apply_plan import AIM, ROLL_CONSTRAINT
-from .changes import Changes
-from .file_nodes import TARGET_SUFFIX
-from .plan_objects import PlannedObject
+from .apply_plan import AIM, ROLL_CONSTRAINT, Changes
+from .plan_objects import TARGET_SUFFIX, PlannedObject
 
 _NUMBER = re.compile(r"\.\d{3,}$")
 """The number that Blender adds to a duplicate name."""

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..curve import CONSTANT, CUBIC, LINEAR, Curve
 from ..interp import Float64Array, n_
-from ..motion import VALUE_LIMIT, MotionError
+from ..motion import CONSTANT, CUBIC, LINEAR, VALUE_LIMIT, Curve, MotionError
 from .binary import Record
 
 _CONSTANT, _CUBIC = 0x2, 0x8

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..curve import Curve
 from ..interp import Float64Array, n_, rotations
-from ..motion import MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
+from ..motion import Curve, MotionError, MotionFile, Node, NodeMotion, Take, find_cycle
 from .binary import NO_PROPERTIES, Properties, Record, choice, number, read_properties, read_records, read_template
 from .curves import is_extrapolated, read_curve
-from .local_transform import LOCAL_PROPERTIES, PREFIX, LocalTransform
-from .node_motion import Layer, LayerCurves, Mode, motion_of
+from .node_motion import LOCAL_PROPERTIES, PREFIX, Layer, LayerCurves, LocalTransform, Mode, motion_of
 
 _TICKS, _TICKS_OF_DEFINITION = 46186158000.0, 141120000.0
 """Units of time per second: the default in FBX 7, and the alternative that a file can declare."""

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from ..interp import Float32Array, n_
 from . import idents
 from .errors import ThreeDSError
-from .hierarchy import find_parents
 from .idents import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD, chunk_name
 from .scene import (
     NODE_KINDS,
@@ -34,6 +33,7 @@ from .scene import (
     Scene,
     Spotlight,
     Track,
+    find_parents,
 )
 from .source import ChunkReader, Source, Span, frozen, read_contents
 from .tracks import key_warnings, read_track

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..base_spline import ComponentSpline, Cycle, Method
+from ..cubic_equations import factorized, largest_in_tracks, matrices, times, unsolved_error
 from ..cubics import Cubics
 from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
@@ -25,7 +26,6 @@ from ..rotations import sphere
 from ..rotations.base_rotation_spline import Path, TurnedSpline
 from ..rotations.exponential import motion_of_product, rate_of_velocity, rotated, turned, velocity_of_exp
 from ..rotations.rotation_vectors import SolvedSpline, turns_between_keys
-from ..tridiagonal import factorized, largest_in_tracks, matrices, times, unsolved_error
 from .cubic import NaturalVectorSpline
 
 if TYPE_CHECKING:

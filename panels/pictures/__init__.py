@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 
 from ...ui import classes_in, redraw
-from . import baked_marks, diagram_icons, overlay, path_cache, path_drag, path_panel, path_tool
+from . import baked_marks, diagram_icons, overlay, path_cache, path_drag, path_tool
 
-_CLASSES = (*classes_in((diagram_icons, path_panel, path_drag, path_tool)),)
-_PROPERTIES = (*diagram_icons.PROPERTIES, *path_panel.PROPERTIES)
+_CLASSES = (*classes_in((diagram_icons, path_drag, path_tool)),)
+_PROPERTIES = (*diagram_icons.PROPERTIES, *path_tool.PROPERTIES)
 _MODULES = (diagram_icons, path_cache, path_tool)
 _DRAW_HANDLERS: tuple[tuple[Any, Any, str], ...] = (
     (bpy.types.SpaceView3D, overlay.draw_viewport, "POST_VIEW"),

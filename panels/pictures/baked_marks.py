@@ -24,7 +24,7 @@ from ...animation.fcurves.keyframes import KEY_TYPE
 from ...animation.fcurves.read_keys import read_coordinates, read_types
 from ...animation.scene_time import scene_frame
 from ...animation.store.table.custom_property import has_baked_tracks
-from ...animation.translation import rpt_
+from ...animation.text import rpt_
 from ...ui import selection
 from ...ui.live import attempts_to_edit_baked
 from .diagram import KEY_COLOR

@@ -15,13 +15,12 @@ import numpy as np
 from bpy.app.translations import contexts
 from bpy.props import EnumProperty, PointerProperty
 
-from ...animation.checks.played_at_keys import SPLINE, Sides
-from ...animation.number_text import number_text
+from ...animation.checks.key_info import SPLINE, Sides
 from ...animation.store.table.rows import PARAMETERS
-from ...animation.translation import iface_
+from ...animation.text import iface_, number_text
 from ...formats import preset
-from ...operators.files import read_file
 from ...operators.preset import apply_preset, label_of, presets
+from ...operators.three_ds import read_file
 from ...ui import preferences
 from ...ui.chosen_keys import chosen_parameters, different_parameters
 from ...ui.operator_results import keep_result_notes

@@ -10,8 +10,8 @@ import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector as BlenderVector
 
-from ...animation.on_path.points import Vector
-from ...animation.sampling.camera_matrices import View, view_now
+from ...animation.on_path.path_keys import Vector
+from ...animation.sampling.cameras import View, view_now
 from . import overlay
 from .path_pick import DrawnPath, Picked, pick
 from .paths import transformed

@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation.fcurves.frames import SAME_FRAME
-from ...animation.sampling.camera_cuts import cameras_of
-from ...animation.sampling.camera_matrices import view_now
-from ...animation.translation import iface_
+from ...animation.sampling.cameras import cameras_of, view_now
+from ...animation.text import iface_
 from ...ui.scene import defaults_of
 from . import path_cache
 from .draw_paths import PATH_COLOR, Color, PathBatches, PathStyle, draw, draw_numbers

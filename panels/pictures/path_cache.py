@@ -21,12 +21,11 @@ import bpy
 import numpy as np
 
 from ...animation.bake.exact_motion import ExactSampler
-from ...animation.sampling.beyond_fcurves import UnknownMotionError
-from ...animation.sampling.camera_matrices import Cameras, IsSteppedError
+from ...animation.sampling.cameras import Cameras, IsSteppedError
 from ...animation.sampling.depsgraph import DepsgraphSampler, Owner
 from ...animation.sampling.fingerprints import Fingerprint, Fingerprints
-from ...animation.sampling.transforms import Matrices
-from ...animation.translation import iface_
+from ...animation.sampling.transforms import Matrices, UnknownMotionError
+from ...animation.text import iface_
 from ...ui.live import handlers, updates
 from ...ui.live.handlers import persistent
 from ...ui.redraw import redraw_editors

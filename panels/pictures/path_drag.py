@@ -8,19 +8,17 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
-from ...animation.errors import AnimationError
+from ...animation.edit.own_curves import record_tracks, revert_tracks
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.frames import SAME_FRAME
-from ...animation.number_text import number_text
-from ...animation.on_path.dragged_point import DraggedTip, movable_point
-from ...animation.on_path.dragged_tangent import DraggedTangent, Side
-from ...animation.on_path.keys import keyed_tracks
-from ...animation.on_path.points import Spot, Vector, moving_tracks
+from ...animation.on_path.drag_point import DraggedTip, movable_point
+from ...animation.on_path.drag_tangent import DraggedTangent, Side
+from ...animation.on_path.path_keys import Spot, Vector, keyed_tracks, moving_tracks
+from ...animation.report import AnimationError
 from ...animation.scene_time import action_time
 from ...animation.store.own_keys import key_frames
-from ...animation.translation import iface_, n_, rpt_
-from ...operators.key_drag import show_in_headers, typed_after
+from ...animation.text import iface_, n_, number_text, rpt_
+from ...operators.parameters import show_in_headers, typed_after
 from ...ui import sidebar_tracks
 from ...ui.live import updates
 from ...ui.operator_results import Status, refuse

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...animation.on_path.points import Spot, Vector
+from ...animation.on_path.path_keys import Spot, Vector
 from .paths import Path, Trace
 
 # Hit distances in pixels, at a display scale of 1.

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from ...animation import AnimationError
 from ...animation.fcurves.frames import union
-from ...animation.on_path.points import Followed, moving_tracks
+from ...animation.on_path.path_keys import Followed, moving_tracks
 from ...animation.records import record
-from ...animation.sampling.camera_cuts import Cuts
+from ...animation.sampling.cameras import Cuts
 from ...animation.sampling.transforms import Frames, Matrices
 from ...animation.scene_time import scene_frame
 from ...animation.store.own_keys import key_frames

@@ -140,13 +140,13 @@ def test_a_refusal_travels_with_all_of_its_tracks(animation) -> None:
     ],
 )
 def test_a_finding_has_the_names_that_blender_shows(animation, path: str, name: str) -> None:
-    finding = animation.errors.Finding("LOCKED", "Rig", path)
+    finding = animation.report.Finding("LOCKED", "Rig", path)
     assert str(finding) == f'"Rig", {name}: the channels are locked. Unlock them first'
     assert finding.to_dict()["track"] == path
 
 
 def test_channels_have_the_names_that_the_graph_editor_shows(animation) -> None:
-    finding = animation.errors.Finding
+    finding = animation.report.Finding
     without = finding("CHANNEL_WITHOUT_KEYS", "Rig", 'pose.bones["Hand"].rotation_quaternion', arguments=(0,))
     assert without.message == "W Quaternion Rotation has no keys. Insert a key or delete the F-curve"
     modified = finding("MODIFIERS", "Ball", "location", arguments=("NOISE", "0, 2"))

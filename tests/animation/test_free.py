@@ -260,7 +260,7 @@ def raise_key(animation, item: bpy.types.Object) -> None:
 def drag_on_path(animation, item: bpy.types.Object) -> None:
     """Drag the key in steps, as with the mouse. Change first its value, then its frame."""
     points, movable = (
-        importlib.import_module(f"{animation.__name__}.on_path.{name}") for name in ("points", "dragged_point")
+        importlib.import_module(f"{animation.__name__}.on_path.{name}") for name in ("path_keys", "drag_point")
     )
     followed = points.Followed("ORIGIN", "Z", 1.0)
     spot = points.Spot(bpy.context.scene, item, "", followed, 30.0)
@@ -275,7 +275,7 @@ def drag_on_path(animation, item: bpy.types.Object) -> None:
 
 def paste_on_another_key(animation, item: bpy.types.Object) -> None:
     """Copy the parameters of the key at 7.25 and paste them onto the key at 30 or to where that was dragged."""
-    paste = importlib.import_module(f"{animation.__name__}.edit.paste")
+    paste = importlib.import_module(f"{animation.__name__}.edit.parameters")
     keys = track_keys(animation, item, "location")
     copied = paste.copied_keys(keys.take(np.array([1])), {})
     assert paste.paste(keys.take(np.array([3])), copied, {}) == ""

@@ -45,7 +45,7 @@ def test_that_a_track_is_of_another_rotation_mode_by_now_is_said_at_once(
 ) -> None:
     item, owner, path = turned(animation, of_bone, output)
     assert said(animation, item) == []
-    line = f'"{item.name}", {animation.track_names.track_name(path)}: {UNUSED}'
+    line = f'"{item.name}", {animation.track_paths.track_name(path)}: {UNUSED}'
     capfd.readouterr()
     owner.rotation_mode = "QUATERNION"
     bpy.context.view_layer.update()
@@ -113,7 +113,7 @@ def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rota
     key(items[0], path, TURNS)
     share(items[0].animation_data.action, items[1])
     notes = animation.bake(items[0], keep_look=False).notes
-    line = OTHER_MODE.replace("Euler Rotation", animation.track_names.track_name(path))
+    line = OTHER_MODE.replace("Euler Rotation", animation.track_paths.track_name(path))
     assert [str(note) for note in notes if "rotation mode" in str(note)] == [line]
 
 

@@ -86,4 +86,4 @@ def test_an_error_by_rounding_is_not_told(animation, scene, output: str) -> None
     [([], ""), (["A", "B", "C"], "A, B, C"), (["A", "B", "C", "D", "E"], "A, B, C and 2 more")],
 )
 def test_of_many_names_three_are_listed_and_the_rest_is_counted(animation, names: list[str], text: str) -> None:
-    assert importlib.import_module(f"{animation.__name__}.translation").listed(names) == text
+    assert importlib.import_module(f"{animation.__name__}.text").listed(names) == text

@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture
 def texts(animation):
-    return importlib.import_module(f"{animation.__name__}.number_text")
+    return importlib.import_module(f"{animation.__name__}.text")
 
 
 @pytest.mark.parametrize(

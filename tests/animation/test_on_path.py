@@ -33,7 +33,7 @@ NEAR = 1e-5
 
 @pytest.fixture
 def on_path(animation):
-    for name in ("points", "dragged_point", "dragged_tangent", "keys"):
+    for name in ("path_keys", "drag_point", "drag_tangent"):
         import_module(f"{animation.__name__}.on_path.{name}")
     return animation.on_path
 
@@ -43,19 +43,19 @@ def spot(scene, on_path):
     """A function spot(item, frame, bone, point) that returns the path's key."""
 
     def made(item, frame, bone="", point="ORIGIN", axis="Z", length=1.0):
-        return on_path.points.Spot(scene, item, bone, on_path.points.Followed(point, axis, length), frame)
+        return on_path.path_keys.Spot(scene, item, bone, on_path.path_keys.Followed(point, axis, length), frame)
 
     return made
 
 
 def position_of(on_path, spot, held):
     """Return the world position of a path's point at the key's frame."""
-    return on_path.dragged_point.PointInWorld(spot, held.track).now()
+    return on_path.drag_point.PointInWorld(spot, held.track).now()
 
 
 def moved_to(on_path, spot, target):
     """Drag a path's point at a key to a world position, and return the resulting position."""
-    held = on_path.dragged_point.movable_point(spot)
+    held = on_path.drag_point.movable_point(spot)
     held.move_to(np.asarray(target, dtype=np.float64))
     return position_of(on_path, spot, held)
 
@@ -70,7 +70,7 @@ def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
 
 def record(animation, item):
     """Return the tracks of the object as recorded by a drag, and the module."""
-    module = import_module(f"{animation.__name__}.edit.recorded_tracks")
+    module = import_module(f"{animation.__name__}.edit.own_curves")
     tracks = [
         animation.find_track(item, path)
         for path in ("location", "rotation")
@@ -152,7 +152,7 @@ def test_a_baked_key_under_a_constraint_goes_where_it_is_dragged(scene, on_path,
         return keys, {name: value for name, value in table.items() if name not in ("rows", "stamp")}
 
     before = state()
-    held = on_path.dragged_point.movable_point(spot(item, 20))
+    held = on_path.drag_point.movable_point(spot(item, 20))
     assert state() == before
     held.move_to(wanted)
     assert np.abs(seen(item, 20) - wanted).max() < NEAR
@@ -285,7 +285,7 @@ def test_a_tip_under_a_constraint_comes_as_near_as_blender_lets_it(rig, on_path,
 
 def test_a_ray_meets_the_sphere_on_the_side_of_the_tip(rig, on_path, spot):
     turn(rig, "arm", "QUATERNION")
-    held = on_path.dragged_point.movable_point(spot(rig, 20, "arm", "TAIL"))
+    held = on_path.drag_point.movable_point(spot(rig, 20, "arm", "TAIL"))
     head, tip = seen(rig, 20, "arm"), seen(rig, 20, "arm", (0, rig.data.bones["arm"].length, 0))
     eye = tip + 3 * (tip - head) + (0.5, 0.2, 0.1)
     at = held.target(eye, tip - eye)
@@ -300,7 +300,7 @@ def test_what_was_recorded_comes_back_bit_for_bit(scene, on_path, animation, spo
     scene.frame_set(20)
     before = everything(item)
     module, recorded = record(animation, item)
-    held = on_path.dragged_point.movable_point(spot(item, 20))
+    held = on_path.drag_point.movable_point(spot(item, 20))
     for number in range(3):
         held.move_to(np.array((1.0, 2.0, number)))
     assert everything(item) != before
@@ -341,7 +341,7 @@ def test_the_end_of_a_tangent_goes_where_it_is_dragged(scene, on_path, animation
     animation.bake(item, step=0.1)
     shown = away * velocity(item, 20, side) * reach / 3
     assert np.linalg.norm(wanted - shown) > 0.2
-    held = on_path.dragged_tangent.DraggedTangent(spot(item, 20), side, shown, reach, {})
+    held = on_path.drag_tangent.DraggedTangent(spot(item, 20), side, shown, reach, {})
     held.drag_to(wanted)
     reached = away * velocity(item, 20, side) * reach / 3
     assert np.abs(reached - wanted).max() < 2e-2 * np.linalg.norm(wanted - shown)
@@ -360,7 +360,7 @@ def test_the_other_tangent_follows_or_stays(scene, on_path, animation, spot):
     animation.key_set(item, "location", 20, tension=0.0, continuity=0.0, bias=0.0)
     animation.bake(item, step=0.1)
     far = np.linalg.norm(wanted - shown)
-    held = on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", shown, 30, {})
+    held = on_path.drag_tangent.DraggedTangent(spot(item, 20), "handle_right", shown, 30, {})
     held.drag_to(wanted)
     assert np.linalg.norm(velocity(item, 20, "handle_right") * 10 - wanted) < 0.02 * far
     followed = velocity(item, 20, "handle_left")
@@ -375,9 +375,7 @@ def test_what_the_eye_does_not_see_does_not_keep_a_tangent_from_the_mouse(scene,
     item = moving()
     go_live(animation, item, step=0.1)
     shown = velocity(item, 20, "handle_right") * 10
-    held = on_path.dragged_tangent.DraggedTangent(
-        spot(item, 20), "handle_right", shown, 30, {}, np.array((0.0, 0.0, 1.0))
-    )
+    held = on_path.drag_tangent.DraggedTangent(spot(item, 20), "handle_right", shown, 30, {}, np.array((0.0, 0.0, 1.0)))
     held.drag_to(shown + np.array((0.3, 0.3, 0.0)))
     reached = velocity(item, 20, "handle_right") * 10 - shown
     assert reached[:2] == pytest.approx((0.3, 0.3), abs=0.01)
@@ -402,7 +400,7 @@ def test_the_tangent_of_a_tip_that_turns_follows(rig, on_path, animation, spot, 
     animation.key_set(rig, path, 20, tension=0.0, continuity=0.0, bias=0.0)
     animation.bake(rig, step=0.1)
     assert np.linalg.norm(wanted - shown) > 0.1
-    held = on_path.dragged_tangent.DraggedTangent(spot(rig, 20, "arm", point), "handle_right", shown, 30, {})
+    held = on_path.drag_tangent.DraggedTangent(spot(rig, 20, "arm", point), "handle_right", shown, 30, {})
     held.drag_to(wanted)
     assert np.abs(end() - wanted).max() < 0.1 * np.linalg.norm(wanted - shown)
     assert numbers(rig, path, "tension")[20] != 0.0
@@ -413,7 +411,7 @@ def test_the_tip_of_an_axis_under_an_uneven_scale_moves_as_its_derivative_says(s
     item, q = new_object("Thing", "QUATERNION"), Quaternion((0.8, 0.6, 0, 0))
     key(item, "rotation_quaternion", [(1, (1, 0, 0, 0)), (20, tuple(q))])
     under_parents(item)
-    held = on_path.dragged_point.movable_point(spot(item, 20, point="AXIS", length=1.5))
+    held = on_path.drag_point.movable_point(spot(item, 20, point="AXIS", length=1.5))
 
     def tip():
         axis = seen(item, 20, arm=(0, 0, 1)) - seen(item, 20)
@@ -429,26 +427,26 @@ def test_an_end_keys_tangent_follows_by_tension(scene, on_path, animation, spot,
     item = moving()
     go_live(animation, item, step=0.1)
     shown = velocity(item, 1, "handle_right") * 19 / 3
-    held = on_path.dragged_tangent.DraggedTangent(spot(item, 1), "handle_right", shown, 19, {})
+    held = on_path.drag_tangent.DraggedTangent(spot(item, 1), "handle_right", shown, 19, {})
     held.drag_to(0.5 * shown)
     assert np.abs(velocity(item, 1, "handle_right") * 19 / 3 - 0.5 * shown).max() < 0.02 * np.linalg.norm(shown)
     assert numbers(item, "location", "tension")[1] == pytest.approx(0.5, abs=0.02)
     with pytest.raises(animation.AnimationError, match="there is no other key on this side"):
-        on_path.dragged_tangent.DraggedTangent(spot(item, 1), "handle_left", shown, 19, {})
+        on_path.drag_tangent.DraggedTangent(spot(item, 1), "handle_left", shown, 19, {})
 
 
 def test_tangents_that_parameters_do_not_decide_are_refused(scene, on_path, animation, spot):
     item = moving()
     one = np.ones(3)
     with pytest.raises(animation.AnimationError, match="not a TCB track"):
-        on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
+        on_path.drag_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
     go_live(animation, item, step=0.1)
     animation.key_set(item, "location", 20, ease_from=0.5)
     with pytest.raises(animation.AnimationError, match="ease"):
-        on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
+        on_path.drag_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
     animation.choose(item, "location", method="CATMULL_ROM")
     with pytest.raises(animation.AnimationError, match="the method"):
-        on_path.dragged_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
+        on_path.drag_tangent.DraggedTangent(spot(item, 20), "handle_right", one, 30, {})
 
 
 @pytest.mark.parametrize("state", ["off", "baked"])
@@ -464,7 +462,7 @@ def test_the_path_of_a_b_spline_follows_a_key_that_it_does_not_pass_through(
     if state == "baked":
         animation.bake(item)
     place = spot(item, 25, point=point)
-    held = on_path.dragged_point.movable_point(place)
+    held = on_path.drag_point.movable_point(place)
     target = position_of(on_path, place, held) + np.array((0.1, 0.2, 0.3))
     if point == "AXIS":
         target /= np.linalg.norm(target)
@@ -482,7 +480,7 @@ def test_a_key_below_a_track_that_is_off_moves_from_the_exact_motion(scene, on_p
     child.parent = parent
     animation.enable(parent, keep_look=False)
     animation.choose(parent, "rotation", method="B_SPLINE")
-    held = on_path.dragged_point.movable_point(spot(child, 20))
+    held = on_path.drag_point.movable_point(spot(child, 20))
     target = position_of(on_path, spot(child, 20), held) + np.array((1.0, 2.0, 3.0))
     held.move_to(target)
     animation.bake(parent)
@@ -500,7 +498,7 @@ def test_a_key_moves_in_time_between_its_neighbours(scene, on_path, animation, s
         animation.bake(item, output=output)
         item.animation_data.action.tcb_live = True
     before = seen(item, 20)
-    held = on_path.dragged_point.movable_point(spot(item, 20)).track
+    held = on_path.drag_point.movable_point(spot(item, 20)).track
     assert held.room == (1, 50)
     if writes:
         before = np.array((5.0, -1.0, 2.0))
@@ -528,17 +526,17 @@ def test_a_key_is_made_where_the_path_is_and_deleted(scene, on_path, animation, 
     if output:
         go_live(animation, item, output=output)
     before = seen(item, 30)
-    on_path.keys.insert_key(spot(item, 30))
+    on_path.path_keys.insert_key(spot(item, 30))
     assert track_keys(animation, item, "location").frames.tolist() == [1, 20, 30, 50]
     assert np.abs(seen(item, 30) - before).max() < NEAR
-    on_path.keys.delete_key(spot(item, 20))
-    on_path.keys.delete_key(spot(item, 50))
-    on_path.keys.delete_key(spot(item, 30))
+    on_path.path_keys.delete_key(spot(item, 20))
+    on_path.path_keys.delete_key(spot(item, 50))
+    on_path.path_keys.delete_key(spot(item, 30))
     assert track_keys(animation, item, "location").frames.tolist() == [1]
     with pytest.raises(animation.AnimationError, match="last key"):
-        on_path.keys.delete_key(spot(item, 1))
+        on_path.path_keys.delete_key(spot(item, 1))
     with pytest.raises(animation.AnimationError, match="no key at this frame"):
-        on_path.keys.delete_key(spot(item, 2))
+        on_path.path_keys.delete_key(spot(item, 2))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -551,7 +549,7 @@ def test_a_key_on_a_track_that_is_off_is_made_on_its_exact_motion(scene, on_path
     animation.key_set(item, "location", 20, tension=-1, bias=1)
     animation.key_set(item, "rotation", 20, tension=-1, bias=1)
     twin = copy_with_action(item)
-    on_path.keys.insert_key(spot(item, 30, point="AXIS"))
+    on_path.path_keys.insert_key(spot(item, 30, point="AXIS"))
     animation.bake_many([item, twin])
     assert np.abs(seen(item, 30, arm=(1, 2, 3)) - seen(twin, 30, arm=(1, 2, 3))).max() < NEAR
     assert track_keys(animation, item, "rotation").frames.tolist() == [1, 20, 30, 50]
@@ -561,15 +559,15 @@ def test_a_key_is_made_only_in_tracks_without_one_and_in_all_or_none(scene, on_p
     item = moving()
     key(item, "rotation_euler", [(1, (0, 0, 0)), (30, (1, 0, 0)), (50, (0, 1, 0))])
     at = spot(item, 30, point="AXIS")
-    on_path.keys.insert_key(at)
+    on_path.path_keys.insert_key(at)
     assert track_keys(animation, item, "location").frames.tolist() == [1, 20, 30, 50]
     assert track_keys(animation, item, "rotation").frames.tolist() == [1, 30, 50]
     with pytest.raises(animation.AnimationError, match="already a key"):
-        on_path.keys.insert_key(at)
+        on_path.path_keys.insert_key(at)
     curve(item, "rotation_euler", 0).lock = True
     before = everything(item)
     with pytest.raises(animation.AnimationError, match="locked"):
-        on_path.keys.insert_key(spot(item, 10, point="AXIS"))
+        on_path.path_keys.insert_key(spot(item, 10, point="AXIS"))
     assert everything(item) == before
 
 
@@ -585,9 +583,9 @@ def test_keys_of_a_strip_in_tweak_mode_stay(scene, on_path, animation, spot):
     # The key at frame 20 plays at scene frame 30.
     for refused in (
         lambda: moved_to(on_path, spot(item, 30), (1, 1, 1)),
-        lambda: on_path.keys.insert_key(spot(item, 40)),
-        lambda: on_path.keys.keyed_tracks(spot(item, 30)),
-        lambda: on_path.keys.delete_key(spot(item, 30)),
+        lambda: on_path.path_keys.insert_key(spot(item, 40)),
+        lambda: on_path.path_keys.keyed_tracks(spot(item, 30)),
+        lambda: on_path.path_keys.delete_key(spot(item, 30)),
     ):
         with pytest.raises(animation.AnimationError, match="tweak mode"):
             refused()
@@ -608,8 +606,8 @@ def test_of_an_override_the_copy_of_its_action_is_edited_and_the_linked_one_stay
     linked = overridden.animation_data.action
     assert linked.library is not None
     before = [bits(fcurve) for bag in bags_in(linked) for fcurve in bag.fcurves]
-    on_path.keys.insert_key(spot(overridden, 30, point="AXIS"))
-    on_path.keys.delete_key(spot(overridden, 20, point="AXIS"))
+    on_path.path_keys.insert_key(spot(overridden, 30, point="AXIS"))
+    on_path.path_keys.delete_key(spot(overridden, 20, point="AXIS"))
     for path in ("location", "rotation"):
         assert track_keys(animation, overridden, path).frames.tolist() == [1, 30, 50]
     assert overridden.animation_data.action.library is None
@@ -635,8 +633,8 @@ def test_a_refused_edit_of_an_override_does_not_copy_its_linked_action(scene, an
     scene.collection.objects.link(override)
     (action,) = bpy.data.actions
     for refused in (
-        lambda: on_path.keys.insert_key(spot(override, 20)),
-        lambda: on_path.keys.delete_key(spot(override, 1)),
+        lambda: on_path.path_keys.insert_key(spot(override, 20)),
+        lambda: on_path.path_keys.delete_key(spot(override, 1)),
         lambda: moved_to(on_path, spot(override, 33), (1, 2, 3)),
         lambda: animation.edit.keys.move_keys(track_keys(animation, override, "location"), [1, 1, 1]),
     ):

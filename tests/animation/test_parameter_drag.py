@@ -129,7 +129,7 @@ def test_the_end_of_a_drag_is_what_the_same_edit_without_a_drag_makes(animation,
     bpy.data.objects.remove(rig)
     bpy.data.actions.remove(action)
     other = rig_of(animation, mode, ease=0.2)
-    edit = importlib.import_module(f"{animation.__name__}.edit.set_parameters")
+    edit = importlib.import_module(f"{animation.__name__}.edit.parameters")
     chosen = keys_of(animation, other)
     assert edit.set_parameters_of_each(zip(chosen, given(chosen, tension=0.6, bias=-0.3), strict=True), {}) == []
     let_time_pass(animation)

@@ -22,7 +22,7 @@ def places(animation):
 
 @pytest.fixture
 def canceled_changes(animation):
-    return importlib.import_module(f"{animation.__name__}.edit.recorded_tracks")
+    return importlib.import_module(f"{animation.__name__}.edit.own_curves")
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def refused(animation, datablock, *words: str, **options) -> None:
     before, actions = snapshot(datablock), len(bpy.data.actions)
     with pytest.raises(animation.AnimationError) as error:
         animation.bake(datablock, **options, keep_look=False)
-    words = [animation.track_names.track_name(word) for word in words]
+    words = [animation.track_paths.track_name(word) for word in words]
     assert [word for word in words if word not in str(error.value)] == [], str(error.value)
     assert snapshot(datablock) == before
     assert len(bpy.data.actions) == actions

@@ -50,7 +50,7 @@ def heed_interrupts() -> None:
 @pytest.fixture
 def cli(tcb_animation: ModuleType, scene) -> ModuleType:
     name = f"{tcb_animation.__name__}.cli"
-    for module in ("workers", "run", "done"):  # The command imports these modules only when it needs them.
+    for module in ("run", "outcome"):  # The command imports these modules only when it needs them.
         importlib.import_module(f"{name}.{module}")
     return importlib.import_module(name)
 

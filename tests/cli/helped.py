@@ -19,7 +19,7 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "tcb.py"
 
 
 def let_a_worker_help(workers: ModuleType, patch: Any = setattr) -> None:
-    """Change `cli.workers` so that a worker always helps."""
+    """Change `cli.run` so that a worker always helps."""
 
     take = workers._Pool.take
     helped = threading.Event()
@@ -46,7 +46,7 @@ def main() -> None:
         import bpy  # noqa: F401
     tool["load"](tool["PACKAGE"], "__init__.py", [str(TOOL.parent.parent)])
     command = importlib.import_module(f"{tool['PACKAGE']}.cli")
-    let_a_worker_help(importlib.import_module(f"{command.__name__}.workers"))
+    let_a_worker_help(importlib.import_module(f"{command.__name__}.run"))
     tool["end_process"](command.main(sys.argv[1:], "python tools/tcb.py", [sys.executable, str(TOOL)]))
 
 

@@ -12,7 +12,7 @@ import pytest
 @pytest.fixture
 def speak(cli, monkeypatch):
     """Switch to an invented language that encloses every sentence in marks, including quoted sentences."""
-    words = importlib.import_module(f"{cli.__package__.rpartition('.')[0]}.animation.translation")
+    words = importlib.import_module(f"{cli.__package__.rpartition('.')[0]}.animation.text")
 
     def marked(text: str, _msgctxt: str = "*") -> str:
         return f"«{text}»"

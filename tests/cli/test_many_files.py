@@ -49,7 +49,7 @@ def results(out: str) -> dict[str, dict]:
 
 @pytest.fixture
 def helped(cli, monkeypatch) -> None:
-    let_a_worker_help(cli.workers, monkeypatch.setattr)
+    let_a_worker_help(cli.run, monkeypatch.setattr)
 
 
 def test_several_at_once_give_what_one_after_the_other_gives(cli, tcb, walk, tmp_path, monkeypatch):
@@ -57,7 +57,7 @@ def test_several_at_once_give_what_one_after_the_other_gives(cli, tcb, walk, tmp
     said = {}
     for jobs in ("1", "3"):
         if jobs != "1":
-            let_a_worker_help(cli.workers, monkeypatch.setattr)
+            let_a_worker_help(cli.run, monkeypatch.setattr)
         ran = tcb("bake", *files, "--output", tmp_path / jobs, "--json", "--jobs", jobs)
         assert ran.status == 1
         said[jobs] = {
@@ -124,10 +124,10 @@ def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk
     ],
 )
 def test_without_workers_the_files_are_done_all_the_same(cli, walk, capfd, monkeypatch, start, reason):
-    monkeypatch.setattr(cli.workers._Pool, "another_pays_off", lambda _pool: True)
+    monkeypatch.setattr(cli.run._Pool, "another_pays_off", lambda _pool: True)
     told = threading.Event()
-    do, announce = cli.run.process_file, cli.workers.announce
-    monkeypatch.setattr(cli.workers, "announce", lambda text: (announce(text), told.set()))
+    do, announce = cli.run.process_file, cli.run.announce
+    monkeypatch.setattr(cli.run, "announce", lambda text: (announce(text), told.set()))
     monkeypatch.setattr(cli.run, "process_file", lambda *given: do(*given) if told.wait(60) else None)
     files = copies(walk, 4)
     assert cli.main(["bake", *map(str, files), "--in-place", "--jobs", "4"], start=start) == 0

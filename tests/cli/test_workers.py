@@ -35,7 +35,7 @@ def started(tmp_path) -> Path:
 @pytest.fixture
 def always(cli, monkeypatch) -> None:
     """Start workers without measuring whether they pay off."""
-    monkeypatch.setattr(cli.workers._Pool, "another_pays_off", lambda _pool: True)
+    monkeypatch.setattr(cli.run._Pool, "another_pays_off", lambda _pool: True)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def done_here(cli, started, always) -> Callable[..., int]:
             raise AssertionError(f"{file}: {error}")
 
         command = [sys.executable, "-c", worker.format(started=str(started))]
-        answers = [text for _, text in cli.workers.do_all(files, do, fail, 2, command)]
+        answers = [text for _, text in cli.run.do_all(files, do, fail, 2, command)]
         assert sorted(answers) == ["by a worker"] * (count - answers.count("here")) + ["here"] * answers.count("here")
         return answers.count("here")
 
@@ -88,9 +88,9 @@ def test_the_starts_of_workers_take_at_most_a_twentieth_of_the_remaining_time(
 ):
     """A start takes half a second. The first file is done, and the others wait."""
     clock = [0.5]
-    monkeypatch.setattr(cli.workers.time, "process_time", lambda: clock[0])
-    monkeypatch.setattr(cli.workers, "_Worker", lambda _pool: None)
-    pool = cli.workers._Pool([None] * file_count, None, ())
+    monkeypatch.setattr(cli.run.time, "process_time", lambda: clock[0])
+    monkeypatch.setattr(cli.run, "_Worker", lambda _pool: None)
+    pool = cli.run._Pool([None] * file_count, None, ())
     assert not pool.another_pays_off()
     pool.take()
     pool.files_begun_here += 1

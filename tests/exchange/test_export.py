@@ -379,7 +379,7 @@ def test_what_goes_on_outside_its_keys_is_sampled_over_the_scenes_frames(
     moves_as(give(), item, LONG, tmp_path)
     text, how = said(), "not TCB: exported as 61 samples, including the scene's frames outside the keys"
     assert f'"Box", Location: {how}' in text
-    assert f'"Box", {animation.track_names.track_name(path)}: {how}' in text
+    assert f'"Box", {animation.track_paths.track_name(path)}: {how}' in text
 
 
 @pytest.mark.parametrize("going", [extrapolated, cyclic, noisy])

@@ -131,7 +131,7 @@ def _context_of(call: ast.Call) -> str:
 @pytest.fixture
 def in_german(tcb_animation, monkeypatch):
     """A replacement for the lookup of translations, because Blender as a module has only one language."""
-    words = importlib.import_module(f"{tcb_animation.__name__}.animation.translation")
+    words = importlib.import_module(f"{tcb_animation.__name__}.animation.text")
 
     def translated(text: str, _context: str = "*") -> str:
         return GERMAN.get(text, text)
@@ -187,7 +187,7 @@ def test_an_error_of_pythons_is_told_as_it_is(in_german):
 
 
 def test_another_language_has_its_own_order(in_german):
-    finding = importlib.import_module(f"{in_german.__package__}.errors").Finding
+    finding = importlib.import_module(f"{in_german.__package__}.report").Finding
     assert finding("HANDLES_APPROXIMATE", arguments=((0.5, "°"), 3.0)).message == "bei Bild 3 um 0.5° daneben"
 
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from formats import fbx
-from formats.curve import Curve
 from formats.fbx.binary import read_records
 from formats.fbx.curves import read_curve
-from formats.motion import MotionError, NodeMotion
+from formats.motion import Curve, MotionError, NodeMotion
 from tests.formats import fuzz_motion
 from tests.formats.fbx_layout import (
     CUBIC,

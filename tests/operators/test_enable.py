@@ -173,7 +173,7 @@ def dialog(tcb_animation, monkeypatch):
 
     Without a window, Blender does not call `invoke` and `check`.
     """
-    module = tcb_animation.operators.key_set
+    module = tcb_animation.operators.parameters
     operator = module.TCB_OT_key_set
     execute = operator.execute
 
@@ -207,7 +207,7 @@ def test_a_dialog_whose_values_are_refused_makes_the_track_plain_again(
         operator.tension = 0.5
         operator.check(context)
         assert ball.animation_data.action.tcb_live
-        monkeypatch.setattr(tcb_animation.operators.key_set, "set_parameters", refuse)
+        monkeypatch.setattr(tcb_animation.operators.parameters, "set_parameters", refuse)
         return True
 
     with pytest.raises(RuntimeError, match="velocity"):

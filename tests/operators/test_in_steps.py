@@ -13,7 +13,7 @@ import pytest
 
 
 def test_the_status_bar_says_how_far_the_work_is(tcb_animation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    progress_module = importlib.import_module(f"{tcb_animation.__name__}.operators.progress")
+    progress_module = importlib.import_module(f"{tcb_animation.__name__}.operators.on_selection")
     texts: list[Any] = []
     context = SimpleNamespace(
         workspace=SimpleNamespace(status_text_set=texts.append),

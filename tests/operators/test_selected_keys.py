@@ -123,7 +123,7 @@ def test_a_relative_change_shifts_each_and_clamps(keyed, choose, editor, numbers
 
 
 def test_an_error_in_a_step_of_a_drag_ends_the_drag_and_restores_the_keys(tcb_animation):
-    operator = tcb_animation.operators.key_drag.TCB_OT_key_drag
+    operator = tcb_animation.operators.parameters.TCB_OT_key_drag
     dragging = Mock(_typed_value=lambda _context: None, _chosen=[[1.0]], _changed=lambda _before: [0.0])
     context = Mock()
     dragging.cancel = lambda context: operator.cancel(dragging, context)

@@ -25,7 +25,7 @@ def pictures(scene, tcb_animation):
 
 @pytest.fixture
 def sampling(tcb_animation):
-    return tcb_animation.animation.sampling.camera_matrices
+    return tcb_animation.animation.sampling.cameras
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_without_a_camera_the_path_is_in_the_world_and_the_panel_says_so(scene, 
 
     def panel():
         layout = bpy.context.window_manager.popmenu_begin__internal("panel").layout
-        pictures.path_panel.TCB_PT_paths.draw(SimpleNamespace(layout=layout), bpy.context)
+        pictures.path_tool.TCB_PT_paths.draw(SimpleNamespace(layout=layout), bpy.context)
         return str(layout.introspect())
 
     assert "has no camera" in panel()

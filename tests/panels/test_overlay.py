@@ -167,7 +167,7 @@ def test_what_is_moved_otherwise_is_named(scene, rig, animation):
         (stacked, "", "Stacked has NLA tracks"),
         (rig, "hand", "hip has constraints"),
     ):
-        with pytest.raises(animation.sampling.beyond_fcurves.UnknownMotionError) as caught:
+        with pytest.raises(animation.sampling.transforms.UnknownMotionError) as caught:
             animation.sampling.transforms.TransformSampler(FRAMES).matrices(thing, bone)
         assert str(caught.value) == reason
 
@@ -407,7 +407,7 @@ def test_numbers_stand_at_every_so_many_frames_but_where_a_key_has_its_own(scene
 
 def test_the_tab_has_the_switch_and_the_settings(scene, overlay, pictures):
     layout = bpy.context.window_manager.popmenu_begin__internal("paths").layout
-    panel = pictures.path_panel.TCB_PT_paths
+    panel = pictures.path_tool.TCB_PT_paths
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
     with bpy.context.temp_override(window=window, area=area, region=area.regions[-1]):

@@ -28,13 +28,13 @@ from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.scenes import fcurves
 from tools.benchmarks.timing import milliseconds_of
 
-updates, key_fields, last_event, set_parameters, track_keys, channels, parameter_drag = (
+updates, key_fields, slider_drag, parameters, track_keys, channels, parameter_drag = (
     module(name)
     for name in (
         "ui.live.updates",
         "ui.sliders.key_fields",
-        "ui.sliders.last_event",
-        "animation.edit.set_parameters",
+        "ui.sliders.slider_drag",
+        "animation.edit.parameters",
         "animation.edit.track_keys",
         "animation.fcurves.channels",
         "animation.edit.parameter_drag",
@@ -82,7 +82,7 @@ class Slider:
         self._scene = scene
 
     def _event(self, **state: bool) -> None:
-        vars(key_fields)["last_event"] = lambda _context: last_event.LastEvent(**state)
+        vars(key_fields)["last_event"] = lambda _context: slider_drag.LastEvent(**state)
 
     def to(self, number: float) -> None:
         self._scene.tcb.tension = number
@@ -133,7 +133,7 @@ def give_eases(rig: Any) -> None:
     paths = {fcurve.data_path for fcurve in fcurves(rig)}
     every = list(track_keys.keys_on_paths(rig, channels.channels_of(rig), paths))
     eases = [{name: dice.uniform(0.0, 0.5, len(keys)) for name in ("ease_to", "ease_from")} for keys in every]
-    set_parameters.set_parameters_of_each(zip(every, eases, strict=True), {})
+    parameters.set_parameters_of_each(zip(every, eases, strict=True), {})
     updates.flush_all()
 
 

@@ -24,9 +24,9 @@ from tools.benchmarks.character import read_places
 from tools.benchmarks.checkout import animation, module, package
 from tools.benchmarks.timing import milliseconds_of
 
-movable, points = module("animation.on_path.dragged_point"), module("animation.on_path.points")
-tangents = module("animation.on_path.dragged_tangent")
-canceled_changes = module("animation.edit.recorded_tracks")
+movable, points = module("animation.on_path.drag_point"), module("animation.on_path.path_keys")
+tangents = module("animation.on_path.drag_tangent")
+canceled_changes = module("animation.edit.own_curves")
 updates = module("ui.live.updates")
 
 BONES, CHAIN = 100, 10

@@ -18,7 +18,7 @@ import bpy
 
 from ...animation.datablocks import animation_data, name_of
 from ...animation.edit.track_keys import baked_tracks_selected
-from ...animation.errors import Finding
+from ...animation.report import Finding
 from ...animation.scene_time import action_time
 from ...animation.store.table.custom_property import has_baked_tracks
 from ..operator_results import keep_result_notes

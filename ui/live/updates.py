@@ -20,12 +20,12 @@ import bpy
 
 from ...animation import Options, Report
 from ...animation.bake.drags import finish_preview, is_dragged
-from ...animation.errors import Finding
 from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all, standing_of
 from ...animation.live.watch import Watch
+from ...animation.report import Finding
 from ...animation.store.live_switch import is_live
 from ...animation.store.table.custom_property import has_baked_tracks
-from ...animation.translation import translated
+from ...animation.text import translated
 from ..operator_results import keep_update_notes
 from ..preferences import completes_rotations
 from ..redraw import redraw_editors

@@ -35,9 +35,17 @@ from ..chosen_keys import chosen_keys, chosen_velocities, column_of, in_animatio
 from ..operator_results import keep_result_notes
 from ..option_properties import DECIMALS, parameter
 from ..scene import go_to, playhead
-from .last_event import last_event
 from .shared_slider import SharedSlider
-from .slider_drag import DragType, WritingDrag, drag_of, end_if_released, once_a_drag, shown_in, split_by_track
+from .slider_drag import (
+    DragType,
+    WritingDrag,
+    drag_of,
+    end_if_released,
+    last_event,
+    once_a_drag,
+    shown_in,
+    split_by_track,
+)
 
 MAX_COMPONENTS = 4
 """Number of fields for the components of a value or a velocity."""

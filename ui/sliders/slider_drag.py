@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Drags of sliders for parameters and values, whose start and end Blender does not report.
 
+An invoked operator receives the window's last event with the modifier keys. This method also works in a property's
+setter and while Blender drags the slider. The last event can be later than the event that Blender is handling.
+
 Blender sets a slider, or several dragged sliders, at each mouse move. On `Esc`, it sets each slider to its displayed
 initial value. After the release, it reads the value for the Info log, and then stores the undo step. The drag therefore
 ends at this read, so that the undo step contains the result.
@@ -14,6 +17,7 @@ Each step starts from the values before the drag, so that clamping loses no diff
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,8 +25,8 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
+from ...animation.edit.own_curves import record_tracks, revert_tracks
 from ...animation.edit.parameter_drag import Given, ParameterDrag
-from ...animation.edit.recorded_tracks import record_tracks, revert_tracks
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.frames import is_among
 from ...animation.fcurves.keyframes import IndexArray
@@ -31,8 +35,70 @@ from ...animation.store.table.rows import PARAMETERS
 from .. import redraw
 from ..operator_results import keep_result_notes
 from ..scene import defaults_of
-from .last_event import LastEvent, last_event
 from .shared_slider import SharedSlider
+
+# The last mouse or keyboard event of a window, for properties, whose setters receive no event
+
+
+@dataclass(frozen=True)
+class LastEvent:
+    """The last event of a window, as far as it concerns sliders."""
+
+    alt: bool = False
+    """Alt was held during an event that sets a slider."""
+    is_modifier: bool = False
+    """The last event was a press or release of a modifier key."""
+    presses: bool = False
+    """The last event was a press of the mouse button, or a modifier key after the press."""
+    releases: bool = False
+    """The last event was a release of the mouse button, or a modifier key after the release."""
+    takes_back: bool = False
+    """The event cancels a drag in Blender."""
+
+
+_NO_EVENT = LastEvent()
+_last = _NO_EVENT
+
+
+def last_event(context: bpy.types.Context) -> LastEvent:
+    """Return the last event of the context's window, or an empty event without a window or event."""
+    global _last
+    _last = _NO_EVENT
+    if not bpy.app.background and context.window is not None:
+        operators: Any = bpy.ops
+        operators.tcb.last_event("INVOKE_DEFAULT")
+    return _last
+
+
+_MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
+_SLIDER_EVENTS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
+"""Events that set a slider. Alt in other events, such as Alt-P to run a script, does not affect sliders."""
+
+
+class TCB_OT_last_event(bpy.types.Operator):
+    """Read the modifier keys that are pressed"""  # noqa: D400  Blender's tooltip
+
+    bl_idname = "tcb.last_event"
+    bl_label = "Last Event"
+    bl_options: Any = {"INTERNAL"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
+        global _last
+        is_modifier = event.type in _MODIFIERS
+        button = (event.type_prev, event.value_prev) if is_modifier else (event.type, event.value)
+        _last = LastEvent(
+            alt=event.alt and event.type in _SLIDER_EVENTS,
+            is_modifier=is_modifier,
+            presses=button == ("LEFTMOUSE", "PRESS"),
+            releases=button == ("LEFTMOUSE", "RELEASE"),
+            # Blender may reset the slider after the key is released.
+            takes_back=event.type in {"ESC", "RIGHTMOUSE"},
+        )
+        return {"CANCELLED"}
+
+
+# Drags of sliders for parameters and values, whose start and end Blender does not report
+
 
 Result = TypeVar("Result")
 

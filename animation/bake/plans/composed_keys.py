@@ -12,10 +12,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ....interp.rotations.equivalent import Maps
-from ...errors import Finding
 from ...fcurves.frames import rows_of
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
 from ...records import record
+from ...report import Finding
 from .sample_frames import nearest_rows
 from .track_splines import TrackSpline
 

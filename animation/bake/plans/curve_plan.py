@@ -12,9 +12,9 @@ from ....interp.fitting import Request
 from ....interp.fitting.curves import Fit
 from ....interp.rotations.equivalent import Maps
 from ....interp.rotations.representations import rotation_representation
-from ...errors import Finding, size_of
 from ...fcurves.keyframes import Float64Array
 from ...records import record
+from ...report import Finding, size_of
 from ...store.tracks import Track
 from .bezier_cycles import BezierKeys, with_cycles
 from .component_keys import by_own_frames, united_channel_keys

@@ -11,11 +11,11 @@ import numpy as np
 from ....interp.fitting import Request
 from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
-from ...errors import Finding
 from ...fcurves.cycles_modifier import can_repeat
 from ...fcurves.frames import is_among
 from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
 from ...records import record
+from ...report import Finding
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.table.track_records import COUPLED, NEGATED
 from .composed_keys import ComposedKeys, HandleKeys

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...errors import Finding
 from ...fcurves import scratch_curves
 from ...fcurves.channels import Channels
 from ...fcurves.frames import matching_rows
 from ...fcurves.keyframes import Float32Array, Float64Array
 from ...records import record
+from ...report import Finding
 from ...store.frame_functions import FrameFunction
 from ...store.own_arrays import OwnKeys
 from ...store.table.track_records import Options, Settings

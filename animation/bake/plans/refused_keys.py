@@ -9,9 +9,9 @@ import numpy as np
 
 from ....interp import KeysError
 from ....interp.base_spline import Spline
-from ...errors import AnimationError
 from ...fcurves.frames import SAME_FRAME, are_apart
 from ...fcurves.keyframes import Float32Array, Float64Array
+from ...report import AnimationError
 from ...store.tracks import Track
 
 LARGEST_VALUE = 1e37

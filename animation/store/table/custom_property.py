@@ -27,9 +27,9 @@ from typing import Any, cast
 import bpy
 import numpy as np
 
-from ...chosen_paths import path_filter
-from ...errors import Finding
 from ...records import record
+from ...report import Finding
+from ...track_paths import path_filter
 from . import rows as rows_
 from .rows import NO_ROWS, ROW, Rows
 from .session import session

@@ -20,7 +20,7 @@ from ....interp.tcb_tangents import Ends
 from ...arguments import Count, FrameRange, Parameters, Positive, check_fields
 from ...options import BAKE, TRACK
 from ...records import record
-from ...translation import rpt_
+from ...text import rpt_
 from .rows import PARAMETERS
 
 Output = Literal["SAMPLES", "CURVES", "HANDLES"]

@@ -16,18 +16,19 @@ import numpy as np
 from ...interp.fitting.least_squares import Method, descend
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
-from ..edit.change_own_curves import own_points, put_own_keys, with_values
-from ..errors import IN_RADIANS, AnimationError, Finding, JsonResult, size_of
+from ..edit.own_curves import own_points, put_own_keys, with_values
 from ..fcurves.channels import evaluate_anew, users_of_channels
 from ..fcurves.linked_data import editable_channels
-from ..number_text import size_text
-from ..sampling.beyond_fcurves import UnknownMotionError
+from ..report import IN_RADIANS, AnimationError, Finding, JsonResult, size_of
 from ..sampling.properties import STEP, Values, sampled_frames
+from ..sampling.transforms import UnknownMotionError
 from ..store.find_tracks import find_tracks
 from ..store.table.track_records import Options
-from ..translation import counted, n_, rpt_
-from .conditions import Condition, target_of
-from .relaxed_motion import Motion, Mover
+from ..text import counted, n_, rpt_, size_text
+from .relaxed_motion import Condition, Motion, Mover, target_of
+
+# Relax keys: find the smallest changes that make a condition hold at every frame and between frames
+
 
 TOLERANCE = 1e-3
 """The default maximum error, in world units, or in radians for rotation limits."""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of a path: insert and delete them in all tracks that move the point, and move them in value and time."""
+"""The points of objects and bones whose paths are shown, and the keys of their paths."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -14,22 +15,116 @@ from ...interp import KeysError
 from ..bake.drags import rebake_step
 from ..bake.exact_motion import channel_values, leaves_keys
 from ..datablocks import animation_data
-from ..edit.change_own_curves import moved, put_own_keys, write_own_curves
-from ..edit.find_track import check_writable, writable
 from ..edit.keys import make_key
-from ..errors import AnimationError, Finding
-from ..fcurves.channels import Channels, users_of_channels
+from ..edit.own_curves import moved, put_own_keys, write_own_curves
+from ..edit.track_keys import check_writable, writable
+from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import BoolArray, Keyframes
 from ..fcurves.read_keys import read
-from ..report import Report
-from ..sampling.inexact_tracks import is_inexact
+from ..records import record
+from ..report import AnimationError, Finding, Report
+from ..sampling.fingerprints import is_inexact
+from ..sampling.transforms import Matrices
 from ..scene_time import action_time
-from ..store.find_tracks import refreshed
+from ..store.find_tracks import refreshed, tracks_shown
 from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames, read_own_keys
+from ..store.paths import bone_path
 from ..store.tracks import Track
-from .points import Spot, moving_tracks
+
+# The points of objects and bones whose paths are shown, and the tracks that move these points
+
+
+LOCATIONS = ("location", "delta_location")
+_AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}
+
+Vector = npt.NDArray[np.float64]
+"""A vector, shape (3,)."""
+
+
+@record()
+class Followed:
+    """The point on an object or bone whose path is shown."""
+
+    point: str
+    """ORIGIN: an object's origin or a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
+    axis: str
+    length: float
+    """The length of the axis, in world units."""
+
+    def turns(self, bone: str) -> bool:
+        """Return whether the point moves if the object, or the named bone, rotates about its origin."""
+        return self.point == "AXIS" or (bool(bone) and self.point == "TAIL")
+
+    def arm(self, tail: float) -> Vector:
+        """Return the local vector from the origin to the point, or the direction of an axis."""
+        return np.array(_AXES[self.axis] if self.point == "AXIS" else (0.0, tail, 0.0), dtype=np.float64)
+
+    def at(self, matrices: Matrices, tail: float) -> npt.NDArray[np.float64]:
+        """Return the points for these world matrices, shape (frames, 3). `tail` is the length of the bone, or 0."""
+        origin: npt.NDArray[np.float64] = matrices[:, :3, 3]
+        if self.point == "TAIL" and tail:
+            return origin + tail * matrices[:, :3, 1]
+        if self.point != "AXIS":
+            return origin
+        axis = matrices[:, :3, :3] @ self.arm(tail)
+        size = np.linalg.norm(axis, axis=1, keepdims=True)
+        return origin + self.length * axis / np.where(size > 0.0, size, 1.0)
+
+
+class Spot(NamedTuple):
+    """The key of a path at a frame."""
+
+    scene: bpy.types.Scene
+    item: Any
+    bone: str
+    """The name of the bone with the path. Empty for a path of the object itself."""
+    followed: Followed
+    frame: float
+    """The frame of the scene."""
+    defaults: tuple[tuple[str, float], ...] = ()
+    """Names and values of the parameters of keys that have none of their own, on tracks that are off."""
+
+    @property
+    def prefix(self) -> str:
+        """Return the path prefix of the tracks."""
+        return f"{bone_path(self.item.pose.bones[self.bone])}." if self.bone else ""
+
+    @property
+    def owner(self) -> Any:
+        """Return the object or the bone."""
+        return self.item.pose.bones[self.bone] if self.bone else self.item
+
+    @property
+    def tail(self) -> float:
+        """Return the length of the bone, or 0 for an object."""
+        return float(self.item.data.bones[self.bone].length) if self.bone else 0.0
+
+    @property
+    def name(self) -> str:
+        """Return the name of the object or bone as shown to users."""
+        return self.bone or str(self.item.name)
+
+
+def moving_tracks(item: Any, bone: str, followed: Followed) -> list[Track]:
+    """Return the tracks of the object or bone itself that move the point, locations before rotations.
+
+    Raises AnimationError if the animation can't be read.
+    """
+    prefix = bone_path(item.pose.bones[bone]) if bone else ""
+    turns = followed.turns(bone)
+    tracks = [track for track in tracks_shown(item, channels_of(item), prefix) if track.in_use]
+    places = [track for track in tracks if track.path.removeprefix(f"{prefix}.") in LOCATIONS]
+    return places + [track for track in tracks if turns and track.is_rotation and _is_transform(track, prefix)]
+
+
+def _is_transform(track: Track, prefix: str) -> bool:
+    return track.path.removeprefix(f"{prefix}.").removeprefix("delta_").startswith("rotation")
+
+
+# The keys of a path: insert and delete them in all tracks that move the point, and move them in value and time
+
 
 Values = npt.NDArray[np.float64]
 """One value per component of a track."""

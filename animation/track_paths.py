@@ -1,14 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of tracks and channels, as shown in Blender's animation editors."""
+"""Names of tracks and channels, as shown in Blender's animation editors, and the tracks that paths select."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import bpy
 
-from .translation import iface_
+from .text import iface_
+
+# Select tracks by path prefix or by whole path
+
+
+class WholePath(str):
+    """The path of one track, given in place of a path prefix. As a prefix, the path `size` would match `size_y` too."""
+
+
+def path_filter(prefixes: Iterable[str] | None) -> Callable[[str], bool]:
+    """Return a function that checks whether a path starts with one of the prefixes, or equals a whole path among them.
+
+    If `prefixes` is None, all paths pass the check.
+    """
+    chosen = ("",) if prefixes is None else tuple(prefixes)
+    whole_paths = {path for path in chosen if isinstance(path, WholePath)}
+    starts = tuple(prefix for prefix in chosen if not isinstance(prefix, WholePath))
+    return lambda path: path in whole_paths or path.startswith(starts)
+
+
+# Names of tracks and channels, as shown in Blender's animation editors
+
 
 _COMPONENT_LETTERS = {
     "TRANSLATION": "XYZ",

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set and reset the parameters of keys."""
+"""Set, reset, copy and paste the parameters of keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 
 import bpy
 import numpy as np
 
 from ..arguments import checked
 from ..bake.pipeline import rebake
-from ..errors import AnimationError
 from ..fcurves.channels import Channels, users_of_channels
 from ..fcurves.frames import matching_rows
 from ..fcurves.keyframes import INTERPOLATION
 from ..fcurves.linked_data import check_editable
 from ..live.meaning_of_edits import are_implied
 from ..many import on_each
-from ..report import Report
+from ..records import record
+from ..report import AnimationError, Report
 from ..store.enable_tracks import enable_tracks
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import count_key_frames, read_own_keys
@@ -26,10 +27,11 @@ from ..store.parameters import Numbers, check_parameter, velocity_size
 from ..store.table.rows import PARAMETERS, VELOCITY, column_of, velocity_of
 from ..store.table.track_records import Options
 from ..store.tracks import Track
-from ..translation import rpt_
-from .find_track import find_track, writable
-from .track_keys import TrackKeys, key_at, read_again
+from ..text import rpt_
+from .track_keys import TrackKeys, find_track, key_at, read_again, uses_velocities, writable
 from .write_parameters import NAMES, Change, write_numbers
+
+# Set and reset the parameters of keys
 
 
 def set_parameters(
@@ -207,3 +209,82 @@ def _velocity_given(track: Track, velocity: float | Sequence[float], frame: floa
     if numbers.shape != (size,):
         raise track.error("VELOCITY_SIZE", size, numbers.size, frame=frame)
     return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}
+
+
+# Copy and paste the parameters of keys. Velocities are included if the methods of both tracks use velocities
+
+
+@record()
+class CopiedKey:
+    """The copied parameters and velocity of one key."""
+
+    parameters: tuple[float, ...]
+    velocity: tuple[float, ...] = ()
+    """One number per component. Empty if the method of the track does not use velocities."""
+    is_angular: bool = False
+
+
+def copied_keys(keys: TrackKeys, defaults: Mapping[str, float]) -> list[CopiedKey]:
+    """Return copies of a track's keys, ordered by frame. Raises AnimationError."""
+    own = keys.parameters(defaults)
+    parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
+    if not uses_velocities(keys.track):
+        return [CopiedKey(numbers) for numbers in parameters]
+    velocities = map(tuple, keys.velocities().tolist())
+    return [CopiedKey(*numbers, keys.track.is_rotation) for numbers in zip(parameters, velocities, strict=True)]
+
+
+def assign_to_keys(
+    copied: Sequence[tuple[str, Sequence[CopiedKey]]], chosen: Sequence[TrackKeys]
+) -> list[list[CopiedKey]] | None:
+    """Return the copied key to paste onto each chosen key, by track, or None if no rule applies.
+
+    `copied` contains the path of each track and its copied keys. The rules, in order:
+
+    1. If there are as many chosen keys as copied keys, each chosen key gets its counterpart.
+    2. If all copied keys are equal, every chosen key gets their common values.
+    3. If exactly one key was copied from the path of each chosen track, that key is pasted onto all of the track's
+    chosen keys.
+    """
+    counts = [len(keys) for keys in chosen]
+    all_copied = list(chain.from_iterable(keys for _, keys in copied))
+    if sum(counts) == len(all_copied):
+        in_order = iter(all_copied)
+        return [list(islice(in_order, n)) for n in counts]
+    if len(set(all_copied)) == 1:
+        return [all_copied[:1] * n for n in counts]
+    single = {path: list(keys) for path, keys in copied if len(keys) == 1}
+    if all(keys.track.path in single for keys in chosen):
+        return [single[keys.track.path] * len(keys) for keys in chosen]
+    return None
+
+
+def paste(keys: TrackKeys, copied: Sequence[CopiedKey], defaults: Mapping[str, float]) -> str:
+    """Paste parameters and velocities onto keys. Return the code of a note on omitted velocities, or an empty string.
+
+    Velocities that do not fit the track are omitted. Raises AnimationError if the track can't be changed.
+    """
+    parameters = dict(zip(PARAMETERS, np.array([key.parameters for key in copied]).T, strict=True))
+    velocities, note = _velocities(keys, copied)
+    set_parameters(keys, {**parameters, **velocities}, defaults)
+    return note
+
+
+def _velocities(keys: TrackKeys, copied: Sequence[CopiedKey]) -> tuple[dict[str, Numbers], str]:
+    """Return the velocities to paste, and the code of a note on omitted velocities, or an empty string."""
+    is_rotation = keys.track.is_rotation
+    moving = [key for key in copied if any(key.velocity)]
+    if not uses_velocities(keys.track):
+        return {}, "PASTED_NO_VELOCITIES" if moving else ""
+    velocities = keys.velocities()
+    size = velocities.shape[1]
+    fitting = [row for row, key in enumerate(copied) if key.velocity and key.is_angular == is_rotation]
+    for row in fitting:
+        copied_components = copied[row].velocity[:size]
+        velocities[row, : len(copied_components)] = copied_components
+    note = ""
+    if any(key.is_angular != is_rotation for key in moving):
+        note = "PASTED_OTHER_VELOCITIES"
+    elif any(any(key.velocity[size:]) for key in moving):
+        note = "PASTED_FIRST_COMPONENTS"
+    return {velocity_of(component): velocities[:, component] for component in range(size if fitting else 0)}, note

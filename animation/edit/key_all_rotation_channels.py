@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Key complete rotations: every channel gets a key at each key frame, as handles and relaxation require."""
+"""Key All Rotation Channels: every channel gets a key at each key frame, as handles and relaxation require."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from ..arguments import checked
 from ..bake.missing_rotation_keys import completed
 from ..bake.pipeline import rebake
 from ..bake.plans.own_motion import is_keyed_whole
-from ..errors import AnimationError
 from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import FLAGS, Float32Array
 from ..fcurves.linked_data import check_editable, editable_channels
 from ..many import on_each
-from ..report import Report
+from ..report import AnimationError, Report
 from ..store.find_tracks import find_tracks
 from ..store.own_arrays import OwnKeys
 from ..store.own_keys import read_own_keys
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
-from .free_and_restore import restore_if_played
+from .free_restore_apply_remove import restore_if_played
 from .write_parameters import NAMES, Change, write_numbers
+
+# Key complete rotations: every channel gets a key at each key frame, as handles and relaxation require
 
 
 @checked
