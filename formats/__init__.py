@@ -8,7 +8,3 @@ Messages are translatable, as in `interp`.
 >>> three_ds.read(three_ds.write(scene)).keyframer.segment
 (0, 30)
 """
-
-from . import fbx, gltf, motion, table, three_ds
-
-__all__ = ["fbx", "gltf", "motion", "table", "three_ds"]

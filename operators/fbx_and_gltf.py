@@ -11,7 +11,8 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
-from ..animation import AnimationError, Options, bake_many, restore_curves
+from .. import animation
+from ..animation import AnimationError, Options, bake_many
 from ..animation.edit.track_keys import keys_of
 from ..animation.fcurves.channels import channels_of
 from ..animation.options import RESTORE_CURVES
@@ -63,7 +64,7 @@ class IMPORT_ANIM_OT_tcb_restore_curves(bpy.types.Operator, ImportHelper):  # ty
         objects = list(context.selected_objects if self.objects == "SELECTED" else context.scene.objects)
         try:
             with closing(Progress(context.window_manager, IMPORT_STEPS)) as progress:
-                report = restore_curves(
+                report = animation.restore_curves(
                     path_of(self.filepath),
                     objects,
                     exact=self.use_exact,
