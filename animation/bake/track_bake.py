@@ -7,7 +7,6 @@ The first stages have the records in `plans/own_motion.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ..fcurves.keyframes import Float32Array
 from ..records import record
@@ -57,7 +56,7 @@ class TrackBake(EvaluatedTrack):
         """Return the track's settings after the bake."""
         options = self.options
         digest_of_bake = digest(self.track, self.settings, options, self.own, self.function)
-        return replace(self.settings, options=options, digest=digest_of_bake)
+        return Settings(**{**vars(self.settings), "options": options, "digest": digest_of_bake})
 
     @property
     def may_keep_records(self) -> bool:

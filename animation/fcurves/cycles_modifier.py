@@ -40,7 +40,9 @@ def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> bool:
 
     If the modifier is not `wanted`, remove it. Return whether the curve had the modifier.
     """
-    own_modifiers = _own_modifiers(fcurve) if len(fcurve.modifiers) else []
+    if not wanted and not len(fcurve.modifiers):
+        return False
+    own_modifiers = _own_modifiers(fcurve)
     for modifier in own_modifiers[1:] if wanted else own_modifiers:
         fcurve.modifiers.remove(modifier)
     if not wanted:

@@ -48,8 +48,9 @@ def is_stray(path: str) -> bool:
 
 def remove_strays(channels: Channels) -> None:
     """Remove F-curves of frame functions that have no effect."""
-    for fcurve in [fcurve for fcurve in channels if is_stray(fcurve.data_path)]:
-        channels.remove(fcurve)
+    for fcurve in [fcurve for fcurve in channels if "tcb_tracks[" in fcurve.data_path]:
+        if is_stray(fcurve.data_path):
+            channels.remove(fcurve)
 
 
 def give_name(datablock: bpy.types.ID, track: str) -> None:

@@ -99,12 +99,13 @@ class SamplePlan(Plan):
             if _is_still(sampled):
                 # Samples are unit quaternions or unit axes, but keys may have any length.
                 evaluated_values[:] = spline.values[0]
-        values = evaluated_values.T.take(sampled.rows, axis=1)
+        are_all_written = len(sampled.rows) == len(evaluated_values)
+        values = evaluated_values.T if are_all_written else evaluated_values.T.take(sampled.rows, axis=1)
         if self.is_extrapolated and len(spline.frames) > 1:
             slopes = slopes_at_ends(spline.frames, sampled.evaluated, evaluated_values.T)
             values = extrapolated(scope, spline, self.frames, values, slopes)
         key_values = spline.values if maps is None else maps.applied(spline.values)
-        values[:, sampled.written_rows] = key_values[sampled.written_keys].T
+        values.T[sampled.written_rows] = key_values[sampled.written_keys]
         for rows, own_frames in by_own_frames(scope, spline.components, spline.frames):
             components = [spline.components[row] for row in rows]
             values_of_rows = values if len(rows) == len(values) else values[rows]
@@ -132,8 +133,7 @@ def _parts(spline: TrackSpline, step: float) -> IndexArray | None:
     """
     if spline.turns is None:
         return None
-    mean_step = spline.turns / np.diff(spline.frames.astype(np.float64)) * step
-    steps = _PEAK_SPEED * mean_step / LARGEST_STEP
+    steps = spline.turns / np.diff(spline.frames) * (_PEAK_SPEED * step / LARGEST_STEP)
     if steps.max(initial=0.0) <= 1.0:
         return None
     return np.append(np.clip(np.ceil(steps), 1, _MOST_PARTS), 1).astype(np.intp)

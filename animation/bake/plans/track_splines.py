@@ -230,7 +230,7 @@ def _splines_alike(inputs: Sequence[TrackInput]) -> Iterator[TrackSpline]:
     frames, count = first.frames, len(inputs)
     check_frames(track, frames)
     parameters = parameter_rows(track, own, frames, inputs[0].options.defaults)
-    by_channel = np.stack([keys.values for keys in channels]).reshape(count, len(components), len(frames))
+    by_channel = np.concatenate([keys.values for keys in channels]).reshape(count, len(components), len(frames))
     values = np.ascontiguousarray(by_channel.swapaxes(1, 2))
     rows, turns = values.reshape(-1, len(components)), None
     points = quaternions_of(track, rows).reshape(count, len(frames), 4) if track.is_rotation else values
