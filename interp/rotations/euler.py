@@ -117,7 +117,7 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     chosen = np.empty_like(angles)
     chosen[..., 0] = components_first(start_angles)
     chosen[..., 1:] = np.where(is_other, other[..., 1:], angles[..., 1:])
-    return components_last(np.unwrap(chosen, axis=-1)[..., 1:])
+    return components_last(_unwrapped(chosen)[..., 1:])
 
 
 def follow_axis_angle(
@@ -161,7 +161,7 @@ def follow_axis_angle(
     axes = np.stack([_filled_forward(component, is_unknown) for component in axes])
     signs = cumulative_signs(sphere.dot(axes[..., 1:], axes[..., :-1]))
     first_angle = np.broadcast_to(checked_numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
-    angles = np.unwrap(np.concatenate([first_angle, sample_angles * signs], axis=-1), axis=-1)[..., 1:]
+    angles = _unwrapped(np.concatenate([first_angle, sample_angles * signs], axis=-1))[..., 1:]
     return components_last(axes[..., 1:] * signs), angles
 
 
@@ -222,6 +222,18 @@ def other_euler(angles: Float64Array, middle: int) -> Float64Array:
 def wrapped(angles: Float64Array) -> Float64Array:
     """Return angles in [-pi, pi]."""
     return angles - 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))
+
+
+def _unwrapped(angles: Float64Array) -> Float64Array:
+    """Return angles (…, m) plus full turns, so that no angle is more than half a turn from the previous angle.
+
+    `np.unwrap` takes three times as long.
+    """
+    turns = np.rint((angles[..., 1:] - angles[..., :-1]) / (2.0 * np.pi))
+    if turns.any():
+        angles = angles.copy()
+        angles[..., 1:] -= 2.0 * np.pi * np.cumsum(turns, axis=-1)
+    return angles
 
 
 def _principal_path(samples: Float64Array, start: Float64Array, order: Order) -> Float64Array:

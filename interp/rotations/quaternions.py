@@ -150,7 +150,8 @@ def unroll_signs(q: npt.ArrayLike) -> Float64Array:
     if array.ndim == 1:
         return array
     dots = np.einsum("...i,...i->...", array[..., 1:, :], array[..., :-1, :])
-    array[..., 1:, :] *= cumulative_signs(dots)[..., np.newaxis]
+    if (dots < 0.0).any():
+        array[..., 1:, :] *= cumulative_signs(dots)[..., np.newaxis]
     return array
 
 
