@@ -21,7 +21,7 @@ USERS_PAGES = [
     *(page for page in sorted((ROOT / "docs" / "reference").glob("*.md")) if page.stem not in NOT_FOR_USERS),
 ]
 """The pages that name labels and messages of the interface."""
-MESSAGES_PAGES = [ROOT / "docs" / "reference" / f"{name}.md" for name in ("messages", "notes")]
+MESSAGES_PAGE = ROOT / "docs" / "reference" / "messages.md"
 FINDS_THE_EXTENSION = """
 package = next(name for name in sys.modules if name.endswith(".tcb_animation") and addon_utils.check(name)[1])
 animation = sys.modules[f"{package}.animation"]
