@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Insert keys on the motion, and change their frames, values, handle types and interpolation (Make Bezier).
+"""Insert keys on the motion, and change their frames, values and handle types.
 
 Keys keep their identities and therefore their parameters. Baked tracks are rebaked. Tracks played by handles are
 updated later, as after an edit in an animation editor.
@@ -7,12 +7,10 @@ updated later, as after an edit in an animation editor.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import bpy
 import numpy as np
 
-from ..fcurves.frames import LAST_FRAME, ONE_KEY, SAME_FRAME, is_among, matching_rows, union
+from ..fcurves.frames import LAST_FRAME, ONE_KEY, is_among, matching_rows
 from ..fcurves.joined_keys import merged
 from ..fcurves.keyframes import HANDLE, Float32Array, Keyframes, made_like
 from ..fcurves.write_keys import write
@@ -22,7 +20,6 @@ from ..store.parameters import Numbers
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
 from .own_curves import bake_again, moved, own_points, with_values, write_own_curves
-from .parameters import set_parameters
 from .track_keys import TrackKeys, check_writable, find_track, writable
 
 
@@ -136,15 +133,3 @@ def free_handles(keys: TrackKeys) -> None:
             types_by_side[name][own.rows[is_wanted & ((own.chosen & flag) != 0)]] = HANDLE["FREE"]
         write(track.channels[index], points.with_(**types_by_side))
     bake_again(channels, [find_track(keys.datablock, track.path)])
-
-
-def make_bezier(keys: TrackKeys) -> None:
-    """Set keys, and the keys before them, to Bezier, so that TCB plays the segments on both sides.
-
-    Raises AnimationError if the track can't be changed.
-    """
-    frames = [keys.frames]
-    for own in keys.own.values():
-        previous_rows = np.searchsorted(own.keys.frames, keys.frames - np.float32(SAME_FRAME)) - 1
-        frames.append(own.keys.frames[previous_rows[previous_rows >= 0]])
-    set_parameters(replace(keys, frames=union(frames)), {}, interpolation="BEZIER")

@@ -13,7 +13,7 @@ import numpy as np
 from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..fcurves.channels import Channels, users_of_channels
-from ..fcurves.frames import matching_rows
+from ..fcurves.frames import SAME_FRAME, matching_rows, union
 from ..fcurves.keyframes import INTERPOLATION
 from ..fcurves.linked_data import check_editable
 from ..live.meaning_of_edits import are_implied
@@ -209,6 +209,18 @@ def _velocity_given(track: Track, velocity: float | Sequence[float], frame: floa
     if numbers.shape != (size,):
         raise track.error("VELOCITY_SIZE", size, numbers.size, frame=frame)
     return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}
+
+
+def make_bezier(keys: TrackKeys) -> None:
+    """Set keys, and the keys before them, to Bezier, so that TCB plays the segments on both sides.
+
+    Raises AnimationError if the track can't be changed.
+    """
+    frames = [keys.frames]
+    for own in keys.own.values():
+        previous_rows = np.searchsorted(own.keys.frames, keys.frames - np.float32(SAME_FRAME)) - 1
+        frames.append(own.keys.frames[previous_rows[previous_rows >= 0]])
+    set_parameters(replace(keys, frames=union(frames)), {}, interpolation="BEZIER")
 
 
 # Copy and paste the parameters of keys. Velocities are included if the methods of both tracks use velocities

@@ -145,7 +145,7 @@ def test_make_bezier_gives_both_segments_to_the_spline(thing, animation, acting,
         animation.key_set(thing, path, frame, interpolation="SINE")
     animation.bake(thing, output="HANDLES")
     assert acting(thing, path, 11.0) == (set(), "INTERPOLATION")
-    bezier = importlib.import_module(f"{animation.__name__}.edit.keys").make_bezier
+    bezier = importlib.import_module(f"{animation.__name__}.edit.parameters").make_bezier
     bezier(animation.edit.track_keys.key_at(thing, animation.find_track(thing, path), 11.0))
     animation.bake(thing, output="HANDLES")
     assert acting(thing, path, 11.0) == (set(PARAMETERS), None)
