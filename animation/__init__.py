@@ -36,47 +36,30 @@ if TYPE_CHECKING:
     from .checks.joints import Gap as Gap, joint_gap as joint_gap
     from .checks.violation import Violation as Violation
     from .datablocks import of_file as of_file, of_object as of_object
-    from .edit.free_restore_apply_remove import (
-        apply as apply,
-        apply_many as apply_many,
-        remove as remove,
-        remove_many as remove_many,
-    )
     from .edit.bake import bake as bake, bake_many as bake_many
     from .edit.bake_in_world import bake_in_world as bake_in_world, bake_in_world_many as bake_in_world_many
     from .edit.enable import enable as enable, enable_many as enable_many
-    from .edit.track_keys import find_track as find_track
-    from .edit.rotation_faults import fix_rotations as fix_rotations, fix_rotations_many as fix_rotations_many
-    from .edit.free_restore_apply_remove import (
-        free as free,
-        free_many as free_many,
-        restore as restore,
-        restore_many as restore_many,
-    )
-    from .edit.key_arrays import KeyArrays as KeyArrays, get_keys as get_keys, set_keys as set_keys
+    from .edit.free_restore_apply_remove import apply as apply, apply_many as apply_many
+    from .edit.free_restore_apply_remove import free as free, free_many as free_many
+    from .edit.free_restore_apply_remove import remove as remove, remove_many as remove_many
+    from .edit.free_restore_apply_remove import restore as restore, restore_many as restore_many
     from .edit.key_all_rotation_channels import key_whole as key_whole, key_whole_many as key_whole_many
-    from .edit.rotation_faults import RotationFault as RotationFault, find_rotation_faults as find_rotation_faults
+    from .edit.key_arrays import KeyArrays as KeyArrays, get_keys as get_keys, set_keys as set_keys
     from .edit.parameters import key_set as key_set, key_set_many as key_set_many
-    from .edit.tables import export_table as export_table
-    from .edit.tables import TableKeys as TableKeys, import_table as import_table
+    from .edit.rotation_faults import RotationFault as RotationFault, find_rotation_faults as find_rotation_faults
+    from .edit.rotation_faults import fix_rotations as fix_rotations, fix_rotations_many as fix_rotations_many
+    from .edit.tables import TableKeys as TableKeys, export_table as export_table, import_table as import_table
     from .edit.timing import remove_retiming as remove_retiming, retime as retime
+    from .edit.track_keys import find_track as find_track
     from .edit.track_settings import choose as choose, choose_many as choose_many
-    from .edit.velocities import (
-        write_velocities as write_velocities,
-        write_velocities_many as write_velocities_many,
-    )
-    from .report import AnimationError as AnimationError, Finding as Finding
+    from .edit.velocities import write_velocities as write_velocities, write_velocities_many as write_velocities_many
     from .file_curves.restore_curves import restore_curves as restore_curves
-    from .reduction.reduce import (
-        KeyCount as KeyCount,
-        keys_by_error as keys_by_error,
-        reduce as reduce,
-        reduce_many as reduce_many,
-    )
+    from .reduction.reduce import KeyCount as KeyCount, keys_by_error as keys_by_error
+    from .reduction.reduce import reduce as reduce, reduce_many as reduce_many
     from .reduction.report import Reduction as Reduction
     from .relaxation.relax_keys import Relaxation as Relaxation, relax as relax
     from .relaxation.relaxed_motion import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
-    from .report import Report as Report
+    from .report import AnimationError as AnimationError, Finding as Finding, Report as Report
     from .store.table.track_records import Options as Options
 
 del bake, _package

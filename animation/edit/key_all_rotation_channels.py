@@ -24,7 +24,7 @@ from ..store.own_keys import read_own_keys
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from .free_restore_apply_remove import restore_if_played
-from .write_parameters import NAMES, Change, write_numbers
+from .parameters import NAMES, Change, write_numbers
 
 # Key complete rotations: every channel gets a key at each key frame, as handles and relaxation require
 

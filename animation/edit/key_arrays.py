@@ -33,8 +33,8 @@ from ..store.tracks import Track
 from ..text import rpt_
 from .free_restore_apply_remove import remove_tracks
 from .given_keys import GivenKeys, KeyInterpolation, checked_keys
+from .parameters import Change, write_numbers
 from .track_keys import find_track, keys_of
-from .write_parameters import Change, write_numbers
 
 # Channels for new keys that replace a property's keys, and the reasons why a property can't get new keys
 
