@@ -35,7 +35,8 @@ def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         arguments = (*args, *kwargs.values())
         ids = tuple(map(id, arguments))
-        if ids not in results_by_ids:
+        found = results_by_ids.get(ids)
+        if found is None:
             key = tuple([value.tobytes() if isinstance(value, np.ndarray) else value for value in arguments])
             if key not in results:
                 result = function(*args, **kwargs)
@@ -43,8 +44,9 @@ def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
                     if isinstance(value, np.ndarray):
                         value.flags.writeable = False
                 _add(results, key, result)
-            _add(results_by_ids, ids, (arguments, results[key]))
-        return results_by_ids[ids][1]
+            found = arguments, results[key]
+            _add(results_by_ids, ids, found)
+        return found[1]
 
     return call
 

@@ -89,7 +89,7 @@ def _plan_track(inputs: TrackInput, splines: list[TrackSpline] | None) -> Planne
 def _cycle_outside_keys(track: Track, settings: Settings, splines: Sequence[TrackSpline], options: Options) -> Cycle:
     """Return the cycle that the bake adds outside the keys."""
     # A Cycles modifier repeats all keys of the curve, including generated keys outside the animator's keys.
-    if settings.cycle == "SINGLE" or any(repeats(fcurve) for fcurve in track.channels.values()):
+    if settings.cycle == "SINGLE" or any(map(repeats, track.channels.values())):
         return "SINGLE"
     # Our Cycles modifier on handles also repeats the segments that Blender plays. Generated keys cannot.
     if options.output != "HANDLES" and any(spline.is_interrupted for spline in splines):
@@ -103,7 +103,7 @@ def _notes_of_keys(scope: Scope, settings: Settings, splines: Sequence[TrackSpli
     notes: list[Finding] = []
     if settings.cycle != "SINGLE":
         notes += _notes_of_cycle(scope, splines, settings.cycle)
-    if scope.options.output != "HANDLES" and any(_has_chosen_handles(keys) for keys in scope.own.values()):
+    if scope.options.output != "HANDLES" and any(map(_has_chosen_handles, scope.own.values())):
         notes.append(track.finding("HANDLES_CHOSEN"))
     row = _first_of_close_keys(frames) if track.is_rotation else None
     if row is not None:

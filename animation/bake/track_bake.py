@@ -7,6 +7,7 @@ The first stages have the records in `plans/own_motion.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from ..fcurves.keyframes import Float32Array
 from ..records import record
@@ -47,7 +48,7 @@ class TrackBake(EvaluatedTrack):
     rows: Sequence[Rows]
     """New rows for the table, one array per channel."""
 
-    @property
+    @cached_property
     def keeps_identities(self) -> bool:
         """Return whether the keys still have the identities read from the curves."""
         return not any(map(len, self.rows))
@@ -58,7 +59,7 @@ class TrackBake(EvaluatedTrack):
         digest_of_bake = digest(self.track, self.settings, options, self.own, self.function)
         return Settings(**{**vars(self.settings), "options": options, "digest": digest_of_bake})
 
-    @property
+    @cached_property
     def may_keep_records(self) -> bool:
         """Return whether the records of handles match the saved keys."""
         return bool(self.state.channels) and self.keeps_identities

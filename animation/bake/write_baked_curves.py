@@ -97,7 +97,10 @@ class _Channel(NamedTuple):
 class _Selection(NamedTuple):
     """The selection of the animator's keys on channels that were written together."""
 
-    channels: Sequence[_Channel]
+    bakes: Sequence[TrackBake]
+    """The track of each channel."""
+    points: Sequence[Any]
+    """The keys of each channel, as Blender collections."""
     key_count: int
     """Number of keys per channel."""
     rows: IndexArray
@@ -129,7 +132,8 @@ def _write_channels(
     else:
         own_co = composed.keys.co.reshape(len(channels), -1, 2)[:, keys.rows]
         own_flags = _own_flags(channels, own_keys, keys)
-        selections.append(_Selection(channels, len(keys.frames), keys.rows, own_co, own_flags))
+        bakes, points = [bake for bake, _ in channels], [fcurve.keyframe_points for fcurve in curves]
+        selections.append(_Selection(bakes, points, len(keys.frames), keys.rows, own_co, own_flags))
         write_joined(curves, composed, _WRITTEN)
     for fcurve in curves:
         # Otherwise, an update in Blender would move the handles, and Live would bake the track again.
@@ -193,23 +197,22 @@ def _flags_of(keys: Keyframes) -> BoolArray:
 
 def _select(selections: Sequence[_Selection]) -> None:
     """Select the animator's keys as before, and deselect the generated keys. Blender selects added keys."""
-    deselected = _deselected(Counter(bake for selection in selections for bake, _ in selection.channels))
-    for channels, key_count, rows, co, flags in selections:
-        collections: list[Any] = [channel.fcurve.keyframe_points for channel in channels]
+    deselected = _deselected(Counter(bake for selection in selections for bake in selection.bakes))
+    for bakes, points, key_count, rows, co, flags in selections:
         is_selected, values = flags.all(axis=2), co[..., 1]
         # Blender selects a key that is inserted again, and moves it by the difference in value, which changes -0.0.
         can_insert = (is_selected == flags.any(axis=2)) & ~(is_selected & (values == 0.0) & np.signbit(values))
         is_few = _KEYS_IN_BULK * np.count_nonzero(is_selected, axis=1) < key_count
-        is_by_key = can_insert.all(axis=1) & is_few & np.array([bake in deselected for bake, _ in channels])
+        is_by_key = can_insert.all(axis=1) & is_few & np.array([bake in deselected for bake in bakes])
         is_selected &= is_by_key[:, np.newaxis]
-        inserts = [points.insert for points in collections]
+        inserts = [points_of_channel.insert for points_of_channel in points]
         for number, (frame, value) in zip(np.nonzero(is_selected)[0].tolist(), co[is_selected].tolist(), strict=True):
             inserts[number](frame, value, options=_REPLACE)
         buffers = np.zeros((len(FLAGS), key_count), dtype=np.bool_)
         for number in np.flatnonzero(~is_by_key).tolist():
             buffers[:, rows] = flags[number].T
             for name, buffer in zip(FLAGS, buffers, strict=True):
-                collections[number].foreach_set(name, buffer.data)
+                points[number].foreach_set(name, buffer.data)
 
 
 def _deselected(channel_counts: Mapping[TrackBake, int]) -> set[TrackBake]:

@@ -121,10 +121,13 @@ class Track:
     def locked(self) -> bool:
         """Return whether the animator has locked a channel or its group. Locks set by a bake are ignored."""
         baked_channels = self.bake.channels if self.bake is not None else {}
-        if any(fcurve.lock for index, fcurve in self.channels.items() if index not in baked_channels):
-            return True
-        groups = (fcurve.group for fcurve in self.channels.values())
-        return any(group is not None and group.lock and not self._is_locked_by_bake(group) for group in groups)
+        for index, fcurve in self.channels.items():
+            if fcurve.lock and index not in baked_channels:
+                return True
+            group = fcurve.group
+            if group is not None and group.lock and not self._is_locked_by_bake(group):
+                return True
+        return False
 
     def _is_locked_by_bake(self, group: bpy.types.ActionGroup) -> bool:
         if group.name not in self.group_locked_by_bake:
@@ -199,7 +202,7 @@ def default_settings(track: Track) -> Settings:
     """
     path: Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
     cycle: Cycle = "SINGLE"
-    if track.channels and all(repeats(fcurve) for fcurve in track.channels.values()):
+    if track.channels and all(map(repeats, track.channels.values())):
         cycle = "LOOP" if all(map(_closes, track.channels.values())) else "REPEAT"
     return Settings(cycle=cycle, path=path)
 

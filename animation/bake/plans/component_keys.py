@@ -29,7 +29,8 @@ def by_own_frames(
 
     `frames` contains the frames of the keys of all components.
     """
-    if all(component in scope.own and scope.own[component].count == len(frames) for component in components):
+    key_counts = {scope.own[component].count if component in scope.own else 0 for component in components}
+    if key_counts == {len(frames)}:
         yield list(range(len(components))), frames
         return
     groups: dict[bytes, list[int]] = {}

@@ -60,7 +60,7 @@ class TrackSpline:
     @cached_property
     def is_interrupted(self) -> bool:
         """Return whether Blender plays any segment."""
-        return has_segment(self.begins_segment)
+        return self.make_spline is not None and has_segment(self.begins_segment)
 
     @cached_property
     def extent(self) -> tuple[float, float]:
