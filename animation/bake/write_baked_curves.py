@@ -67,9 +67,8 @@ def _make_curves(bake: TrackBake) -> None:
     """Create the F-curves that the bake needs, and remove unused F-curves created by an earlier bake."""
     track, channels = bake.track, bake.channels
     needed = {index for keys in bake.baked.channel_keys for index in keys.components}
-    for index in track.created_by_bake.keys() - needed:
-        if index in track.channels:
-            remove_made(channels, track, index)
+    for index in (track.created_by_bake.keys() - needed) & track.channels.keys():
+        remove_made(channels, track, index)
     for index in sorted(needed - track.channels.keys()):
         track.channels[index] = channels.new(track.path, index, track.group)
 

@@ -48,4 +48,4 @@ def _name(datablock: bpy.types.ID, path: str, kind: str) -> str:
 
 def is_velocity(path: str) -> bool:
     """Return whether the path is a custom property that describes a track's motion. Such a property is not baked."""
-    return _VELOCITY.search(path) is not None
+    return '"tcb_' in path and _VELOCITY.search(path) is not None

@@ -88,6 +88,8 @@ class Table:
 
     def _are_selected(self, slot: int, starts: str | tuple[str, ...], kind: str) -> Iterator[bool]:
         """For each track, yield whether it is in the slot, has one of the paths, and is of this kind."""
+        if not self.tracks:
+            return
         lowest = {"": 0, "PLAYED": HANDLES, "BAKED": BAKED}[kind]
         is_chosen = path_filter((starts,) if isinstance(starts, str) else starts)
         for track in self.tracks.values():

@@ -77,7 +77,8 @@ class KnownRows:
         # The indices of recent rows are the last before `start`, in the order of the dictionary.
         self._identities = np.concatenate((self._identities, np.fromiter(self._recent, np.uint32), identities))
         self._places = np.concatenate((self._places, np.arange(start - len(self._recent), end)))
-        order = np.argsort(self._identities)
+        # The known and the added identities are sorted already, and the stable sort merges sorted runs.
+        order = np.argsort(self._identities, kind="stable")
         self._identities, self._places = self._identities[order], self._places[order]
         self._recent.clear()
 
