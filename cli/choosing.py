@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Choose the datablocks of the open file to process."""
+"""Choose the datablocks of the open file to process, and find their F-curves and tracks."""
 
 from __future__ import annotations
 
 import difflib
 import fnmatch
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import bpy
@@ -14,12 +15,14 @@ from .. import animation
 from ..animation import Finding
 from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.fcurves.action_refusals import layered_reason
+from ..animation.fcurves.channels import Channels, channels_of
+from ..animation.store.action_and_strips import editable_sets
+from ..animation.store.find_tracks import find_tracks
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.track_refusals import has_keys
 from ..animation.store.tracks import Track, looks_baked
 from ..animation.store.velocity_properties import is_velocity
-from .dry_run import reasons_without_channels, sets_of, tracks_of
-from .job import Job
+from .arguments import Job
 from .outcome import Outcome
 
 _PROPOSED = 3
@@ -140,3 +143,30 @@ _HAS_WORK: dict[str, Callable[[Track], bool]] = {
     "remove": _has_tcb_data,
 }
 """Functions that check whether a verb has work on a track, by `Job.work`."""
+
+
+def tracks_of(datablock: bpy.types.ID) -> list[Track]:
+    """Return all tracks, including unused rotation modes. The list is empty if nothing animates the datablock.
+
+    The tracks come from the datablock's action and from the actions of NLA strips that a bake includes.
+    """
+    return [track for channels in sets_of(datablock) for track in find_tracks(datablock, channels)]
+
+
+def sets_of(datablock: bpy.types.ID) -> list[Channels]:
+    """Return the F-curves of the datablock's action and of NLA strips that a bake includes, even if linked."""
+    sets = []
+    with suppress(animation.AnimationError):
+        sets.append(channels_of(datablock))
+    with suppress(animation.AnimationError):
+        sets += editable_sets(datablock).sets
+    return list({channels.identity: channels for channels in sets}.values())
+
+
+def reasons_without_channels(datablock: bpy.types.ID) -> tuple[Finding, ...]:
+    """Return the reasons why no F-curves animate the datablock, or none if F-curves animate it."""
+    try:
+        channels_of(datablock)
+    except animation.AnimationError as refusal:
+        return refusal.findings
+    return ()

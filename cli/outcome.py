@@ -25,10 +25,10 @@ from ..animation.report import one_of_each
 from ..animation.text import counted, iface_, n_, rpt_, size_text
 from ..interp.keys import WORDS
 from .announce import announce_for
+from .arguments import File, Job
 from .blend_files import Source, Version, version_of
-from .job import File, Job
 
-# The outcome of processing a file: its status, the exit status of the command, and its text and JSON
+# Status, text and JSON
 
 
 Status = Literal["done", "faults", "failed", "skipped", "before"]
@@ -37,10 +37,6 @@ _EXIT_STATUS: dict[Status, int] = {"failed": 1, "faults": 3, "done": 0, "skipped
 """The exit status of the command if a file has this status. The first status in this order decides. The argument parser
 exits with status 2."""
 _LIBRARY_FAULTS = ("LIBRARY_MISSING", "LIBRARY_NOT_READ")
-HELP = n_(
-    "exit status: 0 if all files are done or skipped, 1 if a file failed, 2 if the arguments are invalid, 3 if a file "
-    "has faults (a track was skipped or changes visibly, a library is missing or unreadable, or damaged data was lost)"
-)
 _DONE = {
     "bake": n_("Baked {:s}"),
     "enable-and-bake": n_("Baked {:s}"),
@@ -108,6 +104,23 @@ class Outcome:
         if self.done_before:
             return "before"
         return "done" if self.nothing_to_do is None else "skipped"
+
+    def decide(self, job: Job) -> bool:
+        """Decide whether a result is written, after the verb has run. Return false if errors prevent a result.
+
+        A file without changed tracks has no result, and errors prevent a result under --strict or without changed
+        tracks.
+        """
+        has_result = bool(self.report.tracks) or job.always_has_result
+        if self.report.errors and (job.given.strict or not has_result):
+            self.report.notes += [Finding("NOT_WRITTEN_STRICT")] if has_result else []
+            self.is_withheld = job.given.strict
+            self.clear_counts()
+            return False
+        if not has_result and self.nothing_to_do is None:
+            self.nothing_to_do = Finding(f"NOTHING_TO_{job.work.replace('-', '_').upper()}")
+        self.is_written = self.nothing_to_do is None
+        return True
 
     def fail(self, *errors: Finding) -> None:
         """Add errors that prevent a result."""
@@ -242,7 +255,7 @@ def _key_count(count: int) -> str:
     return counted(count, n_("{:,} key"), n_("{:,} keys"))
 
 
-# The option `--skip-done`, which records finished files and skips them in later runs
+# The option --skip-done
 
 
 _LOG = ".tcb-done.jsonl"

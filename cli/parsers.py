@@ -24,9 +24,13 @@ from ..animation.options import (
 from ..animation.store.parameters import LIMITS
 from ..animation.text import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
-from . import outcome
-from .job import RESULT_SUFFIXES
 
+OTHER_SUFFIXES = {"import": ".blend", "export": ".3ds", "export-table": ".csv"}
+"""Suffixes of results that cannot replace the input file, by verb."""
+_EXIT_STATUS = n_(
+    "exit status: 0 if all files are done or skipped, 1 if a file failed, 2 if the arguments are invalid, 3 if a file "
+    "has faults (a track was skipped or changes visibly, a library is missing or unreadable, or damaged data was lost)"
+)
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
 _SUMMARIES = {
     "bake": n_("Bake the exact motion into locked F-curves that any Blender plays."),
@@ -53,18 +57,23 @@ _METAVARS = {"COUNT": "N", "FRAMES": "FRAMES", "DISTANCE": "UNITS", "ANGLE": "DE
 """The names of values in the help, by the kind of the option. Other numbers are called NUMBER."""
 
 
+def suffix_of(verb: str) -> str:
+    """Return the suffix of a verb's results."""
+    return OTHER_SUFFIXES.get(verb, ".blend")
+
+
 def make_parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """Return the parser of the command and the parsers of its verbs."""
     parser = argparse.ArgumentParser(
         prog=program,
         description=rpt_("Process tension, continuity, bias and ease of 3D Studio in .blend files."),
-        epilog=rpt_(outcome.HELP),
+        epilog=rpt_(_EXIT_STATUS),
     )
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     parsers_of_verbs = {}
     for verb, summary in _SUMMARIES.items():
         text = rpt_(summary)
-        parser_of_verb = subparsers.add_parser(verb, help=text, description=text, epilog=rpt_(outcome.HELP))
+        parser_of_verb = subparsers.add_parser(verb, help=text, description=text, epilog=rpt_(_EXIT_STATUS))
         _add_common(parser_of_verb, verb)
         if verb in _ADD_OPTIONS:
             _ADD_OPTIONS[verb](parser_of_verb)
@@ -98,10 +107,9 @@ def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser, verb: str) -> None:
-    suffix = RESULT_SUFFIXES.get(verb, ".blend")
     where = n_("Output folder (existing, or ending with a slash to create it), or a {:s} file for a single FILE")
-    parser.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, suffix))
-    if verb in RESULT_SUFFIXES:
+    parser.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, suffix_of(verb)))
+    if verb in OTHER_SUFFIXES:
         parser.set_defaults(in_place=False)
     else:
         _add_flag(parser, "--in-place", n_("Replace each FILE with its result"))

@@ -32,10 +32,9 @@ from .. import animation
 from ..animation import Finding
 from ..animation.text import n_, rpt_
 from .announce import announce, announce_for
-from .arguments import parse
+from .arguments import File, Job, parse
 from .blend_files import Source, Version, check_no_library, check_target, open_file, remove_leftovers, save
 from .dry_run import changes_since, snapshot
-from .job import File, Job
 from .outcome import Outcome, Status, done_before, exit_status, print_findings, record_done, result_text
 from .streams import only_results_on_standard_output
 from .verbs.check import check_motion
@@ -44,7 +43,7 @@ from .verbs.files import export_file, export_keys, import_file, import_keys, ope
 from .verbs.info import list_tracks
 from .verbs.rotations import process_rotations
 
-# Process several files at a time in worker processes
+# Worker processes
 
 
 _RECORD = "\x1e"
@@ -225,7 +224,7 @@ def serve(do: Callable[[File], Answer], answers: TextIO) -> None:
         print(_RECORD + json.dumps(answer), file=answers, flush=True)
 
 
-# Run the command: open each file, run the verb, and write the result, in this process or several
+# The command
 
 
 PROGRAM = "blender --command tcb"
@@ -343,32 +342,15 @@ def _process(job: Job, file: File, outcome: Outcome) -> None:
     if job.verb == "import":
         source = open_empty_scene(file.source)
     else:
-        source = open_file(file.source, outcome.report, writes=target is not None and job.suffix == ".blend")
+        source = open_file(file.source, outcome.report, writes=target is not None and job.saves_open_file)
     if target is not None:
         check_no_library(target)
     before = snapshot() if job.given.dry_run else {}
     content = _VERBS[job.verb](job, outcome)
     if job.given.dry_run:
         outcome.results["changes"] = changes_since(before)
-    if target is not None:
-        may_write = _note_result(job, outcome)
-        if may_write and not job.given.dry_run:
-            _write_result(job, file.source, target, source, content, outcome)
-
-
-def _note_result(job: Job, outcome: Outcome) -> bool:
-    """Note in the outcome whether there is a result, or why there is none. Return false if errors prevent a result."""
-    report = outcome.report
-    has_result = bool(report.tracks) or job.makes_new_files
-    if report.errors and (job.given.strict or not has_result):
-        report.notes += [Finding("NOT_WRITTEN_STRICT")] if has_result else []
-        outcome.is_withheld = job.given.strict
-        outcome.clear_counts()
-        return False
-    if not has_result and outcome.nothing_to_do is None:
-        outcome.nothing_to_do = Finding(f"NOTHING_TO_{job.work.replace('-', '_').upper()}")
-    outcome.is_written = outcome.nothing_to_do is None
-    return True
+    if target is not None and outcome.decide(job) and not job.given.dry_run:
+        _write_result(job, file.source, target, source, content, outcome)
 
 
 def _write_result(job: Job, file: Path, target: Path, source: Source, content: bytes | None, outcome: Outcome) -> None:

@@ -2,8 +2,6 @@
 """Convert units, axes, frames, and the angles of cameras and lights between a 3D Studio file and the scene.
 
 Source: docs/formulas, "Numbers of 3D Studio files" and "Nodes of 3D Studio files".
-
-Source: docs/formulas, "Numbers of 3D Studio files".
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from ..animation.fcurves.keyframes import Float64Array
 from ..animation.text import rpt_
 from ..interp import rotations
 
-# Convert units, axes and frames between a 3D Studio file and the scene, and between the spaces of nodes and objects
+# Lengths, axes and frames
 
 
 WATTS = 1000.0
@@ -154,7 +152,7 @@ class NodeSpace:
         return rotations.multiply(in_outer, inner)
 
 
-# Convert the angles of cameras and lights between a 3D Studio file and Blender
+# Angles of cameras and lights
 
 
 DEGREES_MM = 2400.0

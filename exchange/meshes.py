@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..animation.fcurves.keyframes import BoolArray, Float64Array
 from ..formats.three_ds import Mesh, Scene
-from ..formats.three_ds.idents import MAT_ENTRY, SMOOTH_GROUP
+from ..formats.three_ds.binary import MAT_ENTRY, SMOOTH_GROUP
 from .conversion import NodeSpace
 from .report import AddNote
 

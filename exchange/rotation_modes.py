@@ -83,17 +83,6 @@ class ModeKeys:
     def path(self) -> str:
         return rotation_property(self.mode)
 
-    def is_like(self, imported: ModeKeys) -> bool:
-        """Check whether an import wrote these keys."""
-        if self.mode != imported.mode or not self.is_one_spline:
-            return False
-        if imported.keys.is_still:
-            return self.keys.is_still and self.keys.is_like(replace(imported.keys, frames=self.keys.frames))
-        settings, imported_settings = (
-            settings and replace(settings, digest=0, options=None) for settings in (self.settings, imported.settings)
-        )
-        return settings == imported_settings and self.keys.is_like(imported.keys)
-
 
 def keys_in_mode(turns: Keys, options: RotationOptions, add_note: AddNote) -> ModeKeys:
     """Return the keys in the requested rotation mode, or in another mode that can represent them."""

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from .errors import FileError
 from .interp import Float64Array, hermite_powers, n_, solve_cubics
 
-# Curves in the files of other programs, and their values between keys
+# Curves
 
 
 _THIRD = 1.0 / 3.0
@@ -228,7 +228,7 @@ def _slopes_in(curve: Curve, segment: npt.NDArray[np.intp], times: Float64Array)
     return np.where(interpolation == CUBIC, cubic, np.where(interpolation == LINEAR, chord, 0.0))
 
 
-# The nodes, takes and tracks that are read from the files of other programs, and checks for damage
+# Nodes, takes and tracks
 
 
 VALUE_LIMIT = 1e30

@@ -29,9 +29,8 @@ from tools import tcb
 from tools.benchmarks.checkout import module
 from tools.tables import number
 
-items, match, matched_actions, matching, restoring = (
-    module(f"animation.file_curves.{name}")
-    for name in ("items", "match", "matched_actions", "matching", "restore_curves")
+items, matching, restoring = (
+    module(f"animation.file_curves.{name}") for name in ("objects_and_bones", "match_names_and_poses", "restore_curves")
 )
 
 Float64Array = npt.NDArray[np.float64]
@@ -126,7 +125,7 @@ def comparisons(file: Any, matched: Collection[Any], reader: Reader) -> Iterator
                     values = reader(file.takes.index(action.take), matched_item.node, name, times)
                 if values is None:
                     continue
-                blender_name = match.PROPERTIES[name]
+                blender_name = matching.PROPERTIES[name]
                 expected = getattr(matched_item.conversion, blender_name)(values)
                 is_compared = ~are_at_steps(track, times)
                 yield Comparison(
@@ -193,7 +192,7 @@ def measure(path: Path, importer: str, exact: bool) -> list[object]:
     if not any(take.motions for take in file.takes):
         return []
     matcher = matching.Matcher(file, list(items.items_of(bpy.data.objects)))
-    matched = list(matched_actions.matched_actions(matcher, restoring.Report()))
+    matched = list(matching.matched_actions(matcher, restoring.Report()))
     compared_properties = list(comparisons(file, matched, ufbx_reader(path, file)))
     before = deviations_of(compared_properties)
     if not before:

@@ -18,7 +18,7 @@ from ...interp.fitting.handles import fit_handles
 from ...interp.key_batch import IndexArray, KeyBatch
 from ...interp.keys import Float64Array, Keys
 from ..fcurves.keyframes import INTERPOLATION, Keyframes, free_keys
-from .items import Evaluate
+from .convert_axes_and_times import Evaluate
 
 # The curves over frames that play a property from a file, their error, and their keys in Blender
 

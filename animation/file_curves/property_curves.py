@@ -13,8 +13,8 @@ from ...formats.motion import CONSTANT, Curve, EulerCurves, Track, combined
 from ...interp import rotations
 from ...interp.keys import Float64Array
 from .channel_curves import EXACT_ANGLES, NEXT_KEY, ChannelCurves, can_be_played, fit, frames_to_compare, shortest
-from .conversion import Conversion
-from .items import Clock, Evaluate, orientations
+from .convert_axes_and_times import Clock, Evaluate, NodeConversion
+from .objects_and_bones import orientations
 
 _LEAST_RANGE = 1e-3
 """Fraction of the largest value within which rounding hides differences between values."""
@@ -100,7 +100,7 @@ def _with_early_steps(curve: Curve, can_add_keys: bool) -> Curve:
 
 def rotation_curves(
     track: Track,
-    conversion: Conversion,
+    conversion: NodeConversion,
     mode: str,
     first: Float64Array,
     clock: Clock,
@@ -138,7 +138,7 @@ def rotation_curves(
 
 
 def _quaternion_curves(
-    track: Track, file_curves: tuple[Curve, ...], conversion: Conversion, first: Float64Array, clock: Clock
+    track: Track, file_curves: tuple[Curve, ...], conversion: NodeConversion, first: Float64Array, clock: Clock
 ) -> list[Curve] | None:
     """Return curves of the four components, with the sign of the first key, or None if a component is not a sum."""
     curves = [clock.curve(curve) for curve in file_curves]

@@ -27,8 +27,9 @@ from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason
 from ..text import translated
 from .channel_curves import ChannelCurves, keyframes_of
-from .items import Clock, Item, items_of
-from .matching import PROPERTIES, Match, MatchedAction, Matcher, matched_actions
+from .convert_axes_and_times import Clock
+from .match_names_and_poses import PROPERTIES, Match, MatchedAction, Matcher, matched_actions
+from .objects_and_bones import Item, items_of
 from .property_curves import rotation_curves, value_curves
 
 

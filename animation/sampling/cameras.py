@@ -16,7 +16,7 @@ from .depsgraph import DepsgraphSampler
 from .fingerprints import Fingerprint, Fingerprints
 from .transforms import Frames, Matrices, TransformSampler, UnknownMotionError
 
-# The camera of each frame: cameras bound to markers, or the active camera
+# Cameras of frames
 
 
 Cuts = tuple[tuple[int, int], ...]
@@ -44,7 +44,7 @@ def cut_rows(cuts: Cuts, frames: Frames) -> npt.NDArray[np.int64]:
     return rows
 
 
-# Camera matrices at many frames, and a cache of them that is valid until a camera's motion changes
+# Matrices of cameras
 
 
 View = npt.NDArray[np.float64]

@@ -26,7 +26,7 @@ from ..store.tracks import Track
 from ..store.up_to_date import RESTORED
 from .transforms import plays
 
-# Find the tracks whose F-curves do not play the exact motion
+# Tracks whose F-curves do not play the exact motion
 
 
 def inexact_tracks(
@@ -62,7 +62,7 @@ def is_inexact(track: Track) -> bool:
     )
 
 
-# Fingerprints of the data that determine the transforms of objects and bones
+# Fingerprints
 
 
 Fingerprint = tuple[Hashable, ...]

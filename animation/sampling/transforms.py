@@ -20,7 +20,7 @@ from ..report import AnimationError, Finding
 from ..store.paths import bone_path
 from ..store.tracks import EULER_ORDERS, rotation_property
 
-# Detect motion from sources other than F-curves and parents: constraints, drivers, NLA and physics
+# Motion from other sources than F-curves and parents
 
 
 _IK = {"IK", "SPLINE_IK"}
@@ -85,7 +85,7 @@ def _is_transform(path: str) -> bool:
     return path.removeprefix("delta_").startswith(("location", "rotation", "scale"))
 
 
-# Compute the transforms of objects and bones at many frames from F-curves, in the same way as Blender
+# Transforms
 
 
 Frames = npt.NDArray[np.float64]

@@ -10,8 +10,8 @@ import bpy
 from ... import animation
 from ...animation import Finding
 from ...animation.text import rpt_
+from ..arguments import Job
 from ..choosing import matching_objects
-from ..job import Job
 from ..outcome import Outcome
 
 

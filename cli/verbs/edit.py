@@ -17,9 +17,8 @@ from ...animation.steps import run_steps
 from ...animation.store.track_refusals import blocking_reason, has_keys
 from ...animation.text import n_
 from ..announce import Ticker
-from ..choosing import choose, matching_objects
-from ..dry_run import tracks_of
-from ..job import Job
+from ..arguments import Job
+from ..choosing import choose, matching_objects, tracks_of
 from ..outcome import Outcome
 
 

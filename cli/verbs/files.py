@@ -21,12 +21,12 @@ from ...exchange.rotation_modes import RotationOptions
 from ...formats import table, three_ds
 from ...interp.messages import Text
 from ..announce import Ticker
+from ..arguments import Job
 from ..blend_files import Source, unusable, version_of
 from ..choosing import choose, matching_objects
-from ..job import Job
 from ..outcome import Outcome
 
-# Implement the verbs `import-table`, `export-table` and `velocities`
+# Tables and velocities
 
 
 def import_keys(job: Job, outcome: Outcome) -> None:
@@ -87,7 +87,7 @@ def _bone(obj: bpy.types.Object, name: str) -> str:
     return bone_path(bone)
 
 
-# Implement the verbs `import` and `export`, which convert between 3D Studio files and .blend files
+# 3D Studio files
 
 
 def open_empty_scene(path: Path) -> Source:

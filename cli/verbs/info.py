@@ -25,10 +25,10 @@ from ...animation.store.own_keys import read_own_keys
 from ...animation.store.parameters import component_parameters, read_velocities
 from ...animation.store.track_refusals import blocking_reasons
 from ...animation.store.tracks import Track
+from ..arguments import Job
 from ..blend_files import missing_libraries
-from ..choosing import datablocks_of_objects
-from ..dry_run import generated_keys, reasons_without_channels, sets_of
-from ..job import Job
+from ..choosing import datablocks_of_objects, reasons_without_channels, sets_of
+from ..dry_run import generated_keys
 from ..outcome import Outcome
 
 _SETTINGS = ("method", "cycle", "ends", "construction", "path", "angles")

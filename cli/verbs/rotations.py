@@ -10,8 +10,8 @@ import bpy
 from ... import animation
 from ...animation import Finding
 from ...animation.edit.rotation_faults import Turns
+from ..arguments import Job
 from ..choosing import datablocks_of_objects
-from ..job import Job
 from ..outcome import Outcome
 
 

@@ -24,9 +24,8 @@ from ..meshes import GEOMETRY, left_out_of_objects, mesh_of
 from ..report import ExchangeReport, counts_of_file
 from ..rotation_modes import MAX_NAME
 from .gather_nodes import ExportNode, gather_nodes
-from .keys_or_samples import reason_to_sample_object
 from .node_writer import NodeWriter
-from .samples import Matrices, SampleLimit, frames_of, kept_evaluated
+from .samples import Matrices, SampleLimit, frames_of, kept_evaluated, reason_to_sample_object
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 
@@ -93,7 +92,7 @@ def _keyframer(
 
 
 def _file_node(index: int, node: ExportNode, indices: dict[Any, int]) -> three_ds.Node:
-    source = node.source
+    source = node.imported.node
     return three_ds.Node(
         node.kind,
         node.name,

@@ -33,7 +33,7 @@ from ..keys import APART, Keys
 from ..report import AddNote
 from ..rotation_modes import spline_of
 
-# Convert keys to tracks of a file
+# Tracks of a file
 
 
 NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
@@ -121,7 +121,7 @@ def _rounded(
     return file_turns, rotations.multiply(rotations.from_axis_angle(rounded[:, 1:], -rounded[:, 0]), starts)
 
 
-# Create a file's keys for tracks in which Blender plays some segments with an interpolation other than the spline
+# Segments that Blender plays with another interpolation than the spline
 
 
 TENSION, CONTINUITY, BIAS = (PARAMETERS.index(name) for name in ("tension", "continuity", "bias"))

@@ -22,14 +22,13 @@ from ...formats import three_ds
 from ...formats.three_ds import NAME_LENGTH
 from ...interp.splines.tcb import Construction
 from ..conversion import Conversion, NodeSpace
-from ..imported_state import recall
 from ..importing.apply_plan import AIM, ROLL_CONSTRAINT
-from ..importing.plan_objects import DUMMY, PlannedObject, add_keys, node_name
-from ..keys import Keys
+from ..importing.imported_state import NOT_IMPORTED, ImportedState, recall
+from ..importing.plan_objects import DUMMY, node_name
 from ..meshes import GEOMETRY, numbers_of
-from ..report import AddNote, ExchangeReport, drop_note, note
+from ..report import AddNote, ExchangeReport, note
 
-# The node of an object in an exported file, with the data that the steps of an export add
+# Nodes
 
 
 def kind_of(obj: Any) -> str:
@@ -68,10 +67,8 @@ class ExportNode:
     """The object's origin in the file's mesh, shape (3,)."""
     flags: tuple[int, int] = (0x4000, 0)
     tracks: list[three_ds.Track] = field(default_factory=list)
-    source: three_ds.Node | None = None
-    """The node from which the object was imported."""
-    planned: PlannedObject | None = None
-    """The node in its imported state."""
+    imported: ImportedState = NOT_IMPORTED
+    """The state of an imported object."""
     colored: tuple[bpy.types.ID, str] | None = None
     """The datablock and path of an ambient light's color."""
     construction: Construction | None = None
@@ -91,17 +88,8 @@ class ExportNode:
         """Return the space of the node, converted to Blender."""
         return NodeSpace(conversion, self.parent is not None and is_aimed(self.parent), self.is_aimed)
 
-    def source_track(self, kind: str) -> three_ds.Track | None:
-        """Return the track of the imported node, or None."""
-        return None if self.source is None else self.source.track(kind)
 
-    def imported_keys(self, kind: str) -> Keys | None:
-        """Return the keys that an import of the source track created, or None."""
-        quantity = "location" if kind == "POSITION" else kind.lower()
-        return None if self.planned is None else self.planned.keys.get(quantity)
-
-
-# Names of nodes, and meshes that several objects share
+# Names, and meshes that several objects share
 
 
 _LARGEST_DIFFERENCE = 1e-5
@@ -123,7 +111,7 @@ class Instances:
 
     def add(self, node: ExportNode) -> None:
         """Set the node's pivot and name. An instance or a dummy also gets an instance name."""
-        source, add_note = node.source, node.add_note
+        source, add_note = node.imported.node, node.add_note
         node.pivot = np.zeros(3, np.float32) if source is None else source.pivot
         first = self._first(node)
         if first.obj.data == node.obj.data:
@@ -150,7 +138,7 @@ class Instances:
 
     def _first(self, node: ExportNode) -> ExportNode:
         """Return the first object with the same mesh, which may be the object itself."""
-        obj, source = node.obj, node.source
+        obj, source = node.obj, node.imported.node
         if obj.type not in GEOMETRY or obj.modifiers:
             return node
         first = self._first_of.setdefault(obj.data, node)
@@ -215,7 +203,7 @@ def _texture_coordinates(mesh: bpy.types.Mesh) -> npt.NDArray[np.float32]:
     return np.zeros((0, 2), np.float32) if layer is None else numbers_of(layer.data, "uv", 2, np.float32)
 
 
-# Gather the nodes of a file: objects, their targets, and the ambient light
+# Objects, their targets, and the ambient light
 
 
 _ROUNDING = 1e-6
@@ -236,7 +224,7 @@ def gather_nodes(
     nodes: list[ExportNode] = []
     for obj in sorted(selected, key=_depth):
         node = _object_node(obj, exported, aims.get(obj, _Aim()), report)
-        find_source(node, conversion)
+        node.imported = recall(obj, node.kind, node.space(conversion), node.add_note)
         instances.add(node)
         nodes.append(node)
         if node.is_aimed:
@@ -252,7 +240,7 @@ def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, r
     add_note = partial(note, report.notes, node.obj.name if obj is None else obj.name)
     target = ExportNode(obj, three_ds.TARGET_KINDS[node.kind], node.name, parent, add_note, aimed_by=node.obj)
     if obj is not None:
-        find_source(target, conversion)
+        target.imported = recall(obj, target.kind, target.space(conversion), add_note)
     return target
 
 
@@ -335,17 +323,6 @@ def _depth(obj: bpy.types.Object) -> int:
     return depth
 
 
-def find_source(node: ExportNode, conversion: Conversion) -> None:
-    """Find the node from which the object was imported, if the conversion is unchanged."""
-    state = recall(node.obj, node.add_note)
-    if state is None or state.node.kind != node.kind or not state.conversion.is_like(conversion):
-        return
-    planned = PlannedObject(node_name(state.node), state.node, None, "", node.space(state.conversion))
-    # The import has already reported its notes.
-    add_keys(planned, state.node.tracks, state.rotation_options, drop_note)
-    node.source, node.planned = state.node, planned
-
-
 def ambient_nodes(scene: Any, conversion: Conversion, report: ExchangeReport) -> list[ExportNode]:
     """Return the node of the ambient light, which has the color of the world, or no node without a world.
 
@@ -356,10 +333,10 @@ def ambient_nodes(scene: Any, conversion: Conversion, report: ExchangeReport) ->
     if world is None:
         return []
     node = ExportNode(world, "AMBIENT", b"$AMBIENT$", None, partial(note, report.notes, world.name))
-    find_source(node, conversion)
+    node.imported = recall(world, node.kind, node.space(conversion), node.add_note)
     background = _background(world)
     path = None if background is None else _path_of_color(background)
-    uses_viewport_color = node.source is not None or any(path == "color" for path, _ in curves_of(world))
+    uses_viewport_color = node.imported.node is not None or any(path == "color" for path, _ in curves_of(world))
     if path is None or uses_viewport_color:
         node.colored = world, "color"
     else:

@@ -20,7 +20,7 @@ from ..importing.apply_plan import BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..keys import Keys, still
 from .file_tracks import NO_TURN, numbers_track, turns_track
 from .gather_nodes import ExportNode
-from .keys_or_samples import DatablockTracks
+from .keys_of_tracks import DatablockTracks
 from .samples import (
     Matrices,
     ParentInverse,
@@ -38,7 +38,7 @@ _TARGET_DISTANCE = 10.0
 """Blender units. Distance of the target that is created for a camera without a target."""
 _NO_INVERSE = ParentInverse(np.zeros(3), NO_TURN, 1.0)
 _ROUNDING = 1e-6
-"""Tolerance for values without keys, which are rounded to float32 and converted."""
+"""Radians. Smaller rotations are float32 rounding."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,11 @@ class NodeWriter:
 
     def _add_track(self, node: ExportNode, kind: str, keys: Keys, values: Float64Array) -> None:
         """Add the imported track if its keys are unchanged, or else a track of `values`, which are in file units."""
-        source_track = node.source_track(kind)
-        imported = node.imported_keys(kind)
+        unchanged = node.imported.unchanged_track(kind, keys)
         is_default = len(keys) == 1 and bool((keys.values == _DEFAULTS.get(kind)).all())
-        if source_track is not None and imported is not None and _is_unchanged(keys, imported):
-            node.tracks.append(source_track)
-        elif node.source is None or source_track is not None or not is_default:
-            # If the imported node had no such track, the default value is not written.
+        if unchanged is not None:
+            node.tracks.append(unchanged)
+        elif not (is_default and node.imported.lacks(kind)):
             node.tracks.append(numbers_track(kind, keys.with_values(values), self.conversion, node.add_note))
 
     def _add_sampled_transforms(self, node: ExportNode, space: NodeSpace) -> None:
@@ -126,11 +124,9 @@ class NodeWriter:
         rotation = tracks.rotation_keys()
         if rotation.settings is not None and len(rotation.keys) > 1:
             node.construction = rotation.settings.construction
-        imported = None if node.planned is None else node.planned.rotation
-        source_track = node.source_track("ROTATION")
-        has_no_outer = bool((outer == NO_TURN).all())
-        if imported is not None and source_track is not None and rotation.is_like(imported) and has_no_outer:
-            node.tracks.append(source_track)
+        unchanged = node.imported.unchanged_rotation(rotation)
+        if unchanged is not None and (outer == NO_TURN).all():
+            node.tracks.append(unchanged)
             return
         turns = tracks.turn_keys()
         values = turns.values.copy()
@@ -141,18 +137,16 @@ class NodeWriter:
         axis, angle = rotations.to_axis_angle(first_in_file, values[0, 1:])
         values[0] = angle, *axis
         is_default = len(turns) == 1 and abs(angle) < _ROUNDING
-        if node.source is None or source_track is not None or not is_default:
+        if not (is_default and node.imported.lacks("ROTATION")):
             node.tracks.append(turns_track(turns.with_values(values), self.conversion, node.add_note))
 
     def _add_visibility(self, node: ExportNode) -> None:
         """Write the visibility at the first key to the flags, and a key for each change to a track."""
         visibility = visibility_keys(node.obj, self.scene, self.limit)
-        imported = None if node.planned is None else node.planned.hidden
-        source_track = node.source_track("HIDE")
-        is_unchanged = imported is not None and _is_unchanged(visibility, imported)
-        if node.source is not None and source_track is not None and is_unchanged:
-            node.flags = node.source.flags
-            node.tracks.append(source_track)
+        source, unchanged = node.imported.node, node.imported.unchanged_track("HIDE", visibility)
+        if source is not None and unchanged is not None:
+            node.flags = source.flags
+            node.tracks.append(unchanged)
             return
         is_hidden = bool(visibility.values[0, 0])
         first, second = node.flags
@@ -163,12 +157,11 @@ class NodeWriter:
             node.tracks.append(numbers_track("HIDE", keys, self.conversion, node.add_note))
 
     def _add_morph(self, node: ExportNode) -> None:
-        source_track = node.source_track("MORPH")
+        source_track = None if node.imported.node is None else node.imported.node.track("MORPH")
         action = node.obj.animation_data.action if node.obj.animation_data else None
-        if source_track is None or action is None or node.planned is None:
+        if source_track is None or action is None:
             return
-        markers = [(marker.frame, marker.name) for marker in action.pose_markers]
-        if markers == [(round(frame), name) for frame, name in node.planned.markers]:
+        if node.imported.has_markers([(marker.frame, marker.name) for marker in action.pose_markers]):
             node.tracks.append(source_track)
         else:
             node.add_note("MARKERS_CHANGED")
@@ -229,14 +222,6 @@ class NodeWriter:
             falloff = still(math.degrees(light.spot_size))
         self._add_track(node, "HOTSPOT", hotspot, hotspot.values)
         self._add_track(node, "FALLOFF", falloff, falloff.values)
-
-
-def _is_unchanged(keys: Keys, imported: Keys) -> bool:
-    """Check whether the keys, or the value of a property without keys, equal the imported keys within rounding."""
-    if keys.is_still and imported.is_still:
-        difference = np.abs(keys.values - imported.values).max(initial=0.0)
-        return bool(difference <= _ROUNDING * np.abs(imported.values).max(initial=1.0))
-    return keys.is_like(imported)
 
 
 def _has_driver(datablock: Any, path: str, expression: str) -> bool:

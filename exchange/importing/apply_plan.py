@@ -25,12 +25,12 @@ from ...animation.store.table.rows import PARAMETERS
 from ...animation.store.table.track_records import Settings
 from ...animation.text import rpt_
 from ..conversion import blend_of, lens_of
-from ..imported_state import PROPERTIES as STATE_PROPERTIES
 from ..keys import Keys, still
 from ..report import ExchangeReport, note
+from .imported_state import PROPERTIES as STATE_PROPERTIES
 from .plan_objects import PlannedObject
 
-# The changes of an import to the open file, which are undone if the import fails
+# Undoing an import that fails
 
 
 _PROPERTIES = (
@@ -141,7 +141,7 @@ def _restore_properties(datablock: Any, copy: Any) -> None:
             setattr(datablock, name, getattr(copy, name))
 
 
-# Apply a plan to a Blender object: values, keys in a new action, constraints, and drivers
+# Applying a plan
 
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
@@ -167,7 +167,7 @@ def apply_plan(planned: PlannedObject, obj: Any, target: Any, axes: Any, report:
         write_action(obj, obj.name, _set_vectors(obj, ["color"], planned), report)
         return
     animated = _set_vectors(obj, ["location", "scale"], planned)
-    rotation, hidden = planned.rotation, planned.hidden
+    rotation, hidden = planned.rotation, planned.keys.get("hide")
     if rotation is not None:
         obj.rotation_mode = rotation.mode
         setattr(obj, rotation.path, rotation.keys.values[0])

@@ -24,12 +24,12 @@ from ...animation.store.table.track_records import Output
 from ...formats.three_ds import Light, Mesh, Scene
 from ...interp import rotations
 from ..conversion import WATTS, Conversion
-from ..imported_state import conversion_text, remember
 from ..meshes import left_out_of_file, make_mesh
 from ..options import IMPORT
 from ..report import ExchangeReport, note
 from ..rotation_modes import RotationOptions
 from .apply_plan import Changes, apply_plan
+from .imported_state import conversion_text, remember
 from .match_objects import matched_objects
 from .plan_objects import PlannedObject, plan_objects
 

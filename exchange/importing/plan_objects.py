@@ -22,7 +22,7 @@ from ..meshes import is_mirrored, local_points
 from ..report import AddNote, drop_note, note
 from ..rotation_modes import ModeKeys, RotationOptions, keys_in_mode
 
-# The nodes of a file: in its keyframer, and for objects only in its editor
+# Nodes of the keyframer, and of objects only in the editor
 
 
 DUMMY = b"$$$DUMMY"
@@ -114,7 +114,7 @@ def node_name(node: Node) -> str:
     return (f"{name}.{instance}" if instance else name) or "Unnamed"
 
 
-# Plan the objects for a file's scene: type, parent, and keys of properties from the tracks of nodes
+# Plans of objects
 
 
 _UNLINKS = 0x700
@@ -151,10 +151,9 @@ class PlannedObject:
     """The vertices of the mesh in local space."""
     mirrored: bool = False
     keys: dict[str, Keys] = field(default_factory=dict)
-    """Keys of location, scale, fov, roll, color, hotspot and falloff. Angles are in degrees."""
+    """Keys of location, scale, fov, roll, color, hotspot, falloff and hide. Angles are in degrees. The value of hide is
+    1 while the object is hidden."""
     rotation: ModeKeys | None = None
-    hidden: Keys | None = None
-    """The value is 1 while the object is hidden."""
     markers: list[tuple[float, str]] = field(default_factory=list)
     """Frames and the names of morph targets."""
 
@@ -227,8 +226,8 @@ def add_keys(
         if track.flags & _UNLINKS:
             note_track("UNLINKED_AXES")
         _add_track(planned, track, rotation_options, note_track)
-    if planned.hidden is None and node.flags[0] & HIDDEN:
-        planned.hidden = still(1.0)
+    if node.flags[0] & HIDDEN:
+        planned.keys.setdefault("hide", still(1.0))
     if planned.rotation is None and not space.is_aimed and not space.conversion.keeps_axes:
         # The rotation that results from converted axes.
         axis, angle = rotations.to_axis_angle(space.rest_quaternion())
@@ -243,7 +242,7 @@ def _add_track(planned: PlannedObject, track: Track, rotation_options: RotationO
         turns = turn_keys(track, space, rotation_options.shorter_turns, note_track)
         planned.rotation = None if turns is None else keys_in_mode(turns, rotation_options, note_track)
     elif track.kind == "HIDE":
-        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), space.conversion, note_track)
+        planned.keys["hide"] = _hidden_keys(track, bool(planned.node.flags[0] & HIDDEN), space.conversion, note_track)
         if track.cycle != "SINGLE":
             note_track("CYCLE_LEFT")
     elif track.kind == "MORPH":

@@ -23,7 +23,7 @@ from ..interp import Float64Array, rotations
 from ..motion import Curve, EulerCurves, NodeMotion, Track, common_interpolation, interpolations_at, scaled, union_times
 from .binary import Properties, choice, integer, vector
 
-# The local transform of a model: translation, offsets, pivots, pre- and post-rotation, and scale
+# The transform of a model
 
 
 LOCAL_PROPERTIES = ("Translation", "Rotation", "Scaling")
@@ -93,7 +93,7 @@ class LocalTransform:
         return translation + self.outer_offset + rotated, quaternions, scale
 
 
-# The motion of a model whose local transform is animated by the layers of an animation stack
+# Layers and motion
 
 
 Mode = Literal["ADDITIVE", "OVERRIDE", "OVERRIDE_PASSTHROUGH"]

@@ -11,7 +11,7 @@ and smoothing groups, is kept as chunks, byte for byte and in place. Reading and
 except data named in `Scene.warnings`.
 """
 
-from .errors import ReadWarning, ThreeDSError
+from .binary import Chunk, ReadWarning, ThreeDSError
 from .reading import read
 from .scene import (
     COMPONENTS,
@@ -21,7 +21,6 @@ from .scene import (
     TARGET_KINDS,
     TRACK_KINDS,
     Camera,
-    Chunk,
     Editor,
     Header,
     Keyframer,

@@ -16,9 +16,25 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import Float32Array, n_
-from . import idents
-from .errors import ThreeDSError
-from .idents import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD, chunk_name
+from . import binary
+from .binary import (
+    FLOAT,
+    FRAME,
+    HEADER,
+    LONG,
+    NO_PARENT,
+    NODE_HEADER,
+    TWO_FLOATS,
+    TWO_FRAMES,
+    WORD,
+    ChunkReader,
+    Source,
+    Span,
+    ThreeDSError,
+    chunk_name,
+    frozen,
+    read_contents,
+)
 from .scene import (
     NODE_KINDS,
     TRACK_KINDS,
@@ -35,7 +51,6 @@ from .scene import (
     Track,
     find_parents,
 )
-from .source import ChunkReader, Source, Span, frozen, read_contents
 from .tracks import key_warnings, read_track
 
 _MAX_NAME_TEXT = 40
@@ -79,8 +94,8 @@ def _main_chunk(source: Source) -> Span:
         raise ThreeDSError(n_("this is not a .3ds file: it has only {:d} bytes", size), 0)
     ident, length = HEADER.unpack_from(source.data)
     name = chunk_name(ident)
-    if ident != idents.M3DMAGIC:
-        expected = chunk_name(idents.M3DMAGIC)
+    if ident != binary.M3DMAGIC:
+        expected = chunk_name(binary.M3DMAGIC)
         raise ThreeDSError(n_("this is not a .3ds file: it begins with {:s}, not {:s}", name, expected), 0)
     if length < HEADER.size:
         raise ThreeDSError(n_("{:s} declares a length of {:d} bytes", name, length), 2)
@@ -166,7 +181,7 @@ def _warn_about_missing_vertices(source: Source, mesh: Mesh, faces_start: int) -
     if not len(faces):
         return
     face, more = int(faces[0]), len(faces) - 1
-    name, vertex = chunk_name(idents.FACE_ARRAY), mesh.faces[face].max()
+    name, vertex = chunk_name(binary.FACE_ARRAY), mesh.faces[face].max()
     if more:
         text = n_("{:s}: face {:d} has vertex {:d} of {:d} (and {:d} more)", name, face, vertex, count, more)
     else:
@@ -252,7 +267,7 @@ def _node(kind: str, source: Source, span: Span) -> tuple[int, Node]:
     header = contents.values.pop("header", None)
     if header is None:
         # The node is kept so that subsequent nodes keep their indices if the file has no ids.
-        names = chunk_name(span.ident), chunk_name(idents.NODE_HDR)
+        names = chunk_name(span.ident), chunk_name(binary.NODE_HDR)
         text = n_("{:s} has no {:s}. Without a name, its tracks were skipped", *names)
         source.warn(span.start, text, lost=True)
         return span.start, Node(kind, b"")
@@ -277,42 +292,42 @@ def _keyframer(source: Source, span: Span) -> Keyframer:
 
 
 _NODE = {
-    idents.NODE_ID: ChunkReader(partial(_number, WORD), "node_id"),
-    idents.NODE_HDR: ChunkReader(_node_header, "header"),
-    idents.PIVOT: ChunkReader(_vector, "pivot"),
-    idents.INSTANCE_NAME: ChunkReader(_name, "instance_name"),
+    binary.NODE_ID: ChunkReader(partial(_number, WORD), "node_id"),
+    binary.NODE_HDR: ChunkReader(_node_header, "header"),
+    binary.PIVOT: ChunkReader(_vector, "pivot"),
+    binary.INSTANCE_NAME: ChunkReader(_name, "instance_name"),
     **{ident: ChunkReader(partial(_track, kind)) for kind, ident in TRACK_KINDS.items()},
 }
 _KEYFRAMER = {
-    idents.KFHDR: ChunkReader(_header, "header"),
-    idents.KFSEG: ChunkReader(_segment, "segment"),
-    idents.KFCURTIME: ChunkReader(partial(_number, FRAME), "current_frame"),
+    binary.KFHDR: ChunkReader(_header, "header"),
+    binary.KFSEG: ChunkReader(_segment, "segment"),
+    binary.KFCURTIME: ChunkReader(partial(_number, FRAME), "current_frame"),
     **{ident: ChunkReader(partial(_node, kind), is_container=True) for kind, ident in NODE_KINDS.items()},
 }
 _MESH = {
-    idents.POINT_ARRAY: ChunkReader(partial(_table, 3), "vertices"),
-    idents.TEX_VERTS: ChunkReader(partial(_table, 2), "texture_coordinates"),
-    idents.MESH_MATRIX: ChunkReader(partial(_vectors, 4), "matrix"),
-    idents.FACE_ARRAY: ChunkReader(_faces, "faces", is_container=True),
+    binary.POINT_ARRAY: ChunkReader(partial(_table, 3), "vertices"),
+    binary.TEX_VERTS: ChunkReader(partial(_table, 2), "texture_coordinates"),
+    binary.MESH_MATRIX: ChunkReader(partial(_vectors, 4), "matrix"),
+    binary.FACE_ARRAY: ChunkReader(_faces, "faces", is_container=True),
 }
-_SPOTLIGHT = {idents.DL_SPOT_ROLL: ChunkReader(partial(_number, FLOAT), "roll")}
+_SPOTLIGHT = {binary.DL_SPOT_ROLL: ChunkReader(partial(_number, FLOAT), "roll")}
 _LIGHT = {
-    idents.COLOR_F: ChunkReader(_vector, "color"),
-    idents.DL_MULTIPLIER: ChunkReader(partial(_number, FLOAT), "multiplier"),
-    idents.DL_SPOTLIGHT: ChunkReader(_spotlight, "spotlight", is_container=True),
+    binary.COLOR_F: ChunkReader(_vector, "color"),
+    binary.DL_MULTIPLIER: ChunkReader(partial(_number, FLOAT), "multiplier"),
+    binary.DL_SPOTLIGHT: ChunkReader(_spotlight, "spotlight", is_container=True),
 }
 _OBJECT = {
-    idents.N_TRI_OBJECT: ChunkReader(_mesh, "content", is_container=True),
-    idents.N_DIRECT_LIGHT: ChunkReader(_light, "content", is_container=True),
-    idents.N_CAMERA: ChunkReader(_camera, "content", is_container=True),
+    binary.N_TRI_OBJECT: ChunkReader(_mesh, "content", is_container=True),
+    binary.N_DIRECT_LIGHT: ChunkReader(_light, "content", is_container=True),
+    binary.N_CAMERA: ChunkReader(_camera, "content", is_container=True),
 }
 _EDITOR = {
-    idents.MESH_VERSION: ChunkReader(partial(_number, LONG), "mesh_version"),
-    idents.MASTER_SCALE: ChunkReader(partial(_number, FLOAT), "master_scale"),
-    idents.NAMED_OBJECT: ChunkReader(_object, is_container=True),
+    binary.MESH_VERSION: ChunkReader(partial(_number, LONG), "mesh_version"),
+    binary.MASTER_SCALE: ChunkReader(partial(_number, FLOAT), "master_scale"),
+    binary.NAMED_OBJECT: ChunkReader(_object, is_container=True),
 }
 _MAIN = {
-    idents.M3D_VERSION: ChunkReader(partial(_number, LONG), "version"),
-    idents.MDATA: ChunkReader(_editor, "editor", is_container=True),
-    idents.KFDATA: ChunkReader(_keyframer, "keyframer", is_container=True),
+    binary.M3D_VERSION: ChunkReader(partial(_number, LONG), "version"),
+    binary.MDATA: ChunkReader(_editor, "editor", is_container=True),
+    binary.KFDATA: ChunkReader(_keyframer, "keyframer", is_container=True),
 }

@@ -14,67 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import Cycle, Float32Array, n_
-from . import idents
-from .errors import ReadWarning
-
-# The parents of nodes, found by the ids in a .3ds file
-
-
-def find_parents(
-    ids: Sequence[int | None], parents: Sequence[int | None]
-) -> tuple[tuple[int | None, ...], list[tuple[int, str]]]:
-    """Return the index of each node's parent, and errors as pairs of a node index and a message.
-
-    `ids` contains the ids of the nodes, and `parents` the ids of their parents. A node without an id uses its index as
-    its id. A node whose parent is missing becomes a root. In a cycle of nodes, the first node in the file has no
-    parent. If several nodes have the same id, the id refers to the first.
-    """
-    errors: list[tuple[int, str]] = []
-    index_of_id: dict[int, int] = {}
-    for index, node_id in enumerate(ids):
-        ident = index if node_id is None else node_id
-        first = index_of_id.setdefault(ident, index)
-        if first != index:
-            text = n_(
-                "the id {:d} is also used by node {:d}, which becomes the parent of the children of {:d}",
-                ident,
-                first,
-                ident,
-            )
-            errors.append((index, text))
-    parent_indices: list[int | None] = []
-    for index, parent in enumerate(parents):
-        parent_index = None if parent is None else index_of_id.get(parent)
-        if parent is not None and parent_index is None:
-            errors.append((index, n_("the parent, id {:d}, is not in the file. Imported without a parent", parent)))
-        parent_indices.append(parent_index)
-    circular = n_("the node is its own ancestor. Imported without a parent")
-    errors += [(node, circular) for node in _break_cycles(parent_indices)]
-    return tuple(parent_indices), errors
-
-
-def _break_cycles(parents: list[int | None]) -> list[int]:
-    """Remove the parent of the first node of each cycle, and return these nodes."""
-    nodes_without_parent = []
-    is_done = [False] * len(parents)
-    for start in range(len(parents)):
-        path: dict[int, None] = {}
-        node: int | None = start
-        while node is not None and not is_done[node] and node not in path:
-            path[node] = None
-            node = parents[node]
-        if node in path:
-            ancestors = list(path)
-            first = min(ancestors[ancestors.index(node) :])
-            parents[first] = None
-            nodes_without_parent.append(first)
-        for ancestor in path:
-            is_done[ancestor] = True
-    return nodes_without_parent
-
-
-# The contents of a .3ds file, in the terms of the file
-
+from . import binary
+from .binary import Chunk, ReadWarning
 
 FrameArray = npt.NDArray[np.int32]
 WordArray = npt.NDArray[np.uint16]
@@ -82,13 +23,13 @@ WordArray = npt.NDArray[np.uint16]
 _CYCLES: dict[int, Cycle] = {2: "REPEAT", 3: "LOOP"}
 
 NODE_KINDS = {
-    "AMBIENT": idents.AMBIENT_NODE_TAG,
-    "OBJECT": idents.OBJECT_NODE_TAG,
-    "CAMERA": idents.CAMERA_NODE_TAG,
-    "CAMERA_TARGET": idents.TARGET_NODE_TAG,
-    "LIGHT": idents.LIGHT_NODE_TAG,
-    "LIGHT_TARGET": idents.L_TARGET_NODE_TAG,
-    "SPOTLIGHT": idents.SPOTLIGHT_NODE_TAG,
+    "AMBIENT": binary.AMBIENT_NODE_TAG,
+    "OBJECT": binary.OBJECT_NODE_TAG,
+    "CAMERA": binary.CAMERA_NODE_TAG,
+    "CAMERA_TARGET": binary.TARGET_NODE_TAG,
+    "LIGHT": binary.LIGHT_NODE_TAG,
+    "LIGHT_TARGET": binary.L_TARGET_NODE_TAG,
+    "SPOTLIGHT": binary.SPOTLIGHT_NODE_TAG,
 }
 """The chunk of each kind of node."""
 TARGET_KINDS = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}
@@ -99,16 +40,16 @@ NAME_LENGTH = 10
 """Maximum number of characters of an object's name in a file."""
 
 TRACK_KINDS = {
-    "POSITION": idents.POS_TRACK_TAG,
-    "ROTATION": idents.ROT_TRACK_TAG,
-    "SCALE": idents.SCL_TRACK_TAG,
-    "FOV": idents.FOV_TRACK_TAG,
-    "ROLL": idents.ROLL_TRACK_TAG,
-    "COLOR": idents.COL_TRACK_TAG,
-    "MORPH": idents.MORPH_TRACK_TAG,
-    "HOTSPOT": idents.HOT_TRACK_TAG,
-    "FALLOFF": idents.FALL_TRACK_TAG,
-    "HIDE": idents.HIDE_TRACK_TAG,
+    "POSITION": binary.POS_TRACK_TAG,
+    "ROTATION": binary.ROT_TRACK_TAG,
+    "SCALE": binary.SCL_TRACK_TAG,
+    "FOV": binary.FOV_TRACK_TAG,
+    "ROLL": binary.ROLL_TRACK_TAG,
+    "COLOR": binary.COL_TRACK_TAG,
+    "MORPH": binary.MORPH_TRACK_TAG,
+    "HOTSPOT": binary.HOT_TRACK_TAG,
+    "FALLOFF": binary.FALL_TRACK_TAG,
+    "HIDE": binary.HIDE_TRACK_TAG,
 }
 """The chunk of each kind of track."""
 
@@ -317,13 +258,57 @@ class Track:
         return _CYCLES.get(self.flags & 3, "SINGLE")
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A chunk that is not modeled and is kept byte for byte."""
+# Parents, found by the ids of nodes
 
-    ident: int
-    """Its number."""
-    content: bytes
-    """Everything after the header, including nested chunks."""
-    place: int = 0
-    """The number of modeled sibling chunks before this chunk. 0 means that it comes first."""
+
+def find_parents(
+    ids: Sequence[int | None], parents: Sequence[int | None]
+) -> tuple[tuple[int | None, ...], list[tuple[int, str]]]:
+    """Return the index of each node's parent, and errors as pairs of a node index and a message.
+
+    `ids` contains the ids of the nodes, and `parents` the ids of their parents. A node without an id uses its index as
+    its id. A node whose parent is missing becomes a root. In a cycle of nodes, the first node in the file has no
+    parent. If several nodes have the same id, the id refers to the first.
+    """
+    errors: list[tuple[int, str]] = []
+    index_of_id: dict[int, int] = {}
+    for index, node_id in enumerate(ids):
+        ident = index if node_id is None else node_id
+        first = index_of_id.setdefault(ident, index)
+        if first != index:
+            text = n_(
+                "the id {:d} is also used by node {:d}, which becomes the parent of the children of {:d}",
+                ident,
+                first,
+                ident,
+            )
+            errors.append((index, text))
+    parent_indices: list[int | None] = []
+    for index, parent in enumerate(parents):
+        parent_index = None if parent is None else index_of_id.get(parent)
+        if parent is not None and parent_index is None:
+            errors.append((index, n_("the parent, id {:d}, is not in the file. Imported without a parent", parent)))
+        parent_indices.append(parent_index)
+    circular = n_("the node is its own ancestor. Imported without a parent")
+    errors += [(node, circular) for node in _break_cycles(parent_indices)]
+    return tuple(parent_indices), errors
+
+
+def _break_cycles(parents: list[int | None]) -> list[int]:
+    """Remove the parent of the first node of each cycle, and return these nodes."""
+    nodes_without_parent = []
+    is_done = [False] * len(parents)
+    for start in range(len(parents)):
+        path: dict[int, None] = {}
+        node: int | None = start
+        while node is not None and not is_done[node] and node not in path:
+            path[node] = None
+            node = parents[node]
+        if node in path:
+            ancestors = list(path)
+            first = min(ancestors[ancestors.index(node) :])
+            parents[first] = None
+            nodes_without_parent.append(first)
+        for ancestor in path:
+            is_done[ancestor] = True
+    return nodes_without_parent

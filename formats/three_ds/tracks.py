@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import HIGHEST, LOWEST, PARAMETERS, WORDS, Float32Array, Text, n_
-from .errors import ChunkError, ReadWarning
-from .idents import pack
+from .binary import ChunkError, ReadWarning, pack
 from .scene import COMPONENTS, FrameArray, Track, WordArray
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)

@@ -10,14 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import Text, n_
-from . import idents
-from .errors import ThreeDSError
-from .idents import FLOAT, FRAME, HEADER, LONG, NO_PARENT, NODE_HEADER, TWO_FLOATS, TWO_FRAMES, WORD, pack
+from . import binary
+from .binary import (
+    FLOAT,
+    FRAME,
+    HEADER,
+    LONG,
+    NO_PARENT,
+    NODE_HEADER,
+    TWO_FLOATS,
+    TWO_FRAMES,
+    WORD,
+    Chunk,
+    ThreeDSError,
+    pack,
+)
 from .scene import (
     NODE_KINDS,
     TRACK_KINDS,
     Camera,
-    Chunk,
     Editor,
     Keyframer,
     Light,
@@ -39,12 +50,12 @@ def write(scene: Scene) -> bytes:
         If the file cannot store data, such as a name that contains a zero, or more than 65,535 vertices. The message
         names the node or object.
     """
-    chunks = [] if scene.version is None else [_chunk(idents.M3D_VERSION, pack(LONG, scene.version))]
+    chunks = [] if scene.version is None else [_chunk(binary.M3D_VERSION, pack(LONG, scene.version))]
     if scene.editor is not None:
         chunks.append(_editor(scene.editor))
     if scene.keyframer is not None:
         chunks.append(_keyframer(scene.keyframer))
-    return _chunk(idents.M3DMAGIC, _with_unmodeled(chunks, scene.chunks))
+    return _chunk(binary.M3DMAGIC, _with_unmodeled(chunks, scene.chunks))
 
 
 def _keyframer(keyframer: Keyframer) -> bytes:
@@ -52,25 +63,25 @@ def _keyframer(keyframer: Keyframer) -> bytes:
     if keyframer.header is not None:
         header = keyframer.header
         content = pack(WORD, header.revision) + _string(header.name) + pack(FRAME, header.length)
-        chunks.append(_chunk(idents.KFHDR, content))
+        chunks.append(_chunk(binary.KFHDR, content))
     if keyframer.segment is not None:
-        chunks.append(_chunk(idents.KFSEG, pack(TWO_FRAMES, *keyframer.segment)))
+        chunks.append(_chunk(binary.KFSEG, pack(TWO_FRAMES, *keyframer.segment)))
     if keyframer.current_frame is not None:
-        chunks.append(_chunk(idents.KFCURTIME, pack(FRAME, keyframer.current_frame)))
+        chunks.append(_chunk(binary.KFCURTIME, pack(FRAME, keyframer.current_frame)))
     for node in keyframer.nodes:
         with _named(n_("node {!r}", node.name.decode("latin-1"))):
             chunks.append(_node(node))
-    return _chunk(idents.KFDATA, _with_unmodeled(chunks, keyframer.chunks))
+    return _chunk(binary.KFDATA, _with_unmodeled(chunks, keyframer.chunks))
 
 
 def _node(node: Node) -> bytes:
-    chunks = [] if node.node_id is None else [_chunk(idents.NODE_ID, pack(WORD, node.node_id))]
+    chunks = [] if node.node_id is None else [_chunk(binary.NODE_ID, pack(WORD, node.node_id))]
     parent = NO_PARENT if node.parent is None else node.parent
-    chunks.append(_chunk(idents.NODE_HDR, _string(node.name) + pack(NODE_HEADER, *node.flags, parent)))
+    chunks.append(_chunk(binary.NODE_HDR, _string(node.name) + pack(NODE_HEADER, *node.flags, parent)))
     if node.pivot is not None:
-        chunks.append(_chunk(idents.PIVOT, _floats(node.pivot)))
+        chunks.append(_chunk(binary.PIVOT, _floats(node.pivot)))
     if node.instance_name is not None:
-        chunks.append(_chunk(idents.INSTANCE_NAME, _string(node.instance_name)))
+        chunks.append(_chunk(binary.INSTANCE_NAME, _string(node.instance_name)))
     for track in node.tracks:
         with _named(n_("{:s} track", track.kind.lower())):
             chunks.append(_chunk(TRACK_KINDS[track.kind], track_bytes(track)))
@@ -80,13 +91,13 @@ def _node(node: Node) -> bytes:
 def _editor(editor: Editor) -> bytes:
     chunks = []
     if editor.mesh_version is not None:
-        chunks.append(_chunk(idents.MESH_VERSION, pack(LONG, editor.mesh_version)))
+        chunks.append(_chunk(binary.MESH_VERSION, pack(LONG, editor.mesh_version)))
     if editor.master_scale is not None:
-        chunks.append(_chunk(idents.MASTER_SCALE, pack(FLOAT, editor.master_scale)))
+        chunks.append(_chunk(binary.MASTER_SCALE, pack(FLOAT, editor.master_scale)))
     for obj in editor.objects:
         with _named(n_("object {!r}", obj.name.decode("latin-1"))):
             chunks.append(_object(obj))
-    return _chunk(idents.MDATA, _with_unmodeled(chunks, editor.chunks))
+    return _chunk(binary.MDATA, _with_unmodeled(chunks, editor.chunks))
 
 
 def _object(obj: Object) -> bytes:
@@ -99,46 +110,46 @@ def _object(obj: Object) -> bytes:
             chunks = [_light(obj.content)]
         case None:
             chunks = []
-    return _chunk(idents.NAMED_OBJECT, _string(obj.name) + _with_unmodeled(chunks, obj.chunks))
+    return _chunk(binary.NAMED_OBJECT, _string(obj.name) + _with_unmodeled(chunks, obj.chunks))
 
 
 def _mesh(mesh: Mesh) -> bytes:
     chunks = []
     if len(mesh.vertices):
-        chunks.append(_chunk(idents.POINT_ARRAY, _table(mesh.vertices)))
+        chunks.append(_chunk(binary.POINT_ARRAY, _table(mesh.vertices)))
     if len(mesh.texture_coordinates):
-        chunks.append(_chunk(idents.TEX_VERTS, _table(mesh.texture_coordinates)))
+        chunks.append(_chunk(binary.TEX_VERTS, _table(mesh.texture_coordinates)))
     if mesh.matrix is not None:
-        chunks.append(_chunk(idents.MESH_MATRIX, _floats(mesh.matrix)))
+        chunks.append(_chunk(binary.MESH_MATRIX, _floats(mesh.matrix)))
     if len(mesh.faces) or mesh.face_chunks:
         table = np.column_stack([mesh.faces, mesh.face_flags]).astype("<u2")
         content = pack(WORD, len(table)) + table.tobytes() + _with_unmodeled([], mesh.face_chunks)
-        chunks.append(_chunk(idents.FACE_ARRAY, content))
-    return _chunk(idents.N_TRI_OBJECT, _with_unmodeled(chunks, mesh.chunks))
+        chunks.append(_chunk(binary.FACE_ARRAY, content))
+    return _chunk(binary.N_TRI_OBJECT, _with_unmodeled(chunks, mesh.chunks))
 
 
 def _camera(camera: Camera) -> bytes:
     points = _floats(camera.position) + _floats(camera.target)
     content = points + pack(TWO_FLOATS, camera.roll, camera.lens)
-    return _chunk(idents.N_CAMERA, content + _with_unmodeled([], camera.chunks))
+    return _chunk(binary.N_CAMERA, content + _with_unmodeled([], camera.chunks))
 
 
 def _light(light: Light) -> bytes:
     chunks = []
     if light.color is not None:
-        chunks.append(_chunk(idents.COLOR_F, _floats(light.color)))
+        chunks.append(_chunk(binary.COLOR_F, _floats(light.color)))
     if light.multiplier is not None:
-        chunks.append(_chunk(idents.DL_MULTIPLIER, pack(FLOAT, light.multiplier)))
+        chunks.append(_chunk(binary.DL_MULTIPLIER, pack(FLOAT, light.multiplier)))
     if light.spotlight is not None:
         chunks.append(_spotlight(light.spotlight))
-    return _chunk(idents.N_DIRECT_LIGHT, _floats(light.position) + _with_unmodeled(chunks, light.chunks))
+    return _chunk(binary.N_DIRECT_LIGHT, _floats(light.position) + _with_unmodeled(chunks, light.chunks))
 
 
 def _spotlight(spotlight: Spotlight) -> bytes:
-    chunks = [] if spotlight.roll is None else [_chunk(idents.DL_SPOT_ROLL, pack(FLOAT, spotlight.roll))]
+    chunks = [] if spotlight.roll is None else [_chunk(binary.DL_SPOT_ROLL, pack(FLOAT, spotlight.roll))]
     cones = pack(TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
     content = _floats(spotlight.target) + cones + _with_unmodeled(chunks, spotlight.chunks)
-    return _chunk(idents.DL_SPOTLIGHT, content)
+    return _chunk(binary.DL_SPOTLIGHT, content)
 
 
 def _chunk(ident: int, content: bytes) -> bytes:

@@ -43,7 +43,7 @@ def done_here(cli, started, always) -> Callable[..., int]:
     """Process files with --jobs 2, the first while the worker starts. Return the number that this process handles."""
 
     def run(count: int, worker: str = WORKER) -> int:
-        files = [cli.job.File(Path(f"{number}.blend"), None) for number in range(count)]
+        files = [cli.arguments.File(Path(f"{number}.blend"), None) for number in range(count)]
 
         def do(_file: tuple[Path, None]) -> tuple[str, str]:
             wait_until(lambda: count == 1 or started.exists())

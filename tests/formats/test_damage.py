@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from formats import three_ds
-from formats.three_ds.source import MAX_WARNINGS
+from formats.three_ds.binary import MAX_WARNINGS
 from tests.formats import layout
 from tests.formats.layout import Key, chunk, keyframes, node, objects
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the constant conversion from a node's local transform in a file to location, rotation and scale in Blender.
+"""Find how an importer has converted a file's axes, units and times, by comparing the file's keys with Blender's.
 
 An importer rotates axes, scales units and reorients bones. The conversion of each node is constant:
 
@@ -11,13 +11,17 @@ completely. The undetermined part is taken from `prior`, the turn implied by the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
 
+from ...formats.motion import Curve, NodeMotion, Track
 from ...interp import rotations
 from ...interp.keys import Float64Array
+
+# The conversion of a node's axes and units
 
 _PRIOR = 1e-6
 """The weight of the prior relative to the poses. The prior affects only directions in which the poses do not move."""
@@ -46,7 +50,7 @@ class Poses:
 
 
 @dataclass(frozen=True, eq=False)
-class Conversion:
+class NodeConversion:
     """The conversion of the transforms of a node."""
 
     turn: Float64Array
@@ -77,7 +81,7 @@ class Conversion:
         return np.stack([self.rotation(unit[np.newaxis])[0] for unit in np.eye(4)], axis=1)
 
 
-def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> Conversion:
+def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> NodeConversion:
     """Return the conversion that fits the poses best. `prior` is the expected rotation, as a quaternion."""
     turn = prior
     for _ in range(_ITERATIONS):
@@ -92,7 +96,7 @@ def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> Convers
     linear = _size(file.translation @ matrix.T, blender.translation) * matrix
     shift = (blender.translation - file.translation @ linear.T).mean(axis=0)
     shift[np.abs(shift) < _NO_SHIFT * np.abs(blender.translation).max(initial=1e-3)] = 0.0
-    return Conversion(turn, own, linear, shift, _factors(rotations.to_matrix(own), file.scale, blender.scale))
+    return NodeConversion(turn, own, linear, shift, _factors(rotations.to_matrix(own), file.scale, blender.scale))
 
 
 def _with_sign_of(q: Float64Array, other: Float64Array) -> Float64Array:
@@ -184,3 +188,68 @@ def _factors_by_axis(file: Float64Array, blender: Float64Array, order: tuple[int
         factor = float((scales * blender[:, axis]).sum()) / square if square > _SMALLEST**2 else 1.0
         factors[axis, order[axis]] = _rounded_size(factor) if factor > 0.0 else factor
     return factors
+
+
+# The conversion of times to frames
+
+
+Evaluate = Callable[[Float64Array], Float64Array]
+"""A function from frames (m,) to values (m, d) or quaternions (m, 4)."""
+_WHOLE_FRAME = 1e-4
+"""Distance in frames. Keys within this distance of a whole frame snap to the whole frame."""
+_SAME_RATE = 1e-4
+"""Relative difference from the scene's frame rate that is only rounding."""
+_SAME_START = 2e-3
+"""Tolerance, in frames, for a start at a whole frame."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The conversion of times to frames: `rate` frames per second, and the frame of second 0."""
+
+    rate: float
+    start: float
+
+    @classmethod
+    def find(cls, pairs: Sequence[tuple[NodeMotion, Float64Array]], scene_rate: float) -> Clock | None:
+        """Return the conversion of the first and last times of motions to the first and last frames of F-curve keys.
+
+        `pairs` contains motions with the frames of their keys. Return None if there are none.
+        """
+        spans = []
+        for motion, frames in pairs:
+            times = np.concatenate([track.times for track in motion.tracks.values()])
+            spans.append((times.min(), times.max(), frames.min(), frames.max()))
+        if not spans:
+            return None
+        begin, end, first, last = np.array(spans).T
+        has_length = end > begin
+        rates = (last - first)[has_length] / (end - begin)[has_length]
+        rate = float(np.median(rates)) if has_length.any() else scene_rate
+        if not rate > 0.0 or abs(rate / scene_rate - 1.0) < _SAME_RATE:
+            rate = scene_rate
+        start = float(np.median(first - rate * begin))
+        whole = round(start)
+        return cls(rate, float(whole) if abs(start - whole) < _SAME_START else start)
+
+    def frames(self, times: Float64Array) -> Float64Array:
+        """Return frames as Blender stores them, snapped to whole frames because files store times as float32."""
+        frames = times * self.rate + self.start
+        whole = np.round(frames)
+        snapped = np.where(np.abs(frames - whole) < _WHOLE_FRAME, whole, frames)
+        return np.asarray(snapped, np.float32).astype(np.float64)
+
+    def evaluated(self, track: Track) -> Evaluate:
+        """Return the track as a function of frames that is exact at keys."""
+        keys = self.frames(track.times)
+
+        def evaluate(frames: Float64Array) -> Float64Array:
+            # Key frames are rounded. Using only the rate could delay a step slightly.
+            return track.evaluate(np.interp(frames, keys, track.times))
+
+        return evaluate
+
+    def curve(self, curve: Curve) -> Curve:
+        """Convert a curve over seconds to a curve over frames."""
+        slopes = {name: getattr(curve, name) / self.rate for name in ("arriving", "leaving")}
+        return replace(curve, times=self.frames(curve.times), **slopes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Match objects, bones and actions with the nodes and takes of a file, by name and by poses."""
+"""Match objects and bones with the nodes of a file by names and poses, and actions with its takes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from ..fcurves.linked_data import check_editable
 from ..fcurves.read_keys import read_coordinates
 from ..report import AnimationError, Finding, Report, size_of
 from ..scene_time import frame_rate
-from .conversion import Conversion, Poses, find_conversion
-from .items import Clock, FCurves, Item
+from .convert_axes_and_times import Clock, NodeConversion, Poses, find_conversion
+from .objects_and_bones import FCurves, Item
 
-# Match objects and bones with the nodes of a file, by name and by the poses at the file's keys
-
+# Objects, bones and nodes
 
 PROPERTIES = {"translation": "location", "rotation": "rotation", "scale": "scale"}
 """The name in `Item` of each property of a node."""
@@ -57,7 +56,7 @@ class Match:
     """The node's motion in a take, about its origin or its pivot."""
     prior: Float64Array
     """The turn implied by the ancestor nodes, as a quaternion, shape (4,)."""
-    conversion: Conversion
+    conversion: NodeConversion
     misfit: Finding | None
     """The error to raise, or None if the poses at keys fit."""
     unkeyed: int
@@ -95,7 +94,7 @@ def _match(
 
 
 def _misfit(
-    item: Item, tracks: Mapping[str, Track], conversion: Conversion, file: Poses, blender: Poses
+    item: Item, tracks: Mapping[str, Track], conversion: NodeConversion, file: Poses, blender: Poses
 ) -> Finding | None:
     for name in tracks:
         expected, original = getattr(blender, name), getattr(file, name)
@@ -228,7 +227,7 @@ def _turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Arra
     return q if parent == above else None
 
 
-# Match the actions of imported objects with the takes of a file
+# Actions and takes
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bytes of a .3ds file, read chunk by chunk within their bounds, and the warnings about them.
+"""The chunks of a .3ds file: their numbers and layouts, reading within their bounds, and errors with their positions.
 
-A chunk consists of its header and its content. Every count is checked against the remaining bytes before memory is
-allocated for it.
+A chunk consists of its header and its content. All numbers are little-endian. Every count is checked against the
+remaining bytes before memory is allocated for it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,133 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import FileError
 from ..interp import Text, n_
-from .errors import ChunkError, ReadWarning, ThreeDSError
-from .idents import HEADER, chunk_name
-from .scene import Chunk
+
+# Numbers of chunks, named as in Autodesk's 3D Studio File Toolkit, and layouts of their contents
+
+COLOR_F = 0x0010
+M3D_VERSION = 0x0002
+MASTER_SCALE = 0x0100
+MDATA = 0x3D3D
+MESH_VERSION = 0x3D3E
+NAMED_OBJECT = 0x4000
+N_TRI_OBJECT = 0x4100
+POINT_ARRAY = 0x4110
+FACE_ARRAY = 0x4120
+TEX_VERTS = 0x4140
+SMOOTH_GROUP = 0x4150
+MESH_MATRIX = 0x4160
+N_DIRECT_LIGHT = 0x4600
+DL_SPOTLIGHT = 0x4610
+DL_SPOT_ROLL = 0x4656
+DL_MULTIPLIER = 0x465B
+N_CAMERA = 0x4700
+M3DMAGIC = 0x4D4D
+MAT_ENTRY = 0xAFFF
+KFDATA = 0xB000
+AMBIENT_NODE_TAG = 0xB001
+OBJECT_NODE_TAG = 0xB002
+CAMERA_NODE_TAG = 0xB003
+TARGET_NODE_TAG = 0xB004
+LIGHT_NODE_TAG = 0xB005
+L_TARGET_NODE_TAG = 0xB006
+SPOTLIGHT_NODE_TAG = 0xB007
+KFSEG = 0xB008
+KFCURTIME = 0xB009
+KFHDR = 0xB00A
+NODE_HDR = 0xB010
+INSTANCE_NAME = 0xB011
+PIVOT = 0xB013
+POS_TRACK_TAG = 0xB020
+ROT_TRACK_TAG = 0xB021
+SCL_TRACK_TAG = 0xB022
+FOV_TRACK_TAG = 0xB023
+ROLL_TRACK_TAG = 0xB024
+COL_TRACK_TAG = 0xB025
+MORPH_TRACK_TAG = 0xB026
+HOT_TRACK_TAG = 0xB027
+FALL_TRACK_TAG = 0xB028
+HIDE_TRACK_TAG = 0xB029
+NODE_ID = 0xB030
+
+_NAMES = {number: name for name, number in globals().items() if isinstance(number, int)}
+
+HEADER = struct.Struct("<HI")
+"""The header of a chunk: its number, and its length including this header of six bytes."""
+WORD = struct.Struct("<H")
+LONG = struct.Struct("<I")
+FRAME = struct.Struct("<i")
+TWO_FRAMES = struct.Struct("<2i")
+FLOAT = struct.Struct("<f")
+TWO_FLOATS = struct.Struct("<2f")
+NODE_HEADER = struct.Struct("<3H")
+"""Header after a node's name, with two words of flags and the id of its parent."""
+NO_PARENT = 0xFFFF
+
+
+def pack(layout: struct.Struct, *values: float) -> bytes:
+    """Pack the values in the format of the file. Raises ThreeDSError if a value does not fit."""
+    try:
+        return layout.pack(*values)
+    except (struct.error, OverflowError) as error:
+        raise ThreeDSError(Text("{:s}: {:s}", ", ".join(map(str, values)), str(error))) from error
+
+
+def chunk_name(ident: int) -> str:
+    """Return the name and number of a chunk for messages."""
+    return f"{_NAMES.get(ident, 'chunk')} {ident:04X}"
+
+
+# Errors and warnings
+
+
+class ThreeDSError(FileError):
+    """A file that cannot be read, or a scene that cannot be written.
+
+    Attributes
+    ----------
+    offset : int or None
+        Position in bytes from the start of the file. None for a scene that cannot be written.
+    """
+
+    def __init__(self, reason: Text, offset: int | None = None) -> None:
+        super().__init__(reason if offset is None else n_("byte {:d}: {:s}", offset, reason))
+        self.offset = offset
+
+
+class ChunkError(Exception):
+    """A chunk that cannot be read, with its position. The chunk is skipped."""
+
+    def __init__(self, offset: int, message: str) -> None:
+        super().__init__(offset, message)
+        self.offset = offset
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWarning:
+    """An error in a file that did not prevent reading the rest."""
+
+    offset: int
+    """Position in bytes from the start of the file."""
+    message: str
+    """A text that names the node or object, the chunk and the consequence."""
+    lost: bool = False
+    """True if the file is damaged there and data was not read. Otherwise, the file is only unusual, and either
+    everything is read or only a part that no reader needs is skipped."""
+
+    @property
+    def located(self) -> Text:
+        """Return the whole warning, with its position."""
+        return n_("byte {:d}: {:s}", self.offset, self.message)
+
+    def __str__(self) -> str:
+        return self.located
+
+
+# Reading within the bounds of chunks
+
 
 MAX_CHUNKS = 200_000
 """Maximum number of chunks in a file. A chunk takes up to 1 kB of memory, regardless of its size in the file."""
@@ -40,6 +163,18 @@ class Span:
     def body(self) -> int:
         """Return the position after the header."""
         return self.start + HEADER.size
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A chunk that is not modeled and is kept byte for byte."""
+
+    ident: int
+    """Its number."""
+    content: bytes
+    """Everything after the header, including nested chunks."""
+    place: int = 0
+    """The number of modeled sibling chunks before this chunk. 0 means that it comes first."""
 
 
 class Source:
