@@ -2,9 +2,8 @@
 """Free Bake, Restore, Apply and Remove.
 
 *Free Bake* restores the animator's keys as they were before the bake. *Restore* returns the animator's curves to their
-state before TCB, and keeps the parameters.
-
-*Apply* keeps the current curves. *Remove* returns the animator's curves to their state before TCB.
+state without TCB, and keeps the parameters. *Apply* keeps the current curves and *Remove* the animator's curves, and
+both delete all TCB data.
 """
 
 from __future__ import annotations
@@ -40,9 +39,6 @@ from ..store.table.track_records import Bake, Options
 from ..store.tracks import Track, looks_baked
 from ..track_paths import WholePath
 from .work_on_tracks import Task, TrackResult, work_on
-
-# Free Bake and Restore
-
 
 @checked
 def free(
@@ -167,9 +163,6 @@ def restore_if_played(channels: Channels, track: Track) -> None:
         update(channels.action, states=[track.state])
 
 
-# Apply and Remove, which delete the parameters
-
-
 @checked
 def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Keep the motion as plain animation, and remove all TCB data.
@@ -232,8 +225,9 @@ def _apply_track(channels: Channels, track: Track) -> TrackResult:
     return TrackResult(count_key_frames(own_keys))
 
 
-def _keep_curves(_channels: Channels, track: Track) -> str:
-    """Convert the keys on a track without a valid table entry to ordinary keys, and unlock the curves."""
+def _keep_curves(channels: Channels, track: Track) -> str:
+    """Clean up a track without a valid table entry for Apply: make its keys ordinary keys, and unlock the curves."""
+    _remove_function(channels, track)
     is_baked = looks_baked(track)
     for fcurve in track.channels.values():
         remove_cycles(fcurve)
@@ -276,7 +270,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     >>> animation.remove(ball, ["location"]).tracks
     1
     """
-    return work_on(datablock, Task(_has_tcb_data, _remove, "NO_TCB_TRACK", prefixes, _keep_identified_keys))
+    return work_on(datablock, Task(_has_tcb_data, _remove, "NO_TCB_TRACK", prefixes, _remove_all_traces))
 
 
 remove_many = on_each(remove)
@@ -310,11 +304,18 @@ def _remove_parameters(channels: Channels, tracks: list[Track]) -> list[TrackRes
 
 
 def _remove_function(channels: Channels, track: Track) -> None:
+    """Remove the track's own frame function, and the named property of the function."""
     assert track.datablock is not None
     if track.frame_curve is not None:
         channels.remove(track.frame_curve)
         track.frame_curve = None
     take_name(track.datablock, track.path)
+
+
+def _remove_all_traces(channels: Channels, track: Track) -> str:
+    """Clean up a track without a valid table entry for Remove."""
+    _remove_function(channels, track)
+    return _keep_identified_keys(channels, track)
 
 
 def _keep_identified_keys(channels: Channels, track: Track) -> str:
@@ -330,9 +331,8 @@ def _keep_identified_keys(channels: Channels, track: Track) -> str:
 def _remove_generated(channels: Channels, track: Track) -> None:
     """Remove generated keys, and unlock the channels.
 
-    The animator's keys of a rotation may have equivalent values that depend on the other channels. All channels of a
-    rotation, and channels with only generated keys, therefore keep keys at frames where any channel has one of the
-    animator's keys.
+    All channels of a rotation, and channels with only generated keys, keep keys at frames where any channel has one of
+    the animator's keys, because these keys may have equivalent values that depend on the other channels.
     """
     locked = {index: read(fcurve) for index, fcurve in track.channels.items() if fcurve.lock}
     unlock(track.channels[index] for index in locked)

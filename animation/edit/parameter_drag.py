@@ -78,7 +78,7 @@ class ParameterDrag:
         """Show the parameters, possibly after a delay. Return an error for each track that can't be changed."""
         self.begin()
         kinds_before = list(map(_kind, self._given))
-        self._given = given
+        self._take(given)
         if not self.is_shown:
             finish_preview()
             self._prepare()
@@ -100,7 +100,7 @@ class ParameterDrag:
         The motion is updated immediately if the drag has shown a step, and otherwise later by Live.
         """
         self.begin()
-        self._given = given
+        self._take(given)
         if self.is_shown:
             return self.finish_at_last_step()
         return self._write(range(len(self.chosen)), is_drag_step=False)
@@ -127,6 +127,12 @@ class ParameterDrag:
             self.chosen = self._first_edit.before
             self._first_edit = None
         end_drag()
+
+    def _take(self, given: Given) -> None:
+        """Replace the values of the last step. Restore the written tracks if a parameter is no longer given."""
+        if any(before.keys() - now.keys() for before, now in zip(self._given, given, strict=False)):
+            revert_tracks(list(self._recorded.values()))
+        self._given = given
 
     def _prepare(self) -> None:
         """Decide which tracks are previewed and which are written at each step, and create the previews."""

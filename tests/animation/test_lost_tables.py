@@ -203,6 +203,16 @@ def test_remove_keeps_the_own_keys_and_says_what_it_could_not(animation, how: st
     assert animation.bake(item, keep_look=False).tracks == 2
 
 
+@pytest.mark.parametrize(("verb", "how"), all_pairs(["remove", "apply"], LOST))
+def test_a_track_s_frame_function_is_removed_with_its_name(animation, how: str, verb: str) -> None:
+    item = baked_ball(animation, "SAMPLES")
+    animation.retime(item, "REVERSE", track="location")
+    lose(animation, item, how)
+    getattr(animation, verb)(item)
+    assert {fcurve.data_path for fcurve in fcurves(item)} == {"location", "rotation_euler"}
+    assert len(item.tcb_tracks) == 0
+
+
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("how", LOST)
 def test_apply_keeps_the_motion(animation, how: str, output: str) -> None:

@@ -221,6 +221,22 @@ def test_baked_tracks_beside_live_ones_follow_and_are_given_back(animation, outp
     assert differences(before, snapshot(rig)) == []
 
 
+def test_a_parameter_that_a_drag_no_longer_gives_is_as_before_on_baked_tracks(animation):
+    """A field of the dialog is reset, and its keys keep their own values."""
+    rig = rig_of(animation, "XYZ")
+    animation.bake(rig)
+    before, chosen = snapshot(rig), keys_of(animation, rig)
+    drag = drag_of(animation, chosen)
+    drag.to(given(chosen, tension=0.7, bias=0.9))
+    drag.to(given(chosen, bias=0.9))
+    assert {float(each.parameters({})["tension"][0]) for each in keys_of(animation, rig)} == {0.0}
+    drag.to(given(chosen))
+    assert differences(before, snapshot(rig)) == []
+    drag.to(given(chosen, tension=0.7))
+    assert drag.finish(given(chosen)) == []
+    assert differences(before, snapshot(rig)) == []
+
+
 @pytest.mark.parametrize("has_override", [False, True])
 def test_each_step_of_a_drag_on_linked_curves_is_refused_or_changes_a_local_copy(animation, tmp_path, has_override):
     original = linked(rig_of(animation, "XYZ"), tmp_path / "rig.blend")
