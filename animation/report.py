@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Findings, errors and the results of operations, as data, as JSON and as text.
+"""Findings, errors and reports of operations, as data, as JSON and as text.
 
-Findings are errors and notes, which remain data until they are shown.
+A finding is an error or a note. It remains data until it is shown.
 """
 
 from __future__ import annotations
@@ -17,9 +17,6 @@ import bpy
 from .messages import MESSAGES, NOTHING_TO_DO
 from .text import counted, listed, n_, rpt_, size_text, translated
 from .track_paths import channel_name, track_name
-
-# Findings, the exception that contains them, and the conversion of findings and other results to JSON
-
 
 IN_RADIANS = {"unit": "radians"}
 """Field metadata for angles, which are in degrees in JSON."""
@@ -139,7 +136,7 @@ class AnimationError(Exception):
 
 
 def size_of(number: float, is_angle: bool = False) -> tuple[float, str]:
-    """Return a number, or an angle in radians, together with its unit, as an argument of a finding."""
+    """Return a number, or an angle converted to degrees, with its unit, as an argument of a finding."""
     return (math.degrees(number), "°") if is_angle else (float(number), "")
 
 
@@ -172,7 +169,7 @@ class _Formatter(string.Formatter):
         return str(super().format_field(value, format_spec))
 
 
-# The result of an operation, as numbers and as text
+# Reports
 
 
 _ROUNDING = 1e-4

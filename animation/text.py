@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translate strings that are composed in Python, and format numbers.
+"""Translate strings that are composed in Python, and format numbers. Blender itself translates constant labels.
 
 Blender's tools find translatable strings by the names of these functions. The string is the first argument.
 Translations may reorder named values, such as `{verb:s}`.
@@ -11,9 +11,6 @@ import math
 from collections.abc import Sequence
 
 from bpy.app import translations
-
-# Translate strings that are composed in Python. Blender itself translates constant labels
-
 
 _MAX_LISTED = 3
 """Maximum number of names that a message lists. Other names are counted."""
@@ -65,7 +62,7 @@ def _filled(text: str, values: tuple[object, ...], named: dict[str, object]) -> 
     return text.format(*values, **named) if values or named else text
 
 
-# Format numbers for panels, messages and reports as in Blender's fields, without exponents or "-0"
+# Numbers, formatted as in Blender's fields, without exponents or "-0"
 
 
 _DECIMALS = 4

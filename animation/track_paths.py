@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of tracks and channels, as shown in Blender's animation editors, and the tracks that paths select."""
+"""Paths that select tracks, and the names of tracks and channels as shown in Blender's animation editors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 import bpy
 
 from .text import iface_
-
-# Select tracks by path prefix or by whole path
 
 
 class WholePath(str):
@@ -29,7 +27,7 @@ def path_filter(prefixes: Iterable[str] | None) -> Callable[[str], bool]:
     return lambda path: path in whole_paths or path.startswith(starts)
 
 
-# Names of tracks and channels, as shown in Blender's animation editors
+# Names of tracks and channels
 
 
 _COMPONENT_LETTERS = {

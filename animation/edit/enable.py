@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable: make tracks TCB, also at the first edit of parameters. For Preserve Motion, see `preserve_motion.py`."""
+"""Enable: make tracks TCB, also before the first edit of parameters. For Preserve Motion, see `preserve_motion.py`."""
 
 from __future__ import annotations
 
@@ -37,8 +37,6 @@ from ..track_paths import WholePath
 from .own_curves import RecordedTrack, record_tracks, revert_tracks
 from .preserve_motion import MAX_CHANGE, preserve_motion
 from .track_keys import TrackKeys, current_tracks, read_again
-
-# Enable: make tracks TCB. For Preserve Motion, see `preserve_motion.py`
 
 
 @checked
@@ -246,7 +244,7 @@ def _plain_in_set(
     """Return the plain tracks to enable, except `taken` ones. Raises AnimationError if no track is or can be TCB."""
     skipped: list[Finding] = []
     errors: list[Finding] = []
-    wanted = []
+    plain: list[tuple[Track, Mapping[int, OwnKeys]]] = []
     for track, own_keys, fault in tracks:
         if track.enabled:
             report.notes += _faults_of_frames(track, own_keys)
@@ -257,23 +255,20 @@ def _plain_in_set(
         elif fault:
             errors.append(fault)
         else:
-            wanted.append(TrackToEnable(channels, track, own_keys, _settings(track, path)))
+            plain.append((track, own_keys))
     if len(skipped) + len(errors) == len(tracks):
         raise AnimationError(*(skipped + errors or [Finding("NO_FLOAT_KEYS", name_of(datablock))]))
     report.notes += skipped
     report.errors += errors
-    if not wanted:
+    if not plain:
         return []
     if channels.action.library is not None:
         channels = editable_channels(datablock, report.notes)
-        paths = {each.track.path for each in wanted}
+        paths = {track.path for track, _ in plain}
         copied = [track for track in find_tracks(datablock, channels) if track.path in paths]
-        wanted = [
-            TrackToEnable(channels, track, own_keys, _settings(track, path))
-            for track, own_keys in zip(copied, read_all_own_keys(copied), strict=True)
-        ]
+        plain = list(zip(copied, read_all_own_keys(copied), strict=True))
     remove_strays(channels)
-    return wanted
+    return [TrackToEnable(channels, track, own_keys, _settings(track, path)) for track, own_keys in plain]
 
 
 def _settings(track: Track, path: Path | None) -> Settings:
@@ -291,7 +286,7 @@ def _faults_of_frames(track: Track, own_keys: Mapping[int, OwnKeys]) -> list[Fin
     return []
 
 
-# The first edit of parameters on plain tracks in the interface, which enables the tracks as *Enable TCB* does
+# Live, and the first edit of parameters in the interface
 
 
 def turn_live_on(actions: Iterable[bpy.types.Action], options_for: Callable[[list[bpy.types.ID]], Options]) -> Report:
@@ -310,10 +305,10 @@ def turn_live_on(actions: Iterable[bpy.types.Action], options_for: Callable[[lis
 
 
 def _tracks_off(actions: Iterable[bpy.types.Action]) -> list[tuple[bpy.types.ID, Track]]:
-    """Return the TCB tracks of the actions that are off, of bones too, with each of their users."""
+    """Return the TCB tracks of the actions that are off, each with a user of the action."""
     tracks_off = []
     for user in dict.fromkeys(user for action in actions for user in users_of(action)):
-        # For example, another user's slot has no F-curves. It then has no tracks to play.
+        # A user whose slot has no F-curves has no tracks.
         with suppress(AnimationError):
             tracks = find_tracks(user, channels_of(user))
             tracks_off += [(user, track) for track in tracks if track.enabled and not track.is_played]

@@ -40,6 +40,7 @@ from ..store.tracks import Track, looks_baked
 from ..track_paths import WholePath
 from .work_on_tracks import Task, TrackResult, work_on
 
+
 @checked
 def free(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, discard_edits: bool = FREE["discard_edits"].default

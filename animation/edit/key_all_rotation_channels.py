@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Key All Rotation Channels: every channel gets a key at each key frame, as handles and relaxation require."""
+"""Key All Rotation Channels: insert missing keys, because handles and Adjust Keys require keys in all channels."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from .free_restore_apply_remove import restore_if_played
 from .parameters import NAMES, Change, write_numbers
-
-# Key complete rotations: every channel gets a key at each key frame, as handles and relaxation require
 
 
 @checked
@@ -89,7 +87,10 @@ key_whole_many = on_each(key_whole)
 
 
 def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_keys: Mapping[int, OwnKeys]) -> Report:
-    """Key one track, and bake it again if it was played. Raises AnimationError, without changing anything."""
+    """Insert missing keys into a track, and bake it again if it was played.
+
+    Raises AnimationError, without changing anything, if the missing keys can't be computed.
+    """
     complete_keys = completed(track, own_keys)
     bake_options = track.settings.options
     restore_if_played(channels, track)
@@ -115,7 +116,7 @@ def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_ke
 
 
 def _insert(channels: Channels, track: Track, index: int, co: Float32Array) -> None:
-    """Insert unselected keys, which preserve the motion, into a channel of the restored track."""
+    """Insert unselected keys with these frames and values, shape (n, 2), into a channel of the restored track."""
     if not len(co):
         return
     if index not in track.channels:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Replace the keys of a track with keys given as arrays, and return its keys as arrays, for importers and exporters."""
+"""Replace the keys of a track with keys given as arrays, and return its keys as arrays.
+
+For the checks of the arrays, see `given_keys.py`.
+"""
 
 from __future__ import annotations
 
@@ -36,55 +39,8 @@ from .given_keys import GivenKeys, KeyInterpolation, checked_keys
 from .parameters import Change, write_numbers
 from .track_keys import find_track, keys_of
 
-# Channels for new keys that replace a property's keys, and the reasons why a property can't get new keys
-
-
-_BONE_PROPERTY = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.\w+|\["(?:[^"\\]|\\.)*"\])')
-_TRANSFORM = re.compile(r"(?:delta_)?(?:location|rotation_\w+|scale)")
-
-
-def check_can_have_keys(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError if the datablock's animation can't be edited.
-
-    A datablock without F-curves passes the check.
-    """
-    if datablock.library is not None or not is_without_curves(datablock):
-        check_editable(datablock)
-
-
-def check_can_be_keyed(datablock: bpy.types.ID, track: Track, components: Iterable[int]) -> None:
-    """Raise AnimationError if the keys of these components can't be replaced, or if a driver sets a component."""
-    driven = driven_components(datablock)
-    for index in components:
-        if (track.path, index) in driven:
-            raise track.error("COMPONENT_DRIVEN", index)
-    reason = blocking_reason(track, without_keys=True)
-    if reason is None and edited_outside([track])[0]:
-        reason = track.finding("EDITED_OUTSIDE")
-    if reason is not None:
-        raise AnimationError(reason)
-
-
-def channels_to_key(datablock: bpy.types.ID, tcb_paths: Collection[str], report: Report) -> Channels:
-    """Return the channels for writing new keys, after removing TCB from the tracks with these paths."""
-    if tcb_paths:
-        report.notes += remove_tracks(datablock, tcb_paths).notes
-    ensured_channels(datablock)
-    return editable_channels(datablock, report.notes)
-
-
-def group_of(path: str) -> str:
-    """Return the name of the channel group that Blender would use for the property."""
-    bone = _BONE_PROPERTY.fullmatch(path)
-    if bone:
-        return str(bpy.utils.unescape_identifier(bone[1]))
-    return "Object Transforms" if _TRANSFORM.fullmatch(path) else ""
-
-
-# Replace the keys of a track with keys given as arrays, and return its keys as arrays, for importers and exporters
-
-
 _NAMES = {number: name for name, number in INTERPOLATION.items()}
+"""Names of interpolations by Blender's numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +149,7 @@ def set_keys(  # noqa: PLR0913
         interpolation,
         dialect,
     )
-    keyed_property = _property(datablock, track)
+    keyed_property = _property_to_key(datablock, track)
     size = given.values.shape[1]
     if size != len(keyed_property.rest):
         raise ValueError(
@@ -276,7 +232,7 @@ def get_keys(datablock: bpy.types.ID, track: str) -> KeyArrays:
     )
 
 
-def _property(datablock: bpy.types.ID, path: str) -> Track:
+def _property_to_key(datablock: bpy.types.ID, path: str) -> Track:
     """Return the property as a track. Raise AnimationError if the property can't be keyed."""
     check_can_have_keys(datablock)
     track = Properties(datablock).track(path)
@@ -334,3 +290,50 @@ def _slopes(co: Float32Array, handles: Float32Array) -> Float64Array:
     frames, values = (handles - co).astype(np.float64).T
     slopes: Float64Array = np.divide(values, frames, out=np.zeros(len(frames)), where=frames != 0.0)
     return slopes
+
+
+# Properties that get new keys, also from tables
+
+
+_BONE_PROPERTY = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.\w+|\["(?:[^"\\]|\\.)*"\])')
+
+
+_TRANSFORM = re.compile(r"(?:delta_)?(?:location|rotation_\w+|scale)")
+
+
+def check_can_have_keys(datablock: bpy.types.ID) -> None:
+    """Raise AnimationError if the datablock's animation can't be edited.
+
+    A datablock without F-curves passes the check.
+    """
+    if datablock.library is not None or not is_without_curves(datablock):
+        check_editable(datablock)
+
+
+def check_can_be_keyed(datablock: bpy.types.ID, track: Track, components: Iterable[int]) -> None:
+    """Raise AnimationError if the track is blocked or edited outside TCB, or if a driver sets one of the components."""
+    driven = driven_components(datablock)
+    for index in components:
+        if (track.path, index) in driven:
+            raise track.error("COMPONENT_DRIVEN", index)
+    reason = blocking_reason(track, without_keys=True)
+    if reason is None and edited_outside([track])[0]:
+        reason = track.finding("EDITED_OUTSIDE")
+    if reason is not None:
+        raise AnimationError(reason)
+
+
+def channels_to_key(datablock: bpy.types.ID, tcb_paths: Collection[str], report: Report) -> Channels:
+    """Return the channels for writing new keys, after removing TCB from the tracks with these paths."""
+    if tcb_paths:
+        report.notes += remove_tracks(datablock, tcb_paths).notes
+    ensured_channels(datablock)
+    return editable_channels(datablock, report.notes)
+
+
+def group_of(path: str) -> str:
+    """Return the name of the channel group that Blender would use for the property."""
+    bone = _BONE_PROPERTY.fullmatch(path)
+    if bone:
+        return str(bpy.utils.unescape_identifier(bone[1]))
+    return "Object Transforms" if _TRANSFORM.fullmatch(path) else ""

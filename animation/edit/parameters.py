@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set, reset, copy and paste the parameters of keys."""
+"""Set, reset, copy and paste the parameters of keys, and set their interpolation.
+
+Parameters are written as new rows of the table. Each key has the identity of its row.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,7 @@ def set_parameters_of_each(
 
 
 def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None) -> Change:
-    """Return the change that sets these parameters. Make a plain track TCB."""
+    """Return the change that sets these parameters, after making a plain track TCB."""
     numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
     for name, values in numbers.items():
         check_parameter(keys.track, name, values, keys.frames)
@@ -122,7 +125,7 @@ def _change(keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Map
 
 
 def _up_to_date(keys: TrackKeys) -> tuple[Channels, Track, TrackKeys]:
-    """Return the keys with their current channels and track, after setting parameters implied by earlier edits."""
+    """Set parameters implied by earlier edits, and return the editable channels, the track and the keys, read again."""
     channels, track = writable(keys.datablock, keys.track)
     if are_implied(track, keys.own):
         # The implied parameters would otherwise replace the new ones later.
@@ -240,7 +243,7 @@ def _velocity_given(track: Track, velocity: float | Sequence[float], frame: floa
     return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}
 
 
-# Writing parameters: new rows of the table, and identities in the keys
+# Writing rows and identities
 
 
 @record()
@@ -280,7 +283,8 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
             if not change.track.is_baked and (keys.identities != channel.own.identities).any()
         ]
     )
-    states_before_bake = [track.state for track in tracks if track.state is not None and track.is_baked]
+    baked = [track for track in tracks if track.is_baked]
+    states_before_bake = [track.state for track in baked if track.state is not None]
     channels_after = iter([(channel, keys) for (_, channel), keys in zip(edited, named, strict=True)])
     changed_states = []
     for change, track in zip(changes, tracks, strict=True):
@@ -290,7 +294,16 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
             track.state = state
     update(channels.action, joined(rows, ROW), changed_states)
     channels.action.update_tag()
-    _play(channels, tracks, is_drag_step, states_before_bake)
+    if is_drag_step:
+        (users,) = users_of_channels([channels])
+        rebake_step(users, channels, tracks)
+        return
+    if baked:
+        bake_again(channels, baked, states_before_bake)
+    # Live will evaluate the tracks with the new parameters. However, undo reevaluates only data that were evaluated
+    # during the undo step.
+    evaluate_anew(channels.action)
+    end_drag()
 
 
 def _edited_channel(change: Change, index: int, own: OwnKeys, interpolation: str | None) -> OwnChannel:
@@ -345,22 +358,7 @@ def _state_after(track: Track, edited: Sequence[tuple[OwnChannel, OwnKeys]]) -> 
     return replace(state, channels={**state.channels, **records}) if records else state
 
 
-def _play(channels: Channels, tracks: Sequence[Track], is_drag_step: bool, baked_states: Sequence[TrackState]) -> None:
-    """Play the tracks with their new parameters. If a bake fails, the entries `baked_states` are restored."""
-    if is_drag_step:
-        (users,) = users_of_channels([channels])
-        rebake_step(users, channels, tracks)
-        return
-    baked = [track for track in tracks if track.is_baked]
-    if baked:
-        bake_again(channels, baked, baked_states)
-    # Live will evaluate the tracks with the new parameters. However, undo reevaluates only data that were evaluated
-    # during the undo step.
-    evaluate_anew(channels.action)
-    end_drag()
-
-
-# Copying and pasting parameters, with velocities if the methods of both tracks use velocities
+# Copying and pasting, with velocities if the methods of both tracks use velocities
 
 
 @record()

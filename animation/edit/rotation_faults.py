@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find and fix keys at which rotations flip, jump or turn far.
+"""Fix Rotations: find and repair keys at which rotations flip, jump or turn far, on plain and TCB tracks.
 
-The pose at every key is preserved. Fix Rotations works on plain and TCB tracks, and on actions that are not played. See
-`interp/rotations/equivalent.py` for the mathematics.
+The pose at every key is preserved. Actions that are not played can be repaired too. For the mathematics, see
+`interp/rotations/equivalent.py`.
 """
 
 from __future__ import annotations
@@ -38,13 +38,10 @@ from ..store.tracks import Track, is_of_another_mode
 from ..track_paths import path_filter
 from .free_restore_apply_remove import restore_if_played
 
-# Find keys at which rotations flip, jump or turn far, on plain and TCB tracks, and on actions that are not played
-
-
 Turns = Literal["KEEP", "SHORTEST"]
+
+
 Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
-_SampledKeys = tuple[Float32Array, Mapping[int, Float64Array | Float32Array], BoolArray]
-"""Frames, values by component, and a mask of the keys followed by motion."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +102,118 @@ def find_rotation_faults(
     """
     return [
         fault
-        for channels, owners in channels_and_owners(datablock, channels_of)
-        for examined in examine(channels, owners, prefixes, turns)
+        for channels, owners in _channels_and_owners(datablock, channels_of)
+        for examined in _examine(channels, owners, prefixes, turns)
         for fault in examined.faults
     ]
 
 
-def channels_and_owners(
+@checked
+def fix_rotations(
+    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
+) -> Report:
+    """Replace the values of keys at which a rotation flips or jumps, so that the motion takes the shortest path.
+
+    The pose at every key is preserved, except for float32 rounding. Handles move with their keys. F-curves without a
+    fault are unchanged, bit for bit. The handles of TCB tracks are updated. Baked tracks are not repaired.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        A datablock with animation, or an action. All rotations in all slots of an action are repaired, even if they are
+        not played. For an action without users, the Euler order is unknown, so only signs and whole turns are repaired.
+    prefixes : iterable of str, optional
+        Repair only tracks whose paths start with one of the prefixes.
+    turns : {"KEEP", "SHORTEST"}
+        The rule for Euler or axis-angle rotations that turn by more than 180 degrees between two keys. Such a turn may
+        be an intended spin or an unwanted jump by a whole turn. The keys are the same in both cases, and a lost spin
+        can't be recovered. KEEP therefore repairs only jumps within one frame. SHORTEST makes all rotations take the
+        shortest path.
+
+    Returns
+    -------
+    Report
+        Counts of repaired tracks and their keys. `changed_keys` is the number of changed keys. `notes` lists the
+        repaired faults and the faults that were left unchanged. `errors` lists the faults that could not be repaired.
+
+    Raises
+    ------
+    AnimationError
+        No track can be edited. Nothing was changed.
+
+    Examples
+    --------
+    >>> for fcurve in animation.find_track(ball, "rotation").channels.values():
+    ...     fcurve.keyframe_points[1].co.y += 6.283185
+    >>> [fault.kind for fault in animation.find_rotation_faults(ball)]
+    ['TURN']
+    >>> animation.fix_rotations(ball, turns="SHORTEST").changed_keys
+    1
+    """
+    report = Report()
+    for channels, owners in _channels_and_owners(datablock, check_editable):
+        examined_tracks = list(_examine(channels, owners, prefixes, turns))
+        if channels.action.library is not None and any(examined.to_repair.any() for examined in examined_tracks):
+            # A library override gets a local copy of its linked action.
+            channels, owners = editable_channels(datablock, report.notes), [datablock]
+            examined_tracks = list(_examine(channels, owners, prefixes, turns))
+        tracks_before = report.tracks
+        for examined in examined_tracks:
+            report.errors += [fault.reason for fault in examined.faults if fault.reason][:1]
+            report.notes += [
+                examined.track.finding("REPAIRED", fault.finding.on("")) if fault.repairable else fault.finding
+                for fault in examined.faults
+                if not fault.reason
+            ]
+            if examined.to_repair.any():
+                report.add(_repair(channels, owners, examined))
+                report.tracks += 1
+                report.keys += len(examined.to_repair)
+                report.changed_keys += int(examined.to_repair.sum())
+        if report.tracks > tracks_before:
+            report.add(Report.on(owners))
+            evaluate_anew(channels.action)
+    return report
+
+
+fix_rotations_many = on_each(fix_rotations)
+
+
+def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: _ExaminedTrack) -> Report:
+    """Write equivalent values into keys and handles. Update the track if it is played by handles."""
+    track, changed = examined.track, examined.maps.changed
+    bake_options = track.settings.options
+    restore_if_played(channels, track)
+    for column, index in enumerate(examined.indices):
+        fcurve, rows = track.channels[index], changed[:, column]
+        if not rows.any():
+            continue
+        factors, terms = examined.maps.factors[rows, column], examined.maps.terms[rows, column]
+        keys = read(fcurve)
+        write(fcurve, _mapped(keys, rows, factors, terms))
+        place_automatic(fcurve, keys.frames)
+    if bake_options is None:
+        return Report()
+    report = rebake(owners, channels, [track], bake_options)
+    return Report(errors=report.errors, notes=report.notes)
+
+
+def _mapped(keys: Keyframes, rows: BoolArray, factors: Float64Array, terms: Float64Array) -> Keyframes:
+    """Return the keys, with the values and handles of the given rows scaled and shifted."""
+    coordinates = {name: getattr(keys, name).copy() for name in PAIRS}
+    for array in coordinates.values():
+        array[rows, 1] = factors * array[rows, 1] + terms
+    return keys.with_(**coordinates)
+
+
+# Examining tracks
+
+
+_SampledKeys = tuple[Float32Array, Mapping[int, Float64Array | Float32Array], BoolArray]
+"""Frames, values by component, and a mask of the keys followed by motion."""
+
+
+def _channels_and_owners(
     datablock: bpy.types.ID, channels_for: Callable[[bpy.types.ID], Channels]
 ) -> Iterator[tuple[Channels, list[bpy.types.ID]]]:
     """Yield each set of F-curves, with the datablocks that it animates directly or through NLA strips."""
@@ -145,7 +247,7 @@ def _uses(channels: Channels, owner: bpy.types.ID) -> Iterator[tuple[int, str]]:
 
 
 @record(eq=False)
-class ExaminedTrack:
+class _ExaminedTrack:
     """A track with its faults, and the changes that repair the faults."""
 
     track: Track
@@ -157,9 +259,9 @@ class ExaminedTrack:
     """Mask of the keys to repair. All false if the track can't be edited."""
 
 
-def examine(
+def _examine(
     channels: Channels, owners: Sequence[bpy.types.ID], prefixes: Iterable[str] | None, turns: Turns
-) -> Iterator[ExaminedTrack]:
+) -> Iterator[_ExaminedTrack]:
     """Yield the rotations that have faults."""
     is_chosen = path_filter(prefixes)
     owned = find_tracks(owners[0], channels, prefixes) if owners else []
@@ -191,7 +293,7 @@ def _examine_track(
     own_keys: Mapping[int, OwnKeys],
     mode: str,
     turns: Turns,
-) -> ExaminedTrack | None:
+) -> _ExaminedTrack | None:
     """Find the faults of a track. Return None if the track has no faults."""
     own_keys = {index: own_keys[index] for index in sorted(own_keys) if own_keys[index].count}
     if not own_keys or error_of_numbers(track, own_keys) is not None:
@@ -216,7 +318,7 @@ def _examine_track(
     faults = list(_list_faults(channels, track, key_faults, frames, key_faults.to_repair(repairs_turns), reason))
     if not faults:
         return None
-    return ExaminedTrack(track, faults, indices, maps, changed & (reason is None))
+    return _ExaminedTrack(track, faults, indices, maps, changed & (reason is None))
 
 
 def _keys_at_same_frames(own_keys: Mapping[int, OwnKeys]) -> _SampledKeys | None:
@@ -291,104 +393,3 @@ def _list_faults(
         action = channels.action.name
         name = track.name if track.datablock is None else name_of(track.datablock)
         yield RotationFault(name, action, track.path, kind, fault_frames, repairable, obstacle, finding)
-
-
-# Fix Rotations: give keys at which a rotation flips or jumps equivalent values
-
-
-@checked
-def fix_rotations(
-    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, turns: Turns = FIX_ROTATIONS["turns"].default
-) -> Report:
-    """Replace the values of keys at which a rotation flips or jumps, so that the motion takes the shortest path.
-
-    The pose at every key is preserved, except for float32 rounding. Handles move with their keys. F-curves without a
-    fault are unchanged, bit for bit. The handles of TCB tracks are updated. Baked tracks are not repaired.
-
-    Parameters
-    ----------
-    datablock : bpy.types.ID
-        A datablock with animation, or an action. All rotations in all slots of an action are repaired, even if they are
-        not played. For an action without users, the Euler order is unknown, so only signs and whole turns are repaired.
-    prefixes : iterable of str, optional
-        Repair only tracks whose paths start with one of the prefixes.
-    turns : {"KEEP", "SHORTEST"}
-        The rule for Euler or axis-angle rotations that turn by more than 180 degrees between two keys. Such a turn may
-        be an intended spin or an unwanted jump by a whole turn. The keys are the same in both cases, and a lost spin
-        can't be recovered. KEEP therefore repairs only jumps within one frame. SHORTEST makes all rotations take the
-        shortest path.
-
-    Returns
-    -------
-    Report
-        Counts of repaired tracks and their keys. `changed_keys` is the number of changed keys. `notes` lists the
-        repaired faults and the faults that were left unchanged. `errors` lists the faults that could not be repaired.
-
-    Raises
-    ------
-    AnimationError
-        No track can be edited. Nothing was changed.
-
-    Examples
-    --------
-    >>> for fcurve in animation.find_track(ball, "rotation").channels.values():
-    ...     fcurve.keyframe_points[1].co.y += 6.283185
-    >>> [fault.kind for fault in animation.find_rotation_faults(ball)]
-    ['TURN']
-    >>> animation.fix_rotations(ball, turns="SHORTEST").changed_keys
-    1
-    """
-    report = Report()
-    for channels, owners in channels_and_owners(datablock, check_editable):
-        examined_tracks = list(examine(channels, owners, prefixes, turns))
-        if channels.action.library is not None and any(examined.to_repair.any() for examined in examined_tracks):
-            # A library override gets a local copy of its linked action.
-            channels, owners = editable_channels(datablock, report.notes), [datablock]
-            examined_tracks = list(examine(channels, owners, prefixes, turns))
-        tracks_before = report.tracks
-        for examined in examined_tracks:
-            report.errors += [fault.reason for fault in examined.faults if fault.reason][:1]
-            report.notes += [
-                examined.track.finding("REPAIRED", fault.finding.on("")) if fault.repairable else fault.finding
-                for fault in examined.faults
-                if not fault.reason
-            ]
-            if examined.to_repair.any():
-                report.add(_repair(channels, owners, examined))
-                report.tracks += 1
-                report.keys += len(examined.to_repair)
-                report.changed_keys += int(examined.to_repair.sum())
-        if report.tracks > tracks_before:
-            report.add(Report.on(owners))
-            evaluate_anew(channels.action)
-    return report
-
-
-fix_rotations_many = on_each(fix_rotations)
-
-
-def _repair(channels: Channels, owners: Sequence[bpy.types.ID], examined: ExaminedTrack) -> Report:
-    """Write equivalent values into keys and handles. Update the track if it is played by handles."""
-    track, changed = examined.track, examined.maps.changed
-    bake_options = track.settings.options
-    restore_if_played(channels, track)
-    for column, index in enumerate(examined.indices):
-        fcurve, rows = track.channels[index], changed[:, column]
-        if not rows.any():
-            continue
-        factors, terms = examined.maps.factors[rows, column], examined.maps.terms[rows, column]
-        keys = read(fcurve)
-        write(fcurve, _mapped(keys, rows, factors, terms))
-        place_automatic(fcurve, keys.frames)
-    if bake_options is None:
-        return Report()
-    report = rebake(owners, channels, [track], bake_options)
-    return Report(errors=report.errors, notes=report.notes)
-
-
-def _mapped(keys: Keyframes, rows: BoolArray, factors: Float64Array, terms: Float64Array) -> Keyframes:
-    """Return the keys, with the values and handles of the given rows scaled and shifted."""
-    coordinates = {name: getattr(keys, name).copy() for name in PAIRS}
-    for array in coordinates.values():
-        array[rows, 1] = factors * array[rows, 1] + terms
-    return keys.with_(**coordinates)

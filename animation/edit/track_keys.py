@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find a track by its path, the animator's keys on it as arrays, and the keys on the F-curves shown in an editor.
+"""Tracks found by their paths, the animator's keys on a track, and selected keys on the F-curves shown in an editor.
 
 A key counts as selected if one of its handles is selected, because dragging a handle in the Graph Editor selects only
 the handle.
@@ -30,8 +30,6 @@ from ..store.parameters import Numbers, component_parameters, means_of_keys, rea
 from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from ..text import rpt_
-
-# Find a track by its path, and find the same track for writing
 
 
 @checked
@@ -94,7 +92,7 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
     return channels, track
 
 
-# The animator's keys on a track, as arrays, and the keys and baked tracks on the F-curves shown in an editor
+# The animator's keys on a track
 
 
 @record(eq=False)
@@ -231,6 +229,9 @@ def _selected_frames(track: Track, index: int, own: Keyframes) -> Float32Array:
 def _has_flag(keys: Keyframes) -> BoolArray:
     """Return a mask of the selected keys. Dragging a handle in the Graph Editor selects only the handle."""
     return keys.select_control_point | keys.select_left_handle | keys.select_right_handle
+
+
+# Keys and baked tracks on the F-curves shown in an editor
 
 
 def any_selected(fcurves: Iterable[bpy.types.FCurve]) -> bool:

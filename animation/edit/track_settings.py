@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Change the settings of a track, such as its method. For Enable, see `enable.py`."""
+"""Change the settings of a track: its method, cycle, end segments, algorithm and turns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..store.own_keys import key_frames
 from ..store.table.custom_property import update
 from .enable import enable_listed
 from .own_curves import bake_again, with_own_keys
-from .track_keys import find_track, writable
+from .track_keys import check_writable, find_track
 
 
 @checked
@@ -66,7 +66,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> Report:
     return choose_settings(datablock, track, choices)
 
 
-# Type checkers assume that the keyword arguments may contain `datablock`.
+# Type checkers assume that `choices` may contain `datablock`.
 choose_many = on_each(choose, '[ball], "location", cycle="LOOP"')  # type: ignore[arg-type]
 
 
@@ -75,8 +75,8 @@ def choose_settings(
 ) -> Report:
     """Change settings of a track (see `choose`).
 
-    `defaults` contains the parameters that later bakes will use for keys that have none of their own. The parameters of
-    a plain track are fitted accordingly.
+    For a plain track, `defaults` contains the parameters that later bakes will use for keys that have none of their
+    own. The fit of its parameters takes them into account.
     """
     check_editable(datablock)
     track = find_track(datablock, name)
@@ -84,23 +84,24 @@ def choose_settings(
     # Raise errors before anything is changed.
     spline_class_of(track, settings)
     if track.is_baked:
-        writable(datablock, track)
+        check_writable(datablock, track)
     report = Report.on([datablock], tracks=1)
     if not track.enabled:
         report = enable_listed({datablock: [track]}, defaults, settings.path if "path" in choices else None)
         if report.errors:
             raise AnimationError(*report.errors)
     channels = editable_channels(datablock)
+    # The action may have been copied, and Enable may have chosen other settings.
     track = find_track(datablock, track.path)
-    assert track.state is not None
-    before = track.state
-    track.state = replace(before, settings=before.settings.with_choices(choices))
+    previous_state = track.state
+    assert previous_state is not None
+    track.state = replace(previous_state, settings=previous_state.settings.with_choices(choices))
     report.keys = len(key_frames(track))
     if track.is_baked:
-        # The records of handles were made with the previous settings.
+        # Discard the records of handles, which were made with the previous settings.
         track.state = with_own_keys(track, {})
     track.table = update(channels.action, states=[track.state])
     if track.is_baked:
-        bake_again(channels, [track], [before])
+        bake_again(channels, [track], [previous_state])
     evaluate_anew(channels.action)
     return report

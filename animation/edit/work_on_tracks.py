@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Process the tracks of a datablock, as Free Bake, Restore, Apply and Remove do.
+"""The common work of Free Bake, Restore, Apply and Remove: choose tracks, report refusals, and update the table.
 
-Tracks that can't be changed are reported. Apply and Remove also process tracks whose table entries are damaged or
-missing.
+Apply and Remove also process tracks whose table entries are damaged or missing.
 """
 
 from __future__ import annotations
