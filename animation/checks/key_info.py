@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Key info: the key shown in the tab, the segments beside it, and the parameters that affect the motion.
+"""Keys shown in the tab: the segments beside them, the parameters with an effect, and values at the current frame.
 
 A segment before or after a key is the spline's, Blender's, or missing. The ease-to parameter acts through the left
 handle of a key, ease-from through the right handle, and tension, continuity and bias through both handles. Parameters
@@ -31,9 +31,6 @@ from ..store.own_arrays import OwnKeys
 from ..store.own_keys import read_own_keys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, PARAMETERS
 from ..store.tracks import Track
-
-# The interpolations of the segments beside keys, and the parameters that affect the motion at keys
-
 
 SPLINE, NOTHING = 254, 255
 """Interpolations of a segment of the spline and of a missing segment. Other segments have the numbers of Blender's
@@ -194,7 +191,7 @@ def _handles(
     return is_placed, types
 
 
-# Key info: the position of the key shown in the tab, and the value or turn of its track at the current frame
+# The key shown in the tab, and the value or turn of its track at the current frame
 
 
 AT = 0.02

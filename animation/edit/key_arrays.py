@@ -296,8 +296,6 @@ def _slopes(co: Float32Array, handles: Float32Array) -> Float64Array:
 
 
 _BONE_PROPERTY = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.\w+|\["(?:[^"\\]|\\.)*"\])')
-
-
 _TRANSFORM = re.compile(r"(?:delta_)?(?:location|rotation_\w+|scale)")
 
 

@@ -39,8 +39,6 @@ from ..track_paths import path_filter
 from .free_restore_apply_remove import restore_if_played
 
 Turns = Literal["KEEP", "SHORTEST"]
-
-
 Kind = Literal["FLIP", "JUMP", "TURN", "GIMBAL"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The meaning of edits: parameters implied by edits to keys, found by comparing keys with their records.
+"""The meaning of edits: parameters implied by edits to keys, found by comparing the keys with their last written state.
 
 Keys mirrored in time get reversed parameters (`mirrored_keys`). On a track played by handles, a key inserted by Blender
 preserves the curve, and a dragged handle changes it (`dragged_handles`). In both cases, the key gets the tension,

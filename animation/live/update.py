@@ -29,22 +29,21 @@ from ..store.tracks import Track
 from .watch import Watch, Watches
 
 OptionsFor = Callable[[list[bpy.types.ID]], Options]
-_OPTIONS = Options()
 
 
 def refresh(
     watches: Watches,
     action: bpy.types.Action,
     options_for: OptionsFor | None = None,
-    complete: bool = True,
+    complete_rotations: bool = True,
 ) -> Report:
     """Update the played tracks of an editable action that were edited since the last check, and `watches`.
 
     This fast check does not find all edits. `check_remaining` finds the remaining edits.
 
     `options_for` returns the options for TCB tracks that nothing plays yet, given the datablocks that use the tracks.
-    If it is None, the action is not live, and only the locks of baked tracks are updated. If `complete` is true, the
-    missing keys that partly keyed rotations need for playback by handles are added.
+    If it is None, the action is not live, and only the locks of baked tracks are updated. If `complete_rotations` is
+    true (the preference *Key All Rotation Channels*), missing keys are added to rotations played by handles.
     """
     report = Report()
     for channels, watch in _watched(watches, action):
@@ -52,7 +51,7 @@ def refresh(
             watch.key_places, watch.bake_inputs, watch.other_state = {}, {}, {}
             watch.is_live = options_for is not None
         report.notes, watch.new_notes = [*report.notes, *watch.new_notes], []
-        report.add(_update_tracks(watch, channels, watch.edited_by_fast_check(), options_for, complete))
+        report.add(_update_tracks(watch, channels, watch.edited_by_fast_check(), options_for, complete_rotations))
         report.notes += watch.lock_again(channels)
     return report
 
@@ -61,7 +60,7 @@ def check_remaining(
     watches: Watches,
     action: bpy.types.Action,
     options_for: OptionsFor | None = None,
-    complete: bool = True,
+    complete_rotations: bool = True,
     seconds: float = math.inf,
 ) -> Report:
     """Update tracks with edits to handles, interpolation or channel settings (extrapolation, mute, lock, modifiers).
@@ -71,7 +70,9 @@ def check_remaining(
     report = Report()
     checked = []
     for channels, watch in _watched(watches, action) if options_for is not None else ():
-        report.add(_update_tracks(watch, channels, watch.edited_by_full_check(seconds), options_for, complete))
+        report.add(
+            _update_tracks(watch, channels, watch.edited_by_full_check(seconds), options_for, complete_rotations)
+        )
         checked.append(watch)
     for watch in _watches_of(watches, action):
         if watch not in checked:
@@ -84,7 +85,7 @@ def refresh_all(
     watches: Watches,
     action: bpy.types.Action,
     options_for: OptionsFor | None = None,
-    complete: bool = True,
+    complete_rotations: bool = True,
 ) -> Report:
     """Check all tracks of the action for any kind of edit, and update the edited tracks.
 
@@ -93,8 +94,8 @@ def refresh_all(
     for watch in _watches_of(watches, action):
         watch.forget()
         watch.mode_notes, watch.new_notes, watch.refused = [], [], {}
-    report = refresh(watches, action, options_for, complete)
-    report.add(check_remaining(watches, action, options_for, complete))
+    report = refresh(watches, action, options_for, complete_rotations)
+    report.add(check_remaining(watches, action, options_for, complete_rotations))
     return report
 
 
@@ -113,18 +114,20 @@ def is_unsure(watches: Watches, action: bpy.types.Action) -> bool:
 
 @collector_paused()
 def _update_tracks(
-    watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None, complete: bool
+    watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None, complete_rotations: bool
 ) -> Report:
     """Update edited tracks of a live action in their current output, and tracks that nothing plays yet."""
-    tracks = [] if options_for is None else [*tracks, *watch.worth_trying(watch.not_played)]
-    if not tracks or options_for is None:
+    if options_for is None:
+        return Report()
+    tracks = [*tracks, *watch.worth_trying(watch.not_played)]
+    if not tracks:
         return Report()
     users = watch.users
     present = refreshed(users[0], channels, tracks)
-    is_first = not all(track.is_played for track in present)
-    options = options_for(users) if is_first else _OPTIONS
+    # A track that is played keeps the options of its last bake.
+    options = Options() if all(track.is_played for track in present) else options_for(users)
     used = [track for track in present if track.in_use]
-    report = rebake(users, channels, used, options, complete=complete)
+    report = rebake(users, channels, used, options, complete=complete_rotations)
     refused = {error.track for error in report.errors}
     watch.take(channels, [track for track in present if track.path not in refused], report)
     return report

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find edited tracks in one slot of an action, by comparing the tracks with their state at the last check.
+"""The tracks in one slot of an action and their state at the last check, which shows the tracks that were edited since.
 
-The state that edits can change is read in bulk.
+The state is read in bulk.
 """
 
 from __future__ import annotations
@@ -101,10 +101,12 @@ def read_other_states(tracks: Iterable[Track], reader: KeyReader) -> list[OtherS
 
 
 def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
+    """Return the bytes of an array's `count` rows, shape (count, bytes)."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(count, -1 if count else 0)
 
 
 def _settings_of(fcurve: bpy.types.FCurve) -> tuple[object, ...]:
+    """Return the settings and modifiers of an F-curve that edits can change."""
     settings = fcurve.extrapolation, fcurve.mute, fcurve.lock
     modifiers = [(modifier.type, modifier.mute) for modifier in fcurve.modifiers] if len(fcurve.modifiers) else []
     return (*settings, *modifiers)
@@ -200,12 +202,14 @@ class Watch:
         return True
 
     def _uses(self, channels: Channels) -> bool:
+        """Return whether the known users still exist and use the channels."""
         try:
             return bool(self.users) and all(animates(channels, user) for user in self.users)
         except ReferenceError:
             return False
 
     def _note_modes(self) -> None:
+        """Update the notes on rotation modes, and add those that are new to `new_notes`."""
         tracks = [track for track in self.tracks.values() if track.settings.digest != RESTORED]
         unused = [track.finding("NOT_IN_USE") for track in tracks if not track.in_use]
         notes = [*unused, *played_otherwise(tracks, self.users[1:])]
@@ -220,8 +224,8 @@ class Watch:
     @property
     def not_played(self) -> list[Track]:
         """Return the TCB tracks in use that nothing plays yet, except restored tracks."""
-        waiting = [track for track in self.tracks.values() if not track.is_played and track.settings.digest != RESTORED]
-        return [track for track in waiting if track.in_use]
+        not_played = [track for track in self.tracks.values() if not track.is_played and track.in_use]
+        return [track for track in not_played if track.settings.digest != RESTORED]
 
     def edited_by_fast_check(self) -> list[Track]:
         """Return the tracks in which keys were moved, added, deleted or changed in value since the last check.

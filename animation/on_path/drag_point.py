@@ -19,13 +19,48 @@ from ..sampling.depsgraph import world_matrices
 from ..sampling.transforms import Matrices, TransformSampler, UnknownMotionError, plays
 from .path_keys import LOCATIONS, KeyedTrack, Spot, Values, Vector, moving_tracks
 
-# The position of a path's point at the key's frame, for given values of the key
-
-
+_LOCATION_STEP = 1e-2
+"""Location change with which to measure the effect of constraints, small but larger than rounding errors."""
+_NO_EFFECT = 1e-9
+"""Singular values of the effect below this, relative to the largest, count as 0, because a component has no effect."""
+_ANGLE_STEP = 1e-5
+"""Step, in radians, of the finite differences for single angles."""
+_MOST_SOLVER_STEPS = 30
+_SOLVED = 1e-9
+"""The solver ends when no free component changes by more than this, in radians, far below the rounding of float32."""
+_FLAT = 1e-12
+"""Determinant below which a transform to world space, which may be scaled, cannot be inverted reliably."""
+_OPPOSITE = 1e-12
+"""If the cosine between two directions is within this of -1, rounding hides the axis of the shortest arc."""
 _MOST_CORRECTIONS = 6
 """Number of attempts to reach the target if constraints or drivers move the point away from its computed position."""
 _ROUNDING = 1e-6
 """Misses smaller than this fraction of the distance from the old position are rounding errors."""
+
+
+def movable_point(spot: Spot) -> DraggedLocation | DraggedTip:
+    """Return the point as an object that can be moved. Raise AnimationError if the point's key can't be changed.
+
+    A location with a key at the frame takes precedence over a rotation.
+    """
+    errors = []
+    for track in moving_tracks(spot.item, spot.bone, spot.followed):
+        if track.path.removeprefix(spot.prefix) in LOCATIONS and _is_connected(spot):
+            continue
+        try:
+            keyed = KeyedTrack(spot.item, track, spot.frame)
+            return DraggedTip(spot, keyed) if track.is_rotation else DraggedLocation(spot, keyed)
+        except AnimationError as error:
+            errors.append(error)
+    if errors:
+        # A locked channel is a more helpful reason than another track's missing key.
+        raise errors[0]
+    raise AnimationError(Finding("POINT_WITHOUT_KEY", spot.name, frame=spot.frame))
+
+
+def _is_connected(spot: Spot) -> bool:
+    """Return whether the point belongs to a connected bone, whose location Blender ignores."""
+    return bool(spot.bone and spot.owner.bone.use_connect and spot.owner.parent is not None)
 
 
 class PointInWorld:
@@ -102,24 +137,6 @@ class PointInWorld:
         """Return the position of the point for these matrices of its owner, shape (1, 4, 4)."""
         position: Vector = self._spot.followed.at(matrices, self._spot.tail)[0]
         return position
-
-
-# Drag a point of a path by changing a key of the location or rotation
-
-
-_LOCATION_STEP = 1e-2
-"""Location change with which to measure the effect of constraints, small but larger than rounding errors."""
-_NO_EFFECT = 1e-9
-"""Singular values of the effect below this, relative to the largest, count as 0, because a component has no effect."""
-_ANGLE_STEP = 1e-5
-"""Step, in radians, of the finite differences for single angles."""
-_MOST_SOLVER_STEPS = 30
-_SOLVED = 1e-9
-"""The solver ends when no free component changes by more than this, in radians, far below the rounding of float32."""
-_FLAT = 1e-12
-"""Determinant below which a transform to world space, which may be scaled, cannot be inverted reliably."""
-_OPPOSITE = 1e-12
-"""If the cosine between two directions is within this of -1, rounding hides the axis of the shortest arc."""
 
 
 class DraggedLocation:
@@ -339,28 +356,3 @@ def _shortest_arc(start: Vector, end: Vector) -> Values:
         q = np.concatenate(([0.0], across))
     unit: Values = q / np.linalg.norm(q)
     return unit
-
-
-def movable_point(spot: Spot) -> DraggedLocation | DraggedTip:
-    """Return the point as an object that can be moved. Raise AnimationError if the point's key can't be changed.
-
-    A location with a key at the frame takes precedence over a rotation.
-    """
-    errors = []
-    for track in moving_tracks(spot.item, spot.bone, spot.followed):
-        if track.path.removeprefix(spot.prefix) in LOCATIONS and _is_connected(spot):
-            continue
-        try:
-            keyed = KeyedTrack(spot.item, track, spot.frame)
-            return DraggedTip(spot, keyed) if track.is_rotation else DraggedLocation(spot, keyed)
-        except AnimationError as error:
-            errors.append(error)
-    if errors:
-        # A locked channel is a more helpful reason than another track's missing key.
-        raise errors[0]
-    raise AnimationError(Finding("POINT_WITHOUT_KEY", spot.name, frame=spot.frame))
-
-
-def _is_connected(spot: Spot) -> bool:
-    """Return whether the spot is a connected bone, whose location Blender ignores."""
-    return bool(spot.bone and spot.owner.bone.use_connect and spot.owner.parent is not None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drag the tangents of a path: change the parameters of the key."""
+"""Drag a tangent of a path by changing the parameters of a key."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from ..store.own_keys import read_own_keys
 from ..store.tracks import Track
 from .drag_point import movable_point
 from .path_keys import Spot, Vector
-
-# Drag the tangents of a path: change the parameters of the key
-
 
 Side = Literal["handle_left", "handle_right"]
 _NAMES = ("tension", "continuity", "bias")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The points of objects and bones whose paths are shown, and the keys of their paths."""
+"""The points of objects and bones whose paths are shown, and the keys of these paths."""
 
 from __future__ import annotations
 
@@ -32,9 +32,6 @@ from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.paths import bone_path
 from ..store.tracks import Track
-
-# The points of objects and bones whose paths are shown, and the tracks that move these points
-
 
 LOCATIONS = ("location", "delta_location")
 _AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}
@@ -123,7 +120,7 @@ def _is_transform(track: Track, prefix: str) -> bool:
     return track.path.removeprefix(f"{prefix}.").removeprefix("delta_").startswith("rotation")
 
 
-# The keys of a path: insert and delete them in all tracks that move the point, and move them in value and time
+# Keys of a path
 
 
 Values = npt.NDArray[np.float64]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relax keys: find the smallest changes that make a condition hold at every frame and between frames.
+"""Adjust Keys to Condition: find the smallest changes of keys with which a condition holds, also between frames.
 
 Source: docs/formulas, "Relaxation".
 """
@@ -26,9 +26,6 @@ from ..store.find_tracks import find_tracks
 from ..store.table.track_records import Options
 from ..text import counted, n_, rpt_, size_text
 from .relaxed_motion import Condition, Motion, Mover, target_of
-
-# Relax keys: find the smallest changes that make a condition hold at every frame and between frames
-
 
 TOLERANCE = 1e-3
 """The default maximum error, in world units, or in radians for rotation limits."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions that relaxation can establish, and their errors as a bounded least-squares problem of key values.
+"""The conditions of Adjust Keys to Condition, and their errors as a bounded least-squares problem of key values.
 
 Source: docs/formulas, "Relaxation".
 """
@@ -33,8 +33,6 @@ from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
 from ..store.tracks import EULER_ORDERS
 from ..text import rpt_
-
-# The conditions that relaxation can establish
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ def target_of(condition: Condition) -> tuple[bpy.types.Object, str] | None:
     return None
 
 
-# The errors of a motion as a bounded least-squares problem, whose unknowns are the key values that may change
+# The least-squares problem
 
 
 _DIFFERENCE = 1e-6
