@@ -332,8 +332,9 @@ def _keep_identified_keys(channels: Channels, track: Track) -> str:
 def _remove_generated(channels: Channels, track: Track) -> None:
     """Remove generated keys, and unlock the channels.
 
-    All channels of a rotation, and channels with only generated keys, keep keys at frames where any channel has one of
-    the animator's keys, because these keys may have equivalent values that depend on the other channels.
+    The animator's keys of a rotation may have equivalent values that depend on the other channels. All channels of a
+    rotation, and channels with only generated keys, therefore keep keys at frames where any channel has one of the
+    animator's keys.
     """
     locked = {index: read(fcurve) for index, fcurve in track.channels.items() if fcurve.lock}
     unlock(track.channels[index] for index in locked)
