@@ -17,9 +17,9 @@ from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .key_sets import KeySet, Samples
 from .window_equations import played_values
-from .windows import refit
+from .windows import fitted_windows, largest_errors, refit
 
-_SPACING = 16
+_SPACING = 24
 """The maximum number of frames between the first keys."""
 _REACH = 1
 """The number of keys on each side of a removed or moved key that are fitted again."""
@@ -64,7 +64,7 @@ def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
 
     The search begins with `keys`.
     """
-    keys = within(samples, first_keys(samples, _SPACING) if keys is None else keys)
+    keys = within(samples, first_keys(samples) if keys is None else keys)
     yield 0.4
     return improved(samples, keys)
 
@@ -125,10 +125,10 @@ def errors_of(samples: Samples, keys: KeySet) -> Float64Array:
     return samples.measure(track, row, values.reshape(len(track), -1)).reshape(values.shape[:2])
 
 
-def first_keys(samples: Samples, spacing: int) -> KeySet:
-    """Return evenly spaced keys, at most `spacing` frames apart."""
+def first_keys(samples: Samples) -> KeySet:
+    """Return evenly spaced keys."""
     count = samples.count
-    rows = np.unique(np.linspace(0, count - 1, -(-(count - 1) // spacing) + 1).round().astype(np.intp))
+    rows = np.unique(np.linspace(0, count - 1, -(-(count - 1) // _SPACING) + 1).round().astype(np.intp))
     return at_rows(samples, [rows] * len(samples.values), np.arange(len(samples.values)))
 
 
@@ -240,23 +240,20 @@ def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArr
         if len(center):
             indices, free = _window_indices(samples, keys, center, around)
             free &= ~pinned[keys.track[indices], keys.rows[indices]]
-            fitted, _ = refit(samples, keys.windows(indices), free)
-            keys.put(indices, fitted, free)
+            keys.put(indices, fitted_windows(samples, keys.windows(indices), free), free)
 
 
 def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
     """Fit some keys and their neighbors again, one key after another."""
     for center in centers.tolist():
         indices, free = _window_indices(samples, keys, np.array([center]), _AROUND)
-        fitted, _ = refit(samples, keys.windows(indices), free)
-        keys.put(indices, fitted, free)
+        keys.put(indices, fitted_windows(samples, keys.windows(indices), free), free)
 
 
 def _inaccurate_segments(samples: Samples, keys: KeySet) -> IndexArray:
     """Return the keys that begin the segments whose error is larger than allowed."""
     left = np.flatnonzero(keys.track[1:] == keys.track[:-1])
-    ends = np.stack([left, left + 1], axis=1)
-    _, errors = refit(samples, keys.windows(ends), np.zeros(ends.shape, dtype=np.bool_))
+    errors = largest_errors(samples, keys.windows(np.stack([left, left + 1], axis=1)))
     inaccurate: IndexArray = left[errors > 1.0]
     return inaccurate
 
@@ -270,7 +267,7 @@ class _Change(NamedTuple):
     """The offset of the key that is dropped."""
 
 
-_REMOVAL = _Change((-2, -1, 1, 2), 0)
+_REMOVAL = _Change((-2, -1, 1, 2, 3), 0)
 _MERGE = _Change((-2, -1, 0, 2, 3), 1)
 """The key moves halfway to the next key, which is dropped."""
 
@@ -289,7 +286,7 @@ def without_needless(samples: Samples, keys: KeySet) -> KeySet:
 
 def _changed(samples: Samples, keys: KeySet, change: _Change) -> KeySet:
     """Make a change at all keys where the errors stay within the limits, starting with the smallest errors."""
-    around, apart = np.array(change.around), _APART + change.dropped
+    around, apart = np.array(change.around), change.around[-1] - change.around[0]
     # The error and the window after the change at each key. NaN marks errors to compute again.
     errors = np.full(len(keys.rows), np.nan)
     fits = keys.windows(np.zeros((len(keys.rows), len(around)), dtype=np.intp))

@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping
 import numpy as np
 
 from ...keys import Float64Array
+from ...spline_batch import evaluate_many
 from .fewest_keys import (
     errors_of,
     first_keys,
@@ -23,8 +24,6 @@ from .key_sets import KeySet, Samples
 from .reduce_tracks import Reduced, split_keys
 from .skeleton import Skeleton
 
-_SPACING = 50
-"""The maximum number of frames between the first keys."""
 _FIRST_SHARE = 0.7
 """The fraction of the error that one bone may cause when the search begins. The errors of several bones add up."""
 _FIRST_LIMIT = 1.5
@@ -59,7 +58,7 @@ def reduce_skeleton(
     reach = skeleton.distances_of_points()
     errors = yield from part_of_steps(_find_first_keys(skeleton), 0.0, 0.3)
     _remove_useless_keys(skeleton, key_counts or {}, _FIRST_LIMIT)
-    yield from part_of_steps(_sweeps(skeleton), 0.3, 0.7)
+    yield from part_of_steps(_thinned(skeleton), 0.3, 0.7)
     _remove_useless_keys(skeleton, key_counts or {}, 1.0)
     _add_keys(skeleton, errors)
     return _played_by_splines(skeleton, reach)
@@ -75,7 +74,7 @@ def _find_first_keys(skeleton: Skeleton) -> Generator[float, None, dict[int, Flo
     for batch in skeleton.alike():
         # Before the keys are set, the other groups play their samples.
         samples = skeleton.samples(batch, _FIRST_SHARE)
-        keys = within(samples, first_keys(samples, _SPACING))
+        keys = within(samples, first_keys(samples))
         errors |= dict(zip(batch, errors_of(samples, keys), strict=True))
         first.append((batch, keys, samples))
         yield len(errors) / len(skeleton.groups)
@@ -115,10 +114,9 @@ def _remove_useless_keys(skeleton: Skeleton, key_counts: Mapping[int, int], fact
             skeleton.remove_keys(group)
 
 
-def _sweeps(skeleton: Skeleton) -> Generator[float, None, None]:
-    """Remove and move keys of all groups, from the tips to the root and back. Yield the finished fraction."""
-    from_root = skeleton.batches()
-    batches = [*from_root[::-1], *from_root]
+def _thinned(skeleton: Skeleton) -> Generator[float, None, None]:
+    """Remove and move keys of all groups, from the root to the tips. Yield the finished fraction."""
+    batches = skeleton.batches()
     for number, batch in enumerate(batches):
         samples = skeleton.samples(batch)
         skeleton.set_keys(batch, thinned_and_moved(samples, skeleton.keys_of(batch)), samples)
@@ -131,16 +129,21 @@ def _played_by_splines(skeleton: Skeleton, reach: Float64Array) -> dict[int, Red
     The new keys are on the cubics. Splines deviate less in shorter segments.
     """
     joints = skeleton.joints
+    frames = np.arange(float(len(joints[0].rotation)))
     cubics = {number: joints[number].played for group in skeleton.keys for number in skeleton.groups[group]}
     reduced: dict[int, Reduced] = {}
     changed_groups = set(skeleton.keys)
     for _ in range(_ROUNDS):
-        for group in changed_groups:
-            for number, columns in skeleton.columns(group):
-                reduced[number] = split_keys(
-                    skeleton.keys[group], joints[number].parts(columns.start), 1.0, skeleton.method
-                )
-                joints[number].play(reduced[number].played(len(joints[number].rotation)))
+        changed = {
+            number: split_keys(skeleton.keys[group], joints[number].parts(columns.start), 1.0, skeleton.method)
+            for group in changed_groups
+            for number, columns in skeleton.columns(group)
+        }
+        reduced |= changed
+        splines = [keys.spline(part) for keys in changed.values() for part in range(len(keys.values))]
+        values = iter(evaluate_many(splines, frames))
+        for number, keys in changed.items():
+            joints[number].play(np.concatenate([next(values) for _ in keys.values], axis=1))
         skeleton.update_poses(number for group in changed_groups for number in skeleton.groups[group])
         new_rows = _rows_to_add(skeleton, cubics, reach)
         if not new_rows:

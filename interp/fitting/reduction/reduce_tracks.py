@@ -106,7 +106,7 @@ class Reduced:
     slopes : list of ndarray, shape (n, d)
         The derivatives of the values per frame.
     error : float
-        The maximum error relative to the tolerance.
+        The maximum error of the splines at the frames of the samples, relative to the tolerance.
     is_rotation : list of bool
         For each part, true if the part is a rotation.
     method : "HERMITE" or "TCB"
@@ -160,11 +160,6 @@ class Reduced:
         values = [part_values * size for part_values, size in zip(self.values, sizes, strict=True)]
         slopes = [part_slopes * size for part_slopes, size in zip(self.slopes, sizes, strict=True)]
         return replace(self, values=values, slopes=slopes)
-
-    def played(self, count: int) -> Float64Array:
-        """Return the values of all parts' splines at `count` frames, shape (count, d)."""
-        frames = np.arange(float(count))
-        return np.concatenate([self.spline(part)(frames) for part in range(len(self.values))], axis=1)
 
     def spline(self, part: int) -> Any:
         """Return the spline of a part, whose frames are rows."""
@@ -270,21 +265,19 @@ def _check(parts: Sequence[SampledTracks], method: str) -> None:
 
 
 def _with_accurate_splines(keys: Reduced, parts: Sequence[SampledTracks]) -> Reduced:
-    """Return one track's keys, with more where the splines that play the keys are not within their limits."""
+    """Return one track's keys with the error of their splines, with more keys where that error exceeds its limit."""
     rows = np.arange(parts[0].samples.shape[1])
-    # Hermite splines of values are the fitted cubics.
-    checked_parts = [(number, part) for number, part in enumerate(parts) if part.is_rotation or keys.method == "TCB"]
-    while checked_parts and len(keys.rows) > 1:
-        is_accurate = np.ones(len(rows), dtype=np.bool_)
-        for number, part in checked_parts:
+    while True:
+        is_accurate, largest = np.ones(len(rows), dtype=np.bool_), 0.0
+        for number, part in enumerate(parts):
             errors = part.errors(np.zeros_like(rows), rows, keys.spline(number)(rows.astype(np.float64)))
             is_accurate &= errors <= (_ROTATION_LIMIT if part.is_rotation else _VALUE_LIMIT)
+            largest = max(largest, float(errors.max()))
         after = np.searchsorted(keys.rows[1:-1], np.flatnonzero(~is_accurate), side="right")
-        middles = np.setdiff1d((keys.rows[after] + keys.rows[after + 1]) // 2, keys.rows)
+        middles = np.setdiff1d((keys.rows[after] + keys.rows[after + 1]) // 2, keys.rows) if len(keys.rows) > 1 else ()
         if not len(middles):
-            break
+            return replace(keys, error=largest)
         keys = divided(keys, middles, parts)
-    return keys
 
 
 def samples_of(parts: Sequence[SampledTracks], method: Method) -> Samples:
@@ -344,5 +337,8 @@ def divided(keys: Reduced, rows: Iterable[int], parts: Sequence[SampledTracks]) 
     )
     new_rows = np.setdiff1d(list(rows), keys.rows)
     all_keys = with_keys_at(old_keys, new_rows)
-    refit_around(samples, all_keys, np.searchsorted(all_keys.rows, new_rows))
+    new_keys = np.searchsorted(all_keys.rows, new_rows)
+    # Keys with tension deviate from cubics of quaternions, and values next to the ends of a track are not fitted.
+    all_keys.values[new_keys] = samples.values[0, new_rows]
+    refit_around(samples, all_keys, new_keys)
     return _split(parts, samples, all_keys)[0]

@@ -16,8 +16,6 @@ from .window_equations import WindowSums
 
 _ROUNDS = 2
 """The number of rounds. Each round fits the weights of every second key, then the weights of the keys between them."""
-_KEYS_AROUND_VALUE = 5
-"""Only in windows with this number of keys, the value of the middle key is fitted."""
 _RIDGE = 1e-9
 """The weight of a change, relative to the effect of each chord."""
 _TINY = float(np.finfo(np.float64).tiny)
@@ -31,16 +29,15 @@ Parts = list[tuple[slice, bool]]
 def with_tension_and_bias(
     sums: WindowSums, values: Float64Array, velocities: Float64Array, parts: Parts
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the values and velocities (m, d, n) with least-squares tension and bias, and value of the middle key.
+    """Return the values and velocities (m, d, n) with least-squares tension and bias, and values of inner keys.
 
-    In windows of five keys, weights and value are fitted alternately. The middle value does not affect the chords of
-    the outer keys.
+    Values are fitted only for keys whose value does not affect the chords of the outer keys.
     """
     weights, fitted = _with_weights(sums, values, velocities, parts)
-    if len(values) != _KEYS_AROUND_VALUE:
-        return values, fitted
-    values = _with_middle_value(sums, values, fitted, weights, parts)
-    return values, _with_weights(sums, values, fitted, parts)[1]
+    keys = range(2, len(values) - 2)
+    for key in keys:
+        values, fitted = _with_value(sums, key, values, fitted, weights, parts)
+    return values, _with_weights(sums, values, fitted, parts)[1] if keys else fitted
 
 
 def _with_weights(
@@ -64,44 +61,51 @@ def _with_weights(
     by_previous, by_next = (squares[3, 1, :-1] / size)[:, np.newaxis], (squares[1, 3, 1:] / size)[:, np.newaxis]
     weights = np.zeros((2, len(size), len(parts), size.shape[1]))
     velocities = velocities.copy()
-    for number, (part, _) in enumerate(parts):
+    turns = [keys for keys in (slice(0, None, 2), slice(1, None, 2)) if len(size[keys])]
+    for number, (part, is_rotation) in enumerate(parts):
         before, after = chords[:, :, part]
-        *squared_chords, _, _ = chord_products(chords[:, :, part], before)
+        squared_chords = [_dot(*pair) for pair in ((before, before), (before, after), (after, after))]
         part_velocities = velocities[:, part]
-        for turn in range(2 * _ROUNDS):
-            keys = slice(turn % 2, None, 2)
-            inner = part_velocities[1:-1][keys]
-            if not len(inner):
-                continue
+        for keys in turns * _ROUNDS:
             wanted = best[keys, part] - by_previous[keys] * part_velocities[:-2][keys]
             wanted -= by_next[keys] * part_velocities[2:][keys]
-            products = ((chord[keys] * wanted).sum(axis=1) for chord in (before, after))
-            x, y = weights_in_triangle(*(square[keys] for square in squared_chords), *products)
+            aa, ab, bb = (square[keys] for square in squared_chords)
+            x, y = weights_in_triangle(aa, ab, bb, _dot(before[keys], wanted), _dot(after[keys], wanted))
             weights[:, keys, number] = x, y
             fitted = x[:, np.newaxis] * before[keys] + y[:, np.newaxis] * after[keys]
-            np.copyto(inner, fitted, where=is_free[keys][:, np.newaxis])
+            np.copyto(part_velocities[1:-1][keys], fitted, where=is_free[keys][:, np.newaxis])
+        if not is_rotation:
+            # The tangents at the ends of tracks also depend on the velocities of the keys next to them.
+            rates = chord_rates(sums.rows, values[:, part], part_velocities, [(slice(None), False)])[:, 1:-1]
+            fitted = (weights[:, :, number, np.newaxis] * rates).sum(axis=0)
+            np.copyto(part_velocities[1:-1], fitted, where=is_free[:, np.newaxis])
     weights *= is_free[:, np.newaxis]
     return weights, velocities
 
 
-def _with_middle_value(
-    sums: WindowSums, values: Float64Array, velocities: Float64Array, weights: Float64Array, parts: Parts
-) -> Float64Array:
-    """Return the values of windows of five keys, with least-squares values of the free middle keys.
+def _with_value(
+    sums: WindowSums, key: int, values: Float64Array, velocities: Float64Array, weights: Float64Array, parts: Parts
+) -> tuple[Float64Array, Float64Array]:
+    """Return the values and velocities of windows with least-squares values of one key.
 
-    The middle value ends a chord of the previous key and begins a chord of the next key, so velocities change too.
+    The value ends a chord of the previous key and begins a chord of the next key, so velocities change too.
     """
-    lengths = np.diff(sums.rows, axis=0).astype(np.float64)
+    near = slice(key - 2, key + 3)
+    lengths = np.diff(sums.rows[near], axis=0).astype(np.float64)
     is_inner = (lengths[:-1] > 0.0) & (lengths[1:] > 0.0)
     per_frame = is_inner / np.maximum(lengths[:-1] + lengths[1:], 1.0)
-    can_move = sums.free[2] & is_inner[0] & is_inner[2]
-    slopes = sums.slopes(values, velocities)
-    values = values.copy()
+    # The velocities of keys that are not fitted must not change.
+    can_move = sums.free[key - 1 : key + 2].all(axis=0) & is_inner[0] & is_inner[2]
+    sums = WindowSums(
+        sums.rows[near], sums.free[near], sums.squares[:, :, key - 2 : key + 2], sums.products[:, key - 2 : key + 2]
+    )
+    slopes = sums.slopes(values[near], velocities[near])
+    values, velocities = values.copy(), velocities.copy()
     for number, (part, _) in enumerate(parts):
         # The changes in the velocities of the three inner keys.
-        previous = weights[1, 0, number] * per_frame[0]
-        middle = (weights[0, 1, number] - weights[1, 1, number]) * per_frame[1]
-        following = -weights[0, 2, number] * per_frame[2]
+        previous = weights[1, key - 2, number] * per_frame[0]
+        middle = (weights[0, key - 1, number] - weights[1, key - 1, number]) * per_frame[1]
+        following = -weights[0, key, number] * per_frame[2]
         # The changes in the unknowns of the four segments.
         changes: list[dict[int, Float64Array | float]] = [
             {3: previous},
@@ -115,8 +119,18 @@ def _with_middle_value(
                 slope += change * slopes[unknown, segment, part]
                 for other, other_change in of_segment.items():
                     size += change * other_change * sums.squares[unknown, other, segment]
-        values[2, part] -= np.divide(can_move, size, out=np.zeros_like(size), where=size > 0.0) * slope
-    return values
+        step = np.divide(can_move, size, out=np.zeros_like(size), where=size > 0.0) * slope
+        values[key, part] -= step
+        velocities[key - 1, part] -= previous * step
+        velocities[key, part] -= middle * step
+        velocities[key + 1, part] -= following * step
+    return values, velocities
+
+
+def _dot(first: Float64Array, second: Float64Array) -> Float64Array:
+    """Return the dot products (m, n) of vectors (m, d, n)."""
+    products: Float64Array = np.einsum("mdn,mdn->mn", first, second)
+    return products
 
 
 def chord_products(chords: Float64Array, velocities: Float64Array) -> tuple[Float64Array, ...]:
@@ -126,7 +140,7 @@ def chord_products(chords: Float64Array, velocities: Float64Array) -> tuple[Floa
     """
     before, after = chords
     pairs = (before, before), (before, after), (after, after), (before, velocities), (after, velocities)
-    return tuple((first * second).sum(axis=1) for first, second in pairs)
+    return tuple(_dot(*pair) for pair in pairs)
 
 
 def weights_in_triangle(
@@ -136,31 +150,24 @@ def weights_in_triangle(
 
     The arguments are the products of the chords with each other, and of both chords with the vector.
     """
-    shape = aa.shape
-    ab, a, b = ab.ravel(), a.ravel(), b.ravel()
     # Without a ridge, parallel or absent chords have no unique weights.
-    ridge = _RIDGE * (aa + bb)
-    aa, bb = (aa + ridge).ravel(), (bb + ridge).ravel()
+    ridge = _RIDGE * (aa + bb) + _TINY
+    aa, bb = aa + ridge, bb + ridge
     determinant = np.maximum(aa * bb - ab * ab, _TINY)
     x, y = (a * bb - b * ab) / determinant, (b * aa - a * ab) / determinant
-    outside = np.flatnonzero((x < 0.0) | (y < 0.0) | (x + y > _LARGEST_SUM))
-    if len(outside):
-        x[outside], y[outside] = _on_edges(*(array.take(outside) for array in (aa, ab, bb, a, b)))
-    return x.reshape(shape), y.reshape(shape)
-
-
-def _on_edges(
-    aa: Float64Array, ab: Float64Array, bb: Float64Array, a: Float64Array, b: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return the best weights on the three edges of the triangle."""
-    aa, bb, span = (np.maximum(square, _TINY) for square in (aa, bb, aa - 2.0 * ab + bb))
-    zeros = np.zeros_like(aa)
-    along = (_LARGEST_SUM * (bb - ab) + a - b) / span
-    x = np.clip(np.stack([a / aa, zeros, along]), 0.0, _LARGEST_SUM)
-    y = np.clip(np.stack([zeros, b / bb, _LARGEST_SUM - x[2]]), 0.0, _LARGEST_SUM)
-    costs = x * (0.5 * aa * x + ab * y - a) + y * (0.5 * bb * y - b)
-    best = costs.argmin(axis=0), np.arange(len(aa))
-    return x[best], y[best]
+    # If a weight would be negative, one of the weights is 0.
+    is_outside = (x < 0.0) | (y < 0.0)
+    if is_outside.any():
+        a_only, b_only = np.maximum(a, 0.0), np.maximum(b, 0.0)
+        is_x_better = a_only * a_only * bb >= b_only * b_only * aa
+        x = np.where(is_outside, is_x_better * a_only / aa, x)
+        y = np.where(is_outside, ~is_x_better * b_only / bb, y)
+    is_large = x + y > _LARGEST_SUM
+    if is_large.any():
+        along = (_LARGEST_SUM * (bb - ab) + a - b) / np.maximum(aa - 2.0 * ab + bb, _TINY)
+        x = np.where(is_large, np.clip(along, 0.0, _LARGEST_SUM), x)
+        y = np.where(is_large, _LARGEST_SUM - x, y)
+    return x, y
 
 
 def chord_rates(rows: IndexArray, values: Float64Array, velocities: Float64Array, parts: Parts) -> Float64Array:

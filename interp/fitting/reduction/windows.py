@@ -17,37 +17,62 @@ from .window_equations import SegmentSamples, WindowSums, with_free_velocities
 
 def refit(samples: Samples, windows: KeySet, free: BoolArray) -> tuple[KeySet, Float64Array]:
     """Return windows with fitted free keys (n, m), and their largest errors (n,)."""
-    count, width = windows.rows.shape
-    dimension = windows.values.shape[2]
-    segments = SegmentSamples.of(windows.rows[:, :-1].T.ravel(), windows.rows[:, 1:].T.ravel())
-    track = np.tile(windows.track, width - 1)[segments.segment]
+    segments = _segments(windows)
+    fitted = _fitted(samples, windows, free, segments)
+    return fitted, _largest_errors(samples, fitted, segments)
+
+
+def fitted_windows(samples: Samples, windows: KeySet, free: BoolArray) -> KeySet:
+    """Return windows with fitted free keys (n, m)."""
+    return _fitted(samples, windows, free, _segments(windows))
+
+
+def largest_errors(samples: Samples, windows: KeySet) -> Float64Array:
+    """Return the largest errors of windows, shape (n,)."""
+    return _largest_errors(samples, windows, _segments(windows))
+
+
+def _segments(windows: KeySet) -> SegmentSamples:
+    """Return the samples of the segments of n windows, first all first segments."""
+    return SegmentSamples.of(windows.rows[:, :-1].T.ravel(), windows.rows[:, 1:].T.ravel())
+
+
+def _fitted(samples: Samples, windows: KeySet, free: BoolArray, segments: SegmentSamples) -> KeySet:
+    """Return windows with fitted free keys (n, m)."""
+    count, width, dimension = windows.values.shape
+    # Taking from a flat array is twice as fast as two indices.
+    sample = np.tile(windows.track * samples.count, width - 1)[segments.segment] + segments.row
+    squares, products = segments.sums(samples.values.reshape(-1, dimension).take(sample, axis=0))
+    sums = WindowSums(
+        windows.rows.T,
+        free.T,
+        np.ascontiguousarray(squares.reshape(width - 1, count, 4, 4).transpose(2, 3, 0, 1)),
+        np.ascontiguousarray(products.reshape(width - 1, count, 4, dimension).transpose(2, 0, 3, 1)),
+    )
     # Shape (m, d, n), see WindowSums.
     values, velocities = (
         np.ascontiguousarray(np.moveaxis(array, 0, -1)) for array in (windows.values, windows.velocities)
     )
-    fitted = windows
-    if free.any():
-        # Taking from a flat array is twice as fast as two indices.
-        flat_samples = samples.values.reshape(-1, dimension)
-        squares, products = segments.sums(flat_samples.take(track * samples.count + segments.row, axis=0))
-        sums = WindowSums(
-            windows.rows.T,
-            free.T,
-            np.ascontiguousarray(squares.reshape(width - 1, count, 4, 4).transpose(2, 3, 0, 1)),
-            np.ascontiguousarray(products.reshape(width - 1, count, 4, dimension).transpose(2, 0, 3, 1)),
-        )
-        if samples.method == "HERMITE":
-            values, velocities = with_free_velocities(sums, values, velocities)
-            _make_rotations_unit(values, velocities, samples.parts)
-        else:
-            values, velocities = with_tension_and_bias(sums, values, velocities, samples.parts)
-        arrays = (np.ascontiguousarray(np.moveaxis(array, -1, 0)) for array in (values, velocities))
-        fitted = KeySet(windows.track, windows.rows, *arrays)
-    ends = np.stack([values[:-1], velocities[:-1], values[1:], velocities[1:]]).transpose(1, 3, 0, 2)
-    played = segments.played(ends.reshape(-1, 4, dimension))
+    if samples.method == "HERMITE":
+        values, velocities = with_free_velocities(sums, values, velocities)
+        _make_rotations_unit(values, velocities, samples.parts)
+    else:
+        values, velocities = with_tension_and_bias(sums, values, velocities, samples.parts)
+    arrays = (np.ascontiguousarray(np.moveaxis(array, -1, 0)) for array in (values, velocities))
+    return KeySet(windows.track, windows.rows, *arrays)
+
+
+def _largest_errors(samples: Samples, windows: KeySet, segments: SegmentSamples) -> Float64Array:
+    """Return the largest errors of windows, shape (n,)."""
+    count, width, dimension = windows.values.shape
+    values, velocities = windows.values, windows.velocities
+    ends = np.stack([values[:, :-1], velocities[:, :-1], values[:, 1:], velocities[:, 1:]], axis=2)
+    played = segments.played(ends.swapaxes(0, 1).reshape(-1, 4, dimension))
+    track = np.tile(windows.track, width - 1)[segments.segment]
     errors = segments.largest(samples.measure(track, segments.row, played)).reshape(width - 1, count)
     # Segments before the first key of a track or after the last key have length 0.
-    return fitted, np.where(np.diff(windows.rows, axis=1).T > 0, errors, 0.0).max(axis=0)
+    largest: Float64Array = np.where(np.diff(windows.rows, axis=1).T > 0, errors, 0.0).max(axis=0)
+    return largest
 
 
 def _make_rotations_unit(values: Float64Array, velocities: Float64Array, parts: list[tuple[slice, bool]]) -> None:
