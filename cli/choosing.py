@@ -14,8 +14,7 @@ import bpy
 from .. import animation
 from ..animation import Finding
 from ..animation.datablocks import HAS_SLOTS, name_of
-from ..animation.fcurves.action_refusals import layered_reason
-from ..animation.fcurves.channels import Channels, channels_of
+from ..animation.fcurves.channels import Channels, channels_of, layered_reason
 from ..animation.store.action_and_strips import editable_sets
 from ..animation.store.find_tracks import find_tracks
 from ..animation.store.table.custom_property import read_table

@@ -12,8 +12,8 @@ import bpy
 from .. import animation
 from ..animation.checks.track_state import STATES, state
 from ..animation.datablocks import name_of
-from ..animation.fcurves.frames import union
-from ..animation.fcurves.read_keys import read
+from ..animation.fcurves.keyframes import union
+from ..animation.fcurves.read_and_write import read
 from ..animation.store.frame_functions import function_of
 from ..animation.store.own_arrays import OwnKeys
 from ..animation.store.own_keys import read_own_keys

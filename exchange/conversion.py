@@ -16,8 +16,7 @@ from bpy_extras.io_utils import axis_conversion
 
 from ..animation import scene_time
 from ..animation.arguments import Positive, checked
-from ..animation.fcurves.frames import LAST_FRAME
-from ..animation.fcurves.keyframes import Float64Array
+from ..animation.fcurves.keyframes import LAST_FRAME, Float64Array
 from ..animation.text import rpt_
 from ..interp import rotations
 

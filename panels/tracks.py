@@ -17,8 +17,7 @@ from ..animation.bake.plans.track_methods import setting_names
 from ..animation.checks.key_info import ShownKey
 from ..animation.datablocks import name_of
 from ..animation.edit.track_keys import TrackKeys
-from ..animation.fcurves.action_refusals import layered_refusals
-from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.channels import channels_of, layered_refusals
 from ..animation.report import AnimationError
 from ..animation.store.paths import BONES
 from ..animation.store.table.track_records import Settings

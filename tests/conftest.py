@@ -160,7 +160,7 @@ def numbers(tcb_animation: ModuleType) -> Callable[..., dict[float, float]]:
         for fcurve in (fcurve for fcurve in channels if fcurve.data_path == path):
             if state is None or (of_one and fcurve.array_index != component):
                 continue
-            keys = animation.fcurves.read_keys.read(fcurve)
+            keys = animation.fcurves.read_and_write.read(fcurve)
             at = store.table.rows.find(
                 table.rows["identity"], store.table.key_identity.identities_in(keys.amplitude, keys.period)
             )

@@ -30,11 +30,8 @@ from ..animation.edit.track_keys import (
     selected_keys,
     uses_velocities,
 )
-from ..animation.fcurves.action_refusals import layered_refusals
-from ..animation.fcurves.channels import Channels, channels_of
-from ..animation.fcurves.frames import SAME_FRAME, is_among, union
-from ..animation.fcurves.keyframes import IndexArray
-from ..animation.fcurves.linked_data import check_editable
+from ..animation.fcurves.channels import Channels, channels_of, check_editable, layered_refusals
+from ..animation.fcurves.keyframes import SAME_FRAME, IndexArray, is_among, union
 from ..animation.scene_time import action_time, scene_frame
 from ..animation.store.parameters import Numbers, means_of_keys
 from ..animation.store.paths import bone_path, split

@@ -12,7 +12,7 @@ import bpy
 from ..animation import AnimationError
 from ..animation.checks.track_state import state
 from ..animation.datablocks import name_of
-from ..animation.fcurves.linked_data import check_editable
+from ..animation.fcurves.channels import check_editable
 from ..animation.records import record
 from ..animation.store.paths import split
 from ..animation.store.track_refusals import blocking_reason

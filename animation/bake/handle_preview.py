@@ -17,9 +17,8 @@ from ...interp.fitting import Request
 from ...interp.fitting.handles import Draft, HandleDrafts
 from ...interp.keys import PARAMETERS
 from ..fcurves.channels import Channels, evaluate_if, played_now
-from ..fcurves.frames import matching_rows
-from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, IndexArray
-from ..fcurves.read_keys import KeyBlock, sliced
+from ..fcurves.keyframes import SIDES, BoolArray, Float32Array, IndexArray, matching_rows
+from ..fcurves.read_and_write import KeyBlock, sliced
 from ..records import record
 from ..steps import collector_paused
 from ..store.find_tracks import refreshed

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp.fitting.curves import handles
-from ..fcurves.joined_keys import Joined
 from ..fcurves.keyframes import (
     AUTOMATIC,
     BY_NUMBERS,
@@ -21,6 +20,7 @@ from ..fcurves.keyframes import (
     BoolArray,
     EnumArray,
     Float32Array,
+    Joined,
     Keyframes,
 )
 from ..store.own_arrays import OwnKeys

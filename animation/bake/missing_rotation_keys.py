@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..fcurves.frames import is_among, matching_rows, union
 from ..fcurves.keyframes import (
     EASING,
     FLAGS,
@@ -21,7 +20,10 @@ from ..fcurves.keyframes import (
     BoolArray,
     Float32Array,
     Float64Array,
+    is_among,
     made_like,
+    matching_rows,
+    union,
 )
 from ..store.own_arrays import OwnKeys, own_end_to_end
 from ..store.own_keys import with_numbers_beside

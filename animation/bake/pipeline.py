@@ -14,9 +14,8 @@ from ...interp import KeysError, evaluate_many
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles
 from ..datablocks import name_of
-from ..fcurves.channels import Channels, assign, evaluate_if, played_now
+from ..fcurves.channels import Channels, assign, editable_channels, evaluate_if, played_now
 from ..fcurves.keyframes import HANDLE, SIDES
-from ..fcurves.linked_data import editable_channels
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.enable_tracks import new_state

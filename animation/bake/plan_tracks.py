@@ -11,8 +11,7 @@ from ...interp import KeysError
 from ...interp.base_spline import Cycle
 from ..fcurves import scratch_curves
 from ..fcurves.cycles_modifier import repeats
-from ..fcurves.frames import union
-from ..fcurves.keyframes import Float32Array
+from ..fcurves.keyframes import Float32Array, union
 from ..memoize import memoized
 from ..report import AnimationError, Finding
 from ..store.own_arrays import OwnKeys

@@ -9,8 +9,7 @@ import bpy
 import numpy as np
 
 from ..fcurves.channels import Channels
-from ..fcurves.frames import ONE_KEY
-from ..fcurves.keyframes import Float32Array
+from ..fcurves.keyframes import ONE_KEY, Float32Array
 from ..store.paths import split
 from ..store.tracks import Track
 

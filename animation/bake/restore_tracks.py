@@ -10,9 +10,8 @@ import bpy
 
 from ..fcurves.channels import Channels, evaluate_anew
 from ..fcurves.cycles_modifier import repeat
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import Keyframes
-from ..fcurves.write_keys import extrapolate, write, write_joined
+from ..fcurves.keyframes import Joined, Keyframes
+from ..fcurves.read_and_write import extrapolate, write, write_joined
 from ..live.mirrored_keys import with_mirrored
 from ..records import record
 from ..store.own_arrays import OwnKeys

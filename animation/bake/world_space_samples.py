@@ -17,8 +17,7 @@ import bpy
 import numpy as np
 
 from ...interp import rotations
-from ..fcurves.frames import union
-from ..fcurves.keyframes import Float32Array, Float64Array
+from ..fcurves.keyframes import Float32Array, Float64Array, union
 from ..report import AnimationError
 from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
 from ..store.frame_functions import function_of

@@ -12,11 +12,18 @@ import numpy as np
 
 from ..fcurves.channels import channels_in
 from ..fcurves.cycles_modifier import repeat
-from ..fcurves.frames import matching_rows
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import FLAGS, NAMES, SIDES, BoolArray, Float32Array, IndexArray, Keyframes
-from ..fcurves.read_keys import read_joined
-from ..fcurves.write_keys import extrapolate, write_joined, write_some
+from ..fcurves.keyframes import (
+    FLAGS,
+    NAMES,
+    SIDES,
+    BoolArray,
+    Float32Array,
+    IndexArray,
+    Joined,
+    Keyframes,
+    matching_rows,
+)
+from ..fcurves.read_and_write import extrapolate, read_joined, write_joined, write_some
 from ..store.edited_outside import fingerprints
 from ..store.own_arrays import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.own_curves import saved_keys

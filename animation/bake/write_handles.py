@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..fcurves.cycles_modifier import repeat
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import NAMES, SIDES, BoolArray, Keyframes
-from ..fcurves.read_keys import read_joined
-from ..fcurves.write_keys import write_joined, write_some
+from ..fcurves.keyframes import NAMES, SIDES, BoolArray, Joined, Keyframes
+from ..fcurves.read_and_write import read_joined, write_joined, write_some
 from ..store.own_arrays import own_end_to_end
 from ..store.table.track_records import Channel, Error, Extrapolation, TrackState, Written
 from ..store.written_keys import as_written

@@ -23,8 +23,7 @@ from ..bake.plans.own_motion import plays_its_own_keys
 from ..bake.plans.track_methods import bends_by_parameters
 from ..bake.plans.track_splines import track_splines
 from ..edit.track_keys import TrackKeys
-from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array
+from ..fcurves.keyframes import HANDLE, INTERPOLATION, SAME_FRAME, BoolArray, EnumArray, Float32Array, is_among, union
 from ..records import record
 from ..store.frame_functions import function_of
 from ..store.own_arrays import OwnKeys

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import BoolArray
+from ..fcurves.keyframes import SAME_FRAME, BoolArray
 from ..records import record
 from ..report import Finding, JsonResult
 from ..sampling.properties import PropertySampler, Values

@@ -12,8 +12,7 @@ from ..arguments import Parameters, Positive, checked
 from ..bake.pipeline import bake, rebake
 from ..bake.sample_limit import too_near_keys
 from ..bake.world_space_samples import WorldMotion, is_in_world
-from ..fcurves.channels import channels_of, users_of_channels
-from ..fcurves.linked_data import editable_channels
+from ..fcurves.channels import channels_of, editable_channels, users_of_channels
 from ..many import on_each
 from ..options import BAKE
 from ..report import AnimationError, Finding, Report

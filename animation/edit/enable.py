@@ -16,8 +16,7 @@ from ..bake.pipeline import bake
 from ..bake.plans.refused_keys import check_frames
 from ..datablocks import name_of, users_of
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, channels_of
-from ..fcurves.linked_data import check_editable, editable_channels
+from ..fcurves.channels import Channels, channels_of, check_editable, editable_channels
 from ..many import on_all
 from ..options import ENABLE
 from ..report import AnimationError, Finding, Report

@@ -21,10 +21,17 @@ from ..bake.pipeline import rebake
 from ..bake.restore_tracks import restore_tracks
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import remove_cycles, repeat
-from ..fcurves.frames import is_among, union
-from ..fcurves.keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, KEY_TYPE, BoolArray, Keyframes
-from ..fcurves.read_keys import read
-from ..fcurves.write_keys import write
+from ..fcurves.keyframes import (
+    DEFAULT_AMPLITUDE,
+    DEFAULT_BACK,
+    DEFAULT_PERIOD,
+    KEY_TYPE,
+    BoolArray,
+    Keyframes,
+    is_among,
+    union,
+)
+from ..fcurves.read_and_write import read, write
 from ..many import on_each
 from ..options import FREE
 from ..report import Report

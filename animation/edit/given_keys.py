@@ -12,8 +12,7 @@ from ...interp.arguments import checked_finite, checked_numbers
 from ...interp.fitting.tcb_dialects import Dialect, as_3ds, slopes_of_keys
 from ..arguments import LARGEST
 from ..bake.plans.sample_frames import APART
-from ..fcurves.frames import LAST_FRAME
-from ..fcurves.keyframes import INTERPOLATION, EnumArray, Float32Array, Float64Array, Keyframes, free_keys
+from ..fcurves.keyframes import INTERPOLATION, LAST_FRAME, EnumArray, Float32Array, Float64Array, Keyframes, free_keys
 from ..records import record
 from ..store.parameters import LIMITS
 from ..text import rpt_

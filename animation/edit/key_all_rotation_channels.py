@@ -12,10 +12,8 @@ from ..arguments import checked
 from ..bake.missing_rotation_keys import completed
 from ..bake.pipeline import rebake
 from ..bake.plans.own_motion import is_keyed_whole
-from ..fcurves.channels import Channels, evaluate_anew
-from ..fcurves.frames import is_among
-from ..fcurves.keyframes import FLAGS, Float32Array
-from ..fcurves.linked_data import check_editable, editable_channels
+from ..fcurves.channels import Channels, check_editable, editable_channels, evaluate_anew
+from ..fcurves.keyframes import FLAGS, Float32Array, is_among
 from ..many import on_each
 from ..report import AnimationError, Report
 from ..store.find_tracks import find_tracks

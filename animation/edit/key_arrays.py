@@ -18,11 +18,17 @@ from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.plans.refused_keys import LARGEST_VALUE
 from ..datablocks import name_of
-from ..fcurves.channels import Channels, ensured_channels, evaluate_anew, is_without_curves, users_of_channels
-from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import INTERPOLATION, Float32Array, Float64Array, Keyframes
-from ..fcurves.linked_data import check_editable, editable_channels
-from ..fcurves.write_keys import write
+from ..fcurves.channels import (
+    Channels,
+    check_editable,
+    editable_channels,
+    ensured_channels,
+    evaluate_anew,
+    is_without_curves,
+    users_of_channels,
+)
+from ..fcurves.keyframes import INTERPOLATION, SAME_FRAME, Float32Array, Float64Array, Keyframes
+from ..fcurves.read_and_write import write
 from ..report import AnimationError, Finding, Report
 from ..sampling.properties import driven_components
 from ..store.edited_outside import edited_outside

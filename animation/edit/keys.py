@@ -10,10 +10,18 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..fcurves.frames import LAST_FRAME, ONE_KEY, is_among, matching_rows
-from ..fcurves.joined_keys import merged
-from ..fcurves.keyframes import HANDLE, Float32Array, Keyframes, made_like
-from ..fcurves.write_keys import write
+from ..fcurves.keyframes import (
+    HANDLE,
+    LAST_FRAME,
+    ONE_KEY,
+    Float32Array,
+    Keyframes,
+    is_among,
+    made_like,
+    matching_rows,
+    merged,
+)
+from ..fcurves.read_and_write import write
 from ..store.frame_functions import function_of
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.parameters import Numbers

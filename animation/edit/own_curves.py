@@ -13,8 +13,7 @@ import numpy.typing as npt
 from ..bake.pipeline import rebake
 from ..fcurves.channels import Channels, assign, channels_of, ensured_channels, evaluate_anew, users_of_channels
 from ..fcurves.keyframes import PAIRS, SIDES, BoolArray, IndexArray, Keyframes
-from ..fcurves.read_keys import read, read_joined
-from ..fcurves.write_keys import extrapolate, write
+from ..fcurves.read_and_write import extrapolate, read, read_joined, write
 from ..records import record
 from ..report import AnimationError
 from ..store.equivalent_values import values_shown

@@ -21,8 +21,7 @@ import numpy as np
 from ...interp import KeysError
 from ..bake.drags import begin_preview, end_drag, end_preview, finish_preview
 from ..bake.handle_preview import HandlePreview
-from ..fcurves.channels import channels_of, evaluate_anew, users_of_channels
-from ..fcurves.linked_data import check_editable
+from ..fcurves.channels import channels_of, check_editable, evaluate_anew, users_of_channels
 from ..report import AnimationError, Finding
 from ..store.parameters import LIMITS, Numbers
 from .enable import FirstEdit

@@ -16,11 +16,9 @@ import numpy as np
 from ..arguments import checked
 from ..bake.drags import end_drag, rebake_step
 from ..bake.pipeline import rebake
-from ..fcurves.channels import Channels, evaluate_anew, users_of_channels
-from ..fcurves.frames import SAME_FRAME, is_among, matching_rows, union
-from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array
-from ..fcurves.linked_data import check_editable
-from ..fcurves.read_keys import KeyBlock
+from ..fcurves.channels import Channels, check_editable, evaluate_anew, users_of_channels
+from ..fcurves.keyframes import INTERPOLATION, SAME_FRAME, BoolArray, Float32Array, is_among, matching_rows, union
+from ..fcurves.read_and_write import KeyBlock
 from ..live.meaning_of_edits import are_implied
 from ..many import on_each
 from ..records import record

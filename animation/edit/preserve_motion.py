@@ -12,8 +12,7 @@ import numpy as np
 from ...interp.fitting.tcb_parameters import fit_parameters
 from ...interp.rotations.base_rotation_spline import Path
 from ..bake.plans.track_splines import TrackSpline, track_splines
-from ..fcurves.frames import rows_of, union
-from ..fcurves.keyframes import INTERPOLATION, Float64Array
+from ..fcurves.keyframes import INTERPOLATION, Float64Array, rows_of, union
 from ..records import record
 from ..report import AnimationError, Finding, Report, size_of
 from ..sampling.changes import Look, measure_changes

@@ -19,13 +19,17 @@ from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.recreated_channels import place_automatic
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
-from ..fcurves.action_refusals import layered_reason
-from ..fcurves.channels import Channels, channels_in, channels_of, evaluate_anew
-from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import PAIRS, BoolArray, Float32Array, Float64Array, Keyframes
-from ..fcurves.linked_data import check_editable, editable_channels
-from ..fcurves.read_keys import read
-from ..fcurves.write_keys import write
+from ..fcurves.channels import (
+    Channels,
+    channels_in,
+    channels_of,
+    check_editable,
+    editable_channels,
+    evaluate_anew,
+    layered_reason,
+)
+from ..fcurves.keyframes import PAIRS, SAME_FRAME, BoolArray, Float32Array, Float64Array, Keyframes, union
+from ..fcurves.read_and_write import read, write
 from ..many import on_each
 from ..options import FIX_ROTATIONS
 from ..records import record

@@ -16,10 +16,17 @@ from ..arguments import LARGEST, Positive, check_fields, checked
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..fcurves.channels import channels_of, evaluate_anew
-from ..fcurves.frames import LAST_FRAME, is_among, rows_of, union
-from ..fcurves.keyframes import INTERPOLATION, Float32Array, Float64Array, Keyframes
-from ..fcurves.read_keys import KeyBlock, read
-from ..fcurves.write_keys import key_curve
+from ..fcurves.keyframes import (
+    INTERPOLATION,
+    LAST_FRAME,
+    Float32Array,
+    Float64Array,
+    Keyframes,
+    is_among,
+    rows_of,
+    union,
+)
+from ..fcurves.read_and_write import KeyBlock, key_curve, read
 from ..options import IMPORT_TABLE
 from ..report import AnimationError, Finding, Report
 from ..steps import Progress, Steps, run_steps

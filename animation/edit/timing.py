@@ -20,11 +20,16 @@ from ...interp.retiming import Between, ConstantSpeed
 from ..arguments import Parameters, Positive, checked
 from ..bake.plans.track_splines import track_splines
 from ..datablocks import name_of
-from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves
-from ..fcurves.frames import ONE_KEY, union
-from ..fcurves.linked_data import check_editable, editable_channels
-from ..fcurves.read_keys import read_coordinates
-from ..fcurves.write_keys import key_curve
+from ..fcurves.channels import (
+    Channels,
+    channels_of,
+    check_editable,
+    editable_channels,
+    ensured_channels,
+    is_without_curves,
+)
+from ..fcurves.keyframes import ONE_KEY, union
+from ..fcurves.read_and_write import key_curve, read_coordinates
 from ..options import RETIME
 from ..records import record
 from ..report import AnimationError, Finding

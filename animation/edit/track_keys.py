@@ -16,11 +16,9 @@ import numpy as np
 from ..arguments import checked
 from ..bake.plans.track_methods import setting_names
 from ..datablocks import HAS_SLOTS, name_of, users_of
-from ..fcurves.channels import Channels, channels_of
-from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import FLAGS, INTERPOLATION, BoolArray, Float32Array, Keyframes
-from ..fcurves.linked_data import check_editable, editable_channels
-from ..fcurves.read_keys import read_joined
+from ..fcurves.channels import Channels, channels_of, check_editable, editable_channels
+from ..fcurves.keyframes import FLAGS, INTERPOLATION, SAME_FRAME, BoolArray, Float32Array, Keyframes, is_among, union
+from ..fcurves.read_and_write import read_joined
 from ..records import record
 from ..report import AnimationError, Finding
 from ..store.find_tracks import find_tracks, tracks_among

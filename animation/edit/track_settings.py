@@ -10,8 +10,7 @@ import bpy
 
 from ..arguments import checked
 from ..bake.plans.track_methods import spline_class_of
-from ..fcurves.channels import evaluate_anew
-from ..fcurves.linked_data import check_editable, editable_channels
+from ..fcurves.channels import check_editable, editable_channels, evaluate_anew
 from ..many import on_each
 from ..report import AnimationError, Report
 from ..store.own_keys import key_frames

@@ -19,10 +19,9 @@ from ..bake.plans.sample_frames import APART
 from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..datablocks import name_of
 from ..fcurves import scratch_curves
-from ..fcurves.channels import Channels, channels_of, evaluate_anew
+from ..fcurves.channels import Channels, channels_of, editable_channels, evaluate_anew
 from ..fcurves.keyframes import Float64Array
-from ..fcurves.linked_data import editable_channels
-from ..fcurves.write_keys import key_curve
+from ..fcurves.read_and_write import key_curve
 from ..many import on_each
 from ..options import SAMPLE_LIMIT
 from ..report import AnimationError, Finding, Report

@@ -11,9 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 import bpy
 
 from ..datablocks import action_strips, animation_data, name_of
-from ..fcurves.action_refusals import layered_reason
-from ..fcurves.channels import Channels, assign, channels_of, evaluate_anew
-from ..fcurves.linked_data import editable_channels
+from ..fcurves.channels import Channels, assign, channels_of, editable_channels, evaluate_anew, layered_reason
 from ..records import record
 from ..report import AnimationError, Finding, Report
 from ..store.action_and_strips import editable_sets

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Access to the F-curves of a datablock in all supported Blender versions.
+"""Access to the F-curves of a datablock in all supported Blender versions, and reasons why they cannot be edited.
+
+An action with more than one layer or strip can't be edited, because its motion depends on several sets of F-curves.
 
 Blender 4.2 stores F-curves in the action. Blender 4.4 and later store them per slot, in channelbags. This module always
 uses the slot assigned in the datablock's animation data, never simply the first slot of the action.
+
+Linked data can't be edited, but a library override gets a local copy.
 """
 
 from __future__ import annotations
@@ -12,11 +16,62 @@ from typing import Any
 
 import bpy
 
-from ..datablocks import HAS_SLOTS, animation_data, users_of_each
+from ..datablocks import HAS_SLOTS, animation_data, name_of, users_of, users_of_each
 from ..records import record
-from ..report import AnimationError
+from ..report import AnimationError, Finding
 from ..scene_time import action_time
-from .action_refusals import check_one_layer, editable_action, layered_reason, without_fcurves
+
+
+def editable_action(datablock: bpy.types.ID) -> bpy.types.Action:
+    """Return the action that the datablock plays. Raise AnimationError if there is no action to edit."""
+    animation = animation_data(datablock)
+    if animation is None or animation.action is None:
+        if animation is not None and any(track.strips for track in animation.nla_tracks):
+            raise AnimationError(Finding("ONLY_IN_STRIPS", name_of(datablock)))
+        raise AnimationError(Finding("NO_ANIMATION", name_of(datablock)))
+    action = animation.action
+    if not HAS_SLOTS:
+        return action
+    check_one_layer(datablock, action)
+    if animation.action_slot is None:
+        raise AnimationError(Finding("NO_SLOT", name_of(datablock), arguments=(action.name,)))
+    return action
+
+
+def without_fcurves(datablock: bpy.types.ID, action: bpy.types.Action) -> AnimationError:
+    """Return the error for a datablock whose action has no F-curves."""
+    return AnimationError(Finding("NO_FCURVES", name_of(datablock), arguments=(action.name,)))
+
+
+def layered_reason(action: bpy.types.Action) -> Finding | None:
+    """Return the reason why the action's layers or strips prevent editing, or None if the action can be edited.
+
+    Blender 5.2 reads and plays multi-layer actions, but cannot create them yet.
+    """
+    layers = action.layers if HAS_SLOTS else ()
+    strips = sum(len(layer.strips) for layer in layers)
+    if len(layers) <= 1 and strips <= 1:
+        return None
+    return Finding("LAYERED", arguments=(action.name, len(layers), strips))
+
+
+def check_one_layer(datablock: bpy.types.ID, action: bpy.types.Action) -> None:
+    """Raise AnimationError if the datablock's action has more than one layer or strip."""
+    reason = layered_reason(action)
+    if reason:
+        raise AnimationError(reason.on(name_of(datablock)))
+
+
+def layered_refusals(action: bpy.types.Action) -> list[Finding]:
+    """If the action has more than one layer or strip, return an error for each datablock that it animates.
+
+    For an action with one layer and one strip, the list is empty.
+    """
+    reason = layered_reason(action)
+    return [reason.on(name_of(user)) for user in users_of(action)] if reason else []
+
+
+# F-curves of a datablock
 
 
 @record()
@@ -212,3 +267,47 @@ def _keyframe_strips(action: bpy.types.Action) -> Iterator[Any]:
         for strip in layer.strips:
             if strip.type == "KEYFRAME":
                 yield strip
+
+
+# Checks before edits
+
+
+def editable_channels(datablock: bpy.types.ID, notes: list[Finding] | None = None) -> Channels:
+    """Return the datablock's F-curves for editing. Raise AnimationError if the data are linked.
+
+    A library override with a linked action gets a local copy of the action, which `notes` reports.
+    """
+    channels = check_editable(datablock)
+    if channels.action.library is None:
+        return channels
+    assign(datablock, channels.action.copy(), channels.slot_handle)
+    if notes is not None:
+        notes.append(Finding("ACTION_COPIED", name_of(datablock), arguments=(channels.action.name,)))
+    return channels_of(datablock)
+
+
+def check_not_linked(datablock: bpy.types.ID) -> None:
+    """Raise AnimationError if the datablock is linked."""
+    if datablock.library is not None:
+        raise AnimationError(Finding("LINKED", name_of(datablock)))
+
+
+def check_editable(datablock: bpy.types.ID) -> Channels:
+    """Return the F-curves that animate the datablock. Raise AnimationError if the F-curves can't be edited.
+
+    A linked action can be edited only through a library override, which gets a local copy.
+    """
+    check_not_linked(datablock)
+    channels = channels_of(datablock)
+    if channels.action.library is not None:
+        if datablock.override_library is None:
+            raise AnimationError(Finding("LINKED_ACTION", name_of(datablock), arguments=(channels.action.name,)))
+        check_not_tweaked(datablock)
+    return channels
+
+
+def check_not_tweaked(datablock: bpy.types.ID) -> None:
+    """Raise AnimationError if an NLA strip is in tweak mode, in which Blender refuses to assign another action."""
+    animation = animation_data(datablock)
+    if animation is not None and animation.use_tweak_mode:
+        raise AnimationError(Finding("TWEAKED", name_of(datablock)))

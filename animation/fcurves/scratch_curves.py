@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..datablocks import HAS_SLOTS
 from .keyframes import Keyframes
-from .write_keys import write
+from .read_and_write import write
 
 
 class _Scratch:

@@ -16,10 +16,9 @@ from ...formats.motion import MotionFile, Node, NodeMotion, Take, Track
 from ...interp import rotations
 from ...interp.keys import Float64Array
 from ..datablocks import HAS_SLOTS, animation_data, name_of
-from ..fcurves.channels import Channels, channels_in
-from ..fcurves.frames import is_among, union
-from ..fcurves.linked_data import check_editable
-from ..fcurves.read_keys import read_coordinates
+from ..fcurves.channels import Channels, channels_in, check_editable
+from ..fcurves.keyframes import is_among, union
+from ..fcurves.read_and_write import read_coordinates
 from ..report import AnimationError, Finding, Report, size_of
 from ..scene_time import frame_rate
 from .convert_axes_and_times import Clock, NodeConversion, Poses, find_conversion

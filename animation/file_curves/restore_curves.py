@@ -18,8 +18,8 @@ from ..datablocks import name_of
 from ..edit.enable import enable_many
 from ..edit.free_restore_apply_remove import remove_tracks
 from ..fcurves.channels import Channels, channels_of, evaluate_anew
-from ..fcurves.frames import LAST_FRAME
-from ..fcurves.write_keys import write
+from ..fcurves.keyframes import LAST_FRAME
+from ..fcurves.read_and_write import write
 from ..options import RESTORE_CURVES
 from ..report import AnimationError, Finding, Report, handle_error, size_of
 from ..steps import Progress

@@ -22,10 +22,18 @@ import numpy as np
 from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
 from ..bake.plans.own_motion import OwnChannels
 from ..bake.plans.track_splines import TrackSpline, track_splines
-from ..fcurves.frames import SAME_FRAME
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import NO_KEYS, SIDES, BoolArray, Float32Array, Float64Array, Keyframes, both
-from ..fcurves.read_keys import read
+from ..fcurves.keyframes import (
+    NO_KEYS,
+    SAME_FRAME,
+    SIDES,
+    BoolArray,
+    Float32Array,
+    Float64Array,
+    Joined,
+    Keyframes,
+    both,
+)
+from ..fcurves.read_and_write import read
 from ..records import record
 from ..store.own_arrays import OwnKeys
 from ..store.restored_keys import PUSHED

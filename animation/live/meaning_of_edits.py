@@ -18,9 +18,8 @@ from ...interp.fitting.tcb_from_tangents import OTHER_STAYS
 from ...interp.rotations.representations import rotation_representation
 from ..bake.plans.own_motion import OwnChannels, is_keyed_whole
 from ..bake.plans.track_methods import bends_by_parameters
-from ..fcurves.bezier_segments import evaluate_beziers, is_plain
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import NO_KEYS, PAIRS, SIDES, Float64Array, Keyframes
+from ..fcurves.keyframes import NO_KEYS, PAIRS, SIDES, Float64Array, Joined, Keyframes
+from ..fcurves.segments import evaluate_beziers, is_plain
 from ..records import record
 from ..report import Finding
 from ..store.frame_functions import function_of

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..bake.plans.own_motion import OwnChannels
-from ..fcurves.frames import ONE_KEY
-from ..fcurves.keyframes import BoolArray, Float64Array, IndexArray
+from ..fcurves.keyframes import ONE_KEY, BoolArray, Float64Array, IndexArray
 from ..store.own_arrays import OwnKeys
 from ..store.table import key_identity
 from ..store.table.key_identity import Identities

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator
 import bpy
 
 from ..bake.pipeline import rebake
-from ..fcurves.action_refusals import layered_refusals
-from ..fcurves.channels import Channels, channels_in
+from ..fcurves.channels import Channels, channels_in, layered_refusals
 from ..report import Finding, Report
 from ..steps import collector_paused
 from ..store.find_tracks import refreshed

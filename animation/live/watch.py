@@ -19,9 +19,8 @@ import numpy.typing as npt
 
 from ..bake.locks import baked_curves, is_locked, lock, lock_groups
 from ..fcurves.channels import Channels, animates, users_of_channels
-from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import KINDS, MARKS, SIDES
-from ..fcurves.read_keys import KeyBlock
+from ..fcurves.keyframes import KINDS, MARKS, SAME_FRAME, SIDES
+from ..fcurves.read_and_write import KeyBlock
 from ..messages import STANDING
 from ..report import Finding, Report
 from ..store.edited_outside import edited_outside

@@ -19,9 +19,8 @@ from ..edit.keys import make_key
 from ..edit.own_curves import moved, put_own_keys, write_own_curves
 from ..edit.track_keys import check_writable, writable
 from ..fcurves.channels import Channels, channels_of, users_of_channels
-from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import BoolArray, Keyframes
-from ..fcurves.read_keys import read
+from ..fcurves.keyframes import SAME_FRAME, BoolArray, Keyframes
+from ..fcurves.read_and_write import read
 from ..records import record
 from ..report import AnimationError, Finding, Report
 from ..sampling.fingerprints import is_inexact

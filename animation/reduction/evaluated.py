@@ -17,7 +17,7 @@ import numpy as np
 from ..datablocks import name_of
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import BoolArray, Float64Array
-from ..fcurves.write_keys import key_curve
+from ..fcurves.read_and_write import key_curve
 from ..report import AnimationError, Finding
 from ..sampling.depsgraph import DepsgraphSampler
 from ..store.paths import bone_path

@@ -14,18 +14,18 @@ import numpy as np
 from ...interp.rotations import normalise
 from ..bake.plans.own_motion import is_keyed_whole
 from ..bake.plans.rotation_channels import quaternions_of
-from ..fcurves.frames import SAME_FRAME
-from ..fcurves.joined_keys import merged
 from ..fcurves.keyframes import (
     HANDLE,
     INTERPOLATION,
+    SAME_FRAME,
     BoolArray,
     EnumArray,
     Float32Array,
     Float64Array,
     Keyframes,
+    merged,
 )
-from ..fcurves.read_keys import read, read_coordinates
+from ..fcurves.read_and_write import read, read_coordinates
 from ..fcurves.segments import evaluate
 from ..report import Finding
 from ..store.own_arrays import OwnKeys

@@ -12,9 +12,8 @@ import numpy as np
 from ...interp.fitting.reduction import limits_while_still, stand_still
 from ...interp.key_batch import BoolArray
 from ..fcurves.channels import channels_of
-from ..fcurves.frames import union
-from ..fcurves.keyframes import Float32Array, Float64Array
-from ..fcurves.read_keys import read_coordinates
+from ..fcurves.keyframes import Float32Array, Float64Array, union
+from ..fcurves.read_and_write import read_coordinates
 from ..sampling.transforms import UnknownMotionError
 from ..store.find_tracks import find_tracks
 from ..store.tracks import Track

@@ -12,9 +12,8 @@ import numpy as np
 
 from ..bake.pipeline import bake
 from ..datablocks import name_of
-from ..fcurves.channels import Channels
+from ..fcurves.channels import Channels, check_editable, check_not_tweaked
 from ..fcurves.keyframes import Float64Array
-from ..fcurves.linked_data import check_editable, check_not_tweaked
 from ..report import Finding
 from ..store.table.track_records import Options
 from ..track_paths import WholePath

@@ -10,9 +10,8 @@ import numpy as np
 
 from ..datablocks import name_of
 from ..fcurves.channels import Channels
-from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import Float64Array
-from ..fcurves.read_keys import read_coordinates
+from ..fcurves.keyframes import SAME_FRAME, Float64Array, union
+from ..fcurves.read_and_write import read_coordinates
 from ..report import AnimationError, Finding
 from ..store.find_tracks import find_tracks
 from ..store.track_refusals import blocking_reason

@@ -12,9 +12,8 @@ import numpy as np
 from ...interp import rotations
 from ...interp.fitting.reduction import limits_while_still, low_pass
 from ..bake.plans.rotation_channels import quaternions_of
-from ..fcurves.frames import union
-from ..fcurves.keyframes import Float64Array, IndexArray
-from ..fcurves.read_keys import read_coordinates
+from ..fcurves.keyframes import Float64Array, IndexArray, union
+from ..fcurves.read_and_write import read_coordinates
 from ..report import AnimationError, Finding
 from ..sampling.transforms import plays
 from ..store.paths import BONES, split

@@ -14,9 +14,8 @@ from ...interp.keys import PARAMETERS
 from ..datablocks import name_of
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, IndexArray
-from ..fcurves.read_keys import read
-from ..fcurves.write_keys import key_curve
-from ..fcurves.write_keys import write as write_keys
+from ..fcurves.read_and_write import key_curve, read
+from ..fcurves.read_and_write import write as write_keys
 from ..report import Finding
 from ..store.enable_tracks import TrackToEnable, enable_with_keys
 from ..store.find_tracks import find_tracks

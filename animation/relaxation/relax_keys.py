@@ -17,8 +17,7 @@ from ...interp.fitting.least_squares import Method, descend
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
 from ..edit.own_curves import own_points, put_own_keys, with_values
-from ..fcurves.channels import evaluate_anew, users_of_channels
-from ..fcurves.linked_data import editable_channels
+from ..fcurves.channels import editable_channels, evaluate_anew, users_of_channels
 from ..report import IN_RADIANS, AnimationError, Finding, JsonResult, size_of
 from ..sampling.properties import STEP, Values, sampled_frames
 from ..sampling.transforms import UnknownMotionError

@@ -23,8 +23,7 @@ from ..bake.plans.rotation_channels import quaternions_of
 from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..bake.world_space_samples import bone_of
 from ..edit.track_keys import check_writable, find_track
-from ..fcurves.frames import is_among, union
-from ..fcurves.keyframes import PAIRS
+from ..fcurves.keyframes import PAIRS, is_among, union
 from ..report import AnimationError, Finding
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values

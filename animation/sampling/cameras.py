@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import SAME_FRAME
 from .depsgraph import DepsgraphSampler
 from .fingerprints import Fingerprint, Fingerprints
 from .transforms import Frames, Matrices, TransformSampler, UnknownMotionError

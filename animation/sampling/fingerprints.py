@@ -16,7 +16,7 @@ import numpy as np
 
 from ..fcurves.channels import channels_of
 from ..fcurves.cycles_modifier import can_repeat
-from ..fcurves.read_keys import read_joined
+from ..fcurves.read_and_write import read_joined
 from ..report import AnimationError
 from ..store.find_tracks import find_tracks, tracks_among
 from ..store.frame_functions import function_of

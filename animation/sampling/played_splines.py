@@ -14,10 +14,8 @@ from ...interp.splines import tcb
 from ..bake.plans.own_motion import OwnChannels, own_motion
 from ..bake.plans.rotation_channels import quaternions_of, walk_of
 from ..bake.plans.track_splines import TrackSpline
-from ..fcurves.bezier_segments import evaluate_beziers, is_plain
-from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import Float32Array, Float64Array, IndexArray
+from ..fcurves.keyframes import SAME_FRAME, Float32Array, Float64Array, IndexArray, Joined, union
+from ..fcurves.segments import evaluate_beziers, is_plain
 from ..records import record
 from ..store.own_arrays import OwnKeys
 from ..store.tracks import Track

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..datablocks import name_of
 from ..fcurves.channels import channels_of
-from ..fcurves.frames import union
+from ..fcurves.keyframes import union
 from ..report import AnimationError, Finding
 from ..store.find_tracks import find_tracks
 from ..store.own_keys import key_frames

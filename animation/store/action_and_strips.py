@@ -8,8 +8,7 @@ from contextlib import suppress
 import bpy
 
 from ..datablocks import action_strips, animation_data, name_of, strips_of
-from ..fcurves.channels import Channels, animates, strip_channels
-from ..fcurves.linked_data import check_editable, check_not_linked
+from ..fcurves.channels import Channels, animates, check_editable, check_not_linked, strip_channels
 from ..records import record
 from ..report import AnimationError, Finding
 from .table.custom_property import read_table, table_stamp

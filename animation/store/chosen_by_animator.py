@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, EnumArray, IndexArray, Keyframes
+from ..fcurves.keyframes import HANDLE, INTERPOLATION, BoolArray, EnumArray, IndexArray, Joined, Keyframes
 from .table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT, Rows
 from .table.session import session
 from .table.track_records import Written

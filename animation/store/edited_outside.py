@@ -13,10 +13,18 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..fcurves.frames import SAME_FRAME
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import INTERPOLATION, NO_KEYS, SIDES, BoolArray, EnumArray, Float32Array, Keyframes
-from ..fcurves.read_keys import KeyBlock, sliced
+from ..fcurves.keyframes import (
+    INTERPOLATION,
+    NO_KEYS,
+    SAME_FRAME,
+    SIDES,
+    BoolArray,
+    EnumArray,
+    Float32Array,
+    Joined,
+    Keyframes,
+)
+from ..fcurves.read_and_write import KeyBlock, sliced
 from .table.track_records import Extrapolation, Fingerprint
 from .tracks import Track
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ..datablocks import of_object
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import INTERPOLATION, KINDS, SIDES, Float64Array
-from ..fcurves.read_keys import KeyBlock, coordinates_of
+from ..fcurves.read_and_write import KeyBlock, coordinates_of
 from ..memoize import memoized
 from ..records import record
 from ..report import AnimationError

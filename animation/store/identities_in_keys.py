@@ -8,10 +8,8 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import BY_NUMBERS, MARKS, Float32Array, IndexArray, Keyframes
-from ..fcurves.read_keys import read, read_joined
-from ..fcurves.write_keys import write
+from ..fcurves.keyframes import BY_NUMBERS, MARKS, Float32Array, IndexArray, Joined, Keyframes
+from ..fcurves.read_and_write import read, read_joined, write
 from .own_arrays import OwnKeys
 from .table import key_identity
 from .table.key_identity import Identities

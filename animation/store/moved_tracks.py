@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..fcurves.channels import channels_in
-from ..fcurves.read_keys import KeyBlock
+from ..fcurves.read_and_write import KeyBlock
 from .table import key_identity
 from .table.custom_property import remembered_tables
 from .table.key_identity import Identities

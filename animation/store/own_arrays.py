@@ -11,8 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.joined_keys import KeyframesSlice, are_consecutive, end_to_end
-from ..fcurves.keyframes import NO_KEYS, BoolArray, EnumArray, Float32Array, Float64Array, IndexArray, Keyframes
+from ..fcurves.keyframes import (
+    NO_KEYS,
+    BoolArray,
+    EnumArray,
+    Float32Array,
+    Float64Array,
+    IndexArray,
+    Keyframes,
+    KeyframesSlice,
+    are_consecutive,
+    end_to_end,
+)
 from ..records import record
 from .table.key_identity import Identities
 from .table.rows import CHOSEN_INTERPOLATION, NUMBERS, PARAMETERS

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import FLAGS, NAMES, Keyframes
-from ..fcurves.read_keys import read_joined
+from ..fcurves.keyframes import FLAGS, NAMES, Joined, Keyframes
+from ..fcurves.read_and_write import read_joined
 from .table.rows import joined
 from .table.track_records import SAVED, BakedChannel, SavedKeys, TrackState
 from .tracks import Track

@@ -11,9 +11,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..fcurves.frames import is_among, matching_rows, union
-from ..fcurves.joined_keys import Joined
-from ..fcurves.keyframes import INTERPOLATION, BoolArray, EnumArray, Float32Array, IndexArray, Keyframes
+from ..fcurves.keyframes import (
+    INTERPOLATION,
+    BoolArray,
+    EnumArray,
+    Float32Array,
+    IndexArray,
+    Joined,
+    Keyframes,
+    is_among,
+    matching_rows,
+    union,
+)
 from .chosen_by_animator import chosen_by_animator, mark_new_interpolations
 from .equivalent_values import own_values
 from .identities_in_keys import identities_on_curves, numbers_of

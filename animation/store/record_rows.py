@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..fcurves.joined_keys import Joined, in_parts
-from ..fcurves.keyframes import PAIRS, SIDES, BoolArray, Float32Array, IndexArray, Keyframes, both
+from ..fcurves.keyframes import PAIRS, SIDES, BoolArray, Float32Array, IndexArray, Joined, Keyframes, both, in_parts
 from .identities_in_keys import with_own_floats
 from .own_arrays import OwnKeys, own_end_to_end
 from .restored_keys import HANDLE_MOVED

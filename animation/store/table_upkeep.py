@@ -10,10 +10,9 @@ import bpy
 import numpy as np
 
 from ..datablocks import HAS_SLOTS, users_of
-from ..fcurves.action_refusals import layered_reason
-from ..fcurves.channels import channels_in, channels_of
+from ..fcurves.channels import channels_in, channels_of, layered_reason
 from ..fcurves.keyframes import Float32Array
-from ..fcurves.read_keys import KeyBlock
+from ..fcurves.read_and_write import KeyBlock
 from ..report import AnimationError
 from .find_tracks import find_tracks
 from .table import key_identity

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reasons why a track can't be baked or changed, such as locked, driven or muted channels, or a damaged table.
 
-For datablocks, see `fcurves/linked_data.py`, for actions `fcurves/action_refusals.py`, and for values that a method
-can't play `bake/plans/refused_keys.py`.
+For datablocks and actions, see `fcurves/channels.py`, and for values that a method can't play
+`bake/plans/refused_keys.py`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from ...interp.base_spline import Cycle
 from ...interp.rotations.base_rotation_spline import Path
 from ..fcurves.cycles_modifier import repeats
 from ..fcurves.keyframes import KEY_TYPE
-from ..fcurves.read_keys import read_joined
+from ..fcurves.read_and_write import read_joined
 from ..report import AnimationError, Finding
 from .table import key_identity
 from .table.custom_property import NO_TABLE, Table

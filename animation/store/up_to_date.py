@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..fcurves.cycles_modifier import can_repeat, repeats
-from ..fcurves.read_keys import read_coordinates
+from ..fcurves.read_and_write import read_coordinates
 from .frame_functions import FrameFunction, functions_of
 from .own_arrays import OwnKeys
 from .own_keys import read_all_own_keys

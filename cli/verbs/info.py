@@ -15,8 +15,7 @@ from ...animation import Finding
 from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
 from ...animation.fcurves.channels import Channels
-from ...animation.fcurves.frames import union
-from ...animation.fcurves.keyframes import Float32Array
+from ...animation.fcurves.keyframes import Float32Array, union
 from ...animation.store.action_and_strips import editable_sets
 from ...animation.store.find_tracks import find_tracks
 from ...animation.store.frame_functions import function_of

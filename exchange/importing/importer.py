@@ -16,8 +16,7 @@ import numpy as np
 from ...animation import Options, Report
 from ...animation.bake.pipeline import bake_steps
 from ...animation.datablocks import name_of
-from ...animation.fcurves.frames import LAST_FRAME
-from ...animation.fcurves.keyframes import Float64Array
+from ...animation.fcurves.keyframes import LAST_FRAME, Float64Array
 from ...animation.report import Finding, HandleError
 from ...animation.steps import Steps
 from ...animation.store.table.track_records import Output

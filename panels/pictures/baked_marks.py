@@ -21,7 +21,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...animation.edit.track_keys import users_of_fcurves
 from ...animation.fcurves.keyframes import KEY_TYPE
-from ...animation.fcurves.read_keys import read_coordinates, read_types
+from ...animation.fcurves.read_and_write import read_coordinates, read_types
 from ...animation.scene_time import scene_frame
 from ...animation.store.table.custom_property import has_baked_tracks
 from ...animation.text import rpt_

@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...animation.fcurves.frames import SAME_FRAME
+from ...animation.fcurves.keyframes import SAME_FRAME
 from ...animation.sampling.cameras import cameras_of, view_now
 from ...animation.text import iface_
 from ...ui.scene import defaults_of

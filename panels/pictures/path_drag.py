@@ -10,7 +10,7 @@ import numpy as np
 
 from ...animation.edit.own_curves import record_tracks, revert_tracks
 from ...animation.fcurves.channels import channels_of
-from ...animation.fcurves.frames import SAME_FRAME
+from ...animation.fcurves.keyframes import SAME_FRAME
 from ...animation.on_path.drag_point import DraggedTip, movable_point
 from ...animation.on_path.drag_tangent import DraggedTangent, Side
 from ...animation.on_path.path_keys import Spot, Vector, keyed_tracks, moving_tracks

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation import AnimationError
-from ...animation.fcurves.frames import union
+from ...animation.fcurves.keyframes import union
 from ...animation.on_path.path_keys import Followed, moving_tracks
 from ...animation.records import record
 from ...animation.sampling.cameras import Cuts

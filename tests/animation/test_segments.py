@@ -28,13 +28,8 @@ def segments(animation):
 
 
 @pytest.fixture
-def bezier_segments(animation):
-    return importlib.import_module(f"{animation.__name__}.fcurves.bezier_segments")
-
-
-@pytest.fixture
-def read_keys(animation):
-    return importlib.import_module(f"{animation.__name__}.fcurves.read_keys")
+def read_and_write(animation):
+    return importlib.import_module(f"{animation.__name__}.fcurves.read_and_write")
 
 
 def one_segment(kind: str, easing: str, start: float, end: float, **numbers: float) -> bpy.types.FCurve:
@@ -55,7 +50,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize(("numbers", "easing", "kind"), all_pairs(NUMBERS, EASINGS, KINDS))
-def test_values_are_blenders(segments, read_keys, kind: str, easing: str, numbers: str) -> None:
+def test_values_are_blenders(segments, read_and_write, kind: str, easing: str, numbers: str) -> None:
     for start, end in ((1.0, 4.0), (2.0, -3.0), (1.0, 1.0)):
         played = one_segment(kind, easing, start, end, **NUMBERS[numbers])
         if kind == "BEZIER":
@@ -63,7 +58,7 @@ def test_values_are_blenders(segments, read_keys, kind: str, easing: str, number
                 setattr(point, f"{side}_type", "FREE")
             played.keyframe_points[0].handle_right = (18, end)
             played.keyframe_points[1].handle_left = (31, start - 2)
-        found = segments.evaluate(read_keys.read(played), np.zeros(len(PLACES), int), PLACES)
+        found = segments.evaluate(read_and_write.read(played), np.zeros(len(PLACES), int), PLACES)
         wanted = np.array([played.evaluate(frame) for frame in PLACES])
         # For Bezier segments, Blender solves a cubic in float32. Elastic segments have angles of hundreds of radians.
         room = {"BEZIER": 1e-5, "ELASTIC": 1e-5}.get(kind, 1e-6)
@@ -72,8 +67,8 @@ def test_values_are_blenders(segments, read_keys, kind: str, easing: str, number
 
 @pytest.mark.parametrize("easing", EASINGS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_derivatives_are_those_of_the_values(segments, read_keys, kind: str, easing: str) -> None:
-    keys = read_keys.read(one_segment(kind, easing, 1.0, 4.0, amplitude=2.0, back=2.5, period=20.0))
+def test_derivatives_are_those_of_the_values(segments, read_and_write, kind: str, easing: str) -> None:
+    keys = read_and_write.read(one_segment(kind, easing, 1.0, 4.0, amplitude=2.0, back=2.5, period=20.0))
     # Avoid frames close to corners and vertical tangents.
     at, step = PLACES + 0.1, 1e-4
     begin = np.zeros(len(at), int)
@@ -84,8 +79,8 @@ def test_derivatives_are_those_of_the_values(segments, read_keys, kind: str, eas
         assert np.abs(found - slope).max() <= 1e-5 * max(1.0, np.abs(slope).max()), order
 
 
-def test_a_circle_s_upright_end_has_a_finite_derivative(segments, read_keys) -> None:
-    keys = read_keys.read(one_segment("CIRC", "EASE_IN", 1.0, 4.0))
+def test_a_circle_s_upright_end_has_a_finite_derivative(segments, read_and_write) -> None:
+    keys = read_and_write.read(one_segment("CIRC", "EASE_IN", 1.0, 4.0))
     velocity = segments.evaluate(keys, np.zeros(1, int), np.array([END]), 1)
     assert 10.0 < velocity[0] < np.inf
 
@@ -126,24 +121,24 @@ def steepest(fcurve, frames):
         pytest.param(lambda generator, n: np.zeros(n), id="on_their_frames"),
     ],
 )
-def test_segments_play_what_blender_plays(bezier_segments, read_keys, lengths):
+def test_segments_play_what_blender_plays(segments, read_and_write, lengths):
     generator = np.random.default_rng(1)
     fcurve = curve_with(lengths, generator)
-    keys = read_keys.read(fcurve)
-    assert bezier_segments.is_plain(keys).tolist() == [True] * (BEZIER_KEYS - 1) + [False]
+    keys = read_and_write.read(fcurve)
+    assert segments.is_plain(keys).tolist() == [True] * (BEZIER_KEYS - 1) + [False]
     frames = generator.uniform(keys.frames[0] + 0.01, keys.frames[-1] - 0.01, 3000).astype(np.float32)
     begin = np.searchsorted(keys.frames, frames, side="right") - 1
     expected = np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
-    off = np.abs(bezier_segments.evaluate_beziers(keys, begin, frames) - expected)
+    off = np.abs(segments.evaluate_beziers(keys, begin, frames) - expected)
     assert (off <= FLOAT32 * np.ptp(expected) + steepest(fcurve, frames)).all()
 
 
-def test_segments_of_other_kinds_are_told_apart(bezier_segments, read_keys):
+def test_segments_of_other_kinds_are_told_apart(segments, read_and_write):
     fcurve = curve_with(lambda generator, n: np.full(n, 0.3), np.random.default_rng(2))
     points = fcurve.keyframe_points
     points[3].interpolation = "LINEAR"
     points[5].handle_right.x = points[5].co.x - 1.0
     points[8].handle_left.x = points[8].co.x + 1.0
     points[11].handle_left.x = float("nan")
-    plain = bezier_segments.is_plain(read_keys.read(fcurve))
+    plain = segments.is_plain(read_and_write.read(fcurve))
     assert np.flatnonzero(~plain).tolist() == [3, 5, 7, 10, BEZIER_KEYS - 1]

@@ -34,7 +34,7 @@ from tools.tables import number, show, table
 
 ROOT = Path(__file__).resolve().parents[2]
 
-keyframes, read_keys = module("animation.fcurves.keyframes"), module("animation.fcurves.read_keys")
+keyframes, read_and_write = module("animation.fcurves.keyframes"), module("animation.fcurves.read_and_write")
 
 Work = Callable[[], object]
 
@@ -71,9 +71,9 @@ def floor(output: str) -> Work:
     """
     bake(output)
     curves = fcurves(rig())
-    every = [read_keys.read(curve) for curve in curves]
+    every = [read_and_write.read(curve) for curve in curves]
     curves[0].keyframe_points.add(1)
-    new = read_keys.read(curves[0]).take(np.array([-1]))
+    new = read_and_write.read(curves[0]).take(np.array([-1]))
     changed = [
         name for name in keyframes.NAMES if any((getattr(keys, name) != getattr(new, name)).any() for keys in every)
     ]

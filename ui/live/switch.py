@@ -11,7 +11,7 @@ from bpy.props import BoolProperty
 from ...animation import Report
 from ...animation.datablocks import users_of
 from ...animation.edit.enable import turn_live_on
-from ...animation.fcurves.action_refusals import layered_reason, layered_refusals
+from ...animation.fcurves.channels import layered_reason, layered_refusals
 from ...animation.store.live_switch import is_live, switch_off
 from ...animation.store.table.custom_property import read_table
 from ...animation.store.table_upkeep import play_restored

@@ -26,8 +26,7 @@ from ...animation.arguments import LARGEST
 from ...animation.edit.keys import check_can_move, move_keys, set_value, values_of
 from ...animation.edit.parameter_drag import Given, ParameterDrag
 from ...animation.edit.track_keys import TrackKeys, read_again
-from ...animation.fcurves.frames import LAST_FRAME
-from ...animation.fcurves.keyframes import Float32Array
+from ...animation.fcurves.keyframes import LAST_FRAME, Float32Array
 from ...animation.scene_time import action_time, scene_frame
 from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of

@@ -28,8 +28,7 @@ from ...animation import AnimationError
 from ...animation.edit.own_curves import record_tracks, revert_tracks
 from ...animation.edit.parameter_drag import Given, ParameterDrag
 from ...animation.edit.track_keys import TrackKeys
-from ...animation.fcurves.frames import is_among
-from ...animation.fcurves.keyframes import IndexArray
+from ...animation.fcurves.keyframes import IndexArray, is_among
 from ...animation.store.parameters import Numbers, component_parameters, means_of_keys
 from ...animation.store.table.rows import PARAMETERS
 from .. import redraw

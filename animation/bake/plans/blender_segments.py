@@ -12,9 +12,16 @@ from itertools import compress, pairwise
 
 import numpy as np
 
-from ...fcurves.frames import SAME_FRAME, rows_of
-from ...fcurves.joined_keys import end_to_end
-from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Float64Array, IndexArray
+from ...fcurves.keyframes import (
+    INTERPOLATION,
+    SAME_FRAME,
+    BoolArray,
+    Float32Array,
+    Float64Array,
+    IndexArray,
+    end_to_end,
+    rows_of,
+)
 from ...fcurves.segments import ChannelSegments
 from ...store.identities_in_keys import plain_keys
 from ...store.own_arrays import OwnKeys

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ....interp.rotations.equivalent import Maps
-from ...fcurves.frames import rows_of
-from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray
+from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray, rows_of
 from ...records import record
 from ...report import Finding
 from .sample_frames import nearest_rows

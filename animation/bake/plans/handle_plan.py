@@ -12,8 +12,7 @@ from ....interp.fitting import Request
 from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
 from ...fcurves.cycles_modifier import can_repeat
-from ...fcurves.frames import is_among
-from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array
+from ...fcurves.keyframes import SIDES, BoolArray, EnumArray, Float32Array, Float64Array, is_among
 from ...records import record
 from ...report import Finding
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT

@@ -9,8 +9,7 @@ import numpy as np
 
 from ...fcurves import scratch_curves
 from ...fcurves.channels import Channels
-from ...fcurves.frames import matching_rows
-from ...fcurves.keyframes import Float32Array, Float64Array
+from ...fcurves.keyframes import Float32Array, Float64Array, matching_rows
 from ...records import record
 from ...report import Finding
 from ...store.frame_functions import FrameFunction

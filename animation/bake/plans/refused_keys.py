@@ -9,8 +9,7 @@ import numpy as np
 
 from ....interp import KeysError
 from ....interp.base_spline import Spline
-from ...fcurves.frames import SAME_FRAME, are_apart
-from ...fcurves.keyframes import Float32Array, Float64Array
+from ...fcurves.keyframes import SAME_FRAME, Float32Array, Float64Array, are_apart
 from ...report import AnimationError
 from ...store.tracks import Track
 

@@ -15,8 +15,7 @@ import bpy
 import numpy as np
 
 from ....interp import rotations
-from ...fcurves.frames import union
-from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray
+from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, IndexArray, union
 from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.table.track_records import Options

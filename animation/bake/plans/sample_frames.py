@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 
-from ...fcurves.frames import ONE_KEY
-from ...fcurves.keyframes import Float32Array, IndexArray
+from ...fcurves.keyframes import ONE_KEY, Float32Array, IndexArray
 from ...memoize import memoized
 from ...records import record
 

@@ -20,8 +20,7 @@ from ....interp.base_spline import Spline
 from ....interp.piecewise import PiecewiseSpline
 from ....interp.rotations.base_rotation_spline import splines_along_walks
 from ....interp.splines import tcb
-from ...fcurves.frames import union
-from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array
+from ...fcurves.keyframes import BoolArray, Float32Array, Float64Array, union
 from ...records import record
 from ...report import AnimationError
 from ...store.own_arrays import OwnKeys
