@@ -15,12 +15,11 @@ from .. import animation
 from ..animation import Finding
 from ..animation.datablocks import HAS_SLOTS, name_of
 from ..animation.fcurves.channels import Channels, channels_of, layered_reason
-from ..animation.store.action_and_strips import editable_sets
+from ..animation.store.editable import editable_sets, has_keys
 from ..animation.store.find_tracks import find_tracks
+from ..animation.store.paths import is_velocity
 from ..animation.store.table.custom_property import read_table
-from ..animation.store.track_refusals import has_keys
 from ..animation.store.tracks import Track, looks_baked
-from ..animation.store.velocity_properties import is_velocity
 from .arguments import Job
 from .outcome import Outcome
 

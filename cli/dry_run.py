@@ -15,10 +15,10 @@ from ..animation.datablocks import name_of
 from ..animation.fcurves.keyframes import union
 from ..animation.fcurves.read_and_write import read
 from ..animation.store.frame_functions import function_of
-from ..animation.store.own_arrays import OwnKeys
-from ..animation.store.own_keys import read_own_keys
+from ..animation.store.own_keys import OwnKeys
+from ..animation.store.paths import is_velocity
+from ..animation.store.read_own_keys import read_own_keys
 from ..animation.store.tracks import Track
-from ..animation.store.velocity_properties import is_velocity
 from .choosing import sets_of, tracks_of
 
 _COLUMNS = ("state", "keys", "samples", "curve_keys")

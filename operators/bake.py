@@ -14,7 +14,7 @@ from bpy.props import BoolProperty
 from .. import animation
 from ..animation import Report, bake_in_world, bake_many
 from ..animation.options import BAKE, ENABLE, FREE
-from ..animation.store.live_switch import is_live
+from ..animation.store.table_upkeep import is_live
 from ..animation.text import counted, n_, rpt_
 from ..ui import selection
 from ..ui.layouts import draw_properties, layout_of

@@ -13,13 +13,12 @@ import bpy
 from bpy.app.translations import contexts
 
 from ..animation import AnimationError
-from ..animation.bake.plans.track_methods import bends_by_parameters
 from ..animation.checks.key_info import SPLINE, Obstacle, PlayedParameters, turn_now, values_now
 from ..animation.checks.track_state import state
-from ..animation.store.live_switch import is_live
 from ..animation.store.parameters import Numbers, velocity_size
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.store.tracks import Track
+from ..animation.store.table_upkeep import is_live
+from ..animation.store.tracks import Track, bends_by_parameters
 from ..animation.text import angle_text, iface_, n_, number_text
 from ..interp.splines import METHODS
 from ..ui import preferences, selection, sidebar_tracks

@@ -14,9 +14,9 @@ from ..animation.datablocks import animation_data
 from ..animation.live.update import standing_of
 from ..animation.messages import ASK_TO_FREE
 from ..animation.report import Finding, one_of_each
-from ..animation.store.live_switch import is_live
-from ..animation.store.own_keys import read_own_keys
+from ..animation.store.read_own_keys import read_own_keys
 from ..animation.store.table.custom_property import has_baked_tracks
+from ..animation.store.table_upkeep import is_live
 from ..animation.store.tracks import Track
 from ..animation.text import counted, iface_, listed, n_, size_text
 from ..animation.track_paths import owner_name

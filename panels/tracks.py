@@ -13,7 +13,6 @@ import bpy
 import numpy as np
 from bpy.app.translations import contexts
 
-from ..animation.bake.plans.track_methods import setting_names
 from ..animation.checks.key_info import ShownKey
 from ..animation.datablocks import name_of
 from ..animation.edit.track_keys import TrackKeys
@@ -21,7 +20,7 @@ from ..animation.fcurves.channels import channels_of, layered_refusals
 from ..animation.report import AnimationError
 from ..animation.store.paths import BONES
 from ..animation.store.table.track_records import Settings
-from ..animation.store.tracks import Track
+from ..animation.store.tracks import Track, setting_names
 from ..animation.text import iface_, listed, n_
 from ..ui import preferences, redraw, selection, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys, chosen_tracks, reason_no_key_is_chosen

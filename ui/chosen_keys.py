@@ -33,10 +33,10 @@ from ..animation.edit.track_keys import (
 from ..animation.fcurves.channels import Channels, channels_of, check_editable, layered_refusals
 from ..animation.fcurves.keyframes import SAME_FRAME, IndexArray, is_among, union
 from ..animation.scene_time import action_time, scene_frame
+from ..animation.store.editable import blocking_reason
 from ..animation.store.parameters import Numbers, means_of_keys
 from ..animation.store.paths import bone_path, split
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track, rotation_property
 from ..animation.text import rpt_
 from ..animation.track_paths import WholePath

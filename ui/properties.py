@@ -175,7 +175,7 @@ _CLASSES = (TCB_OT_last_event, TCBTrack, TCBParameters, TCBReduction, TCBReduced
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
     overridable: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
-    # These collections stay empty. The F-curves of frame functions have their paths (see frame_function_paths.py), and
+    # These collections stay empty. The F-curves of frame functions have their paths (see `store/paths.py`), and
     # get the name "Frame Function" in the Dope Sheet from the property.
     for owner in (bpy.types.ID, bpy.types.PoseBone):
         yield owner, "tcb_tracks", CollectionProperty(type=TCBTrack, override=overridable)

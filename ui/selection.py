@@ -12,10 +12,9 @@ import bpy
 from ..animation import AnimationError, find_track, of_object
 from ..animation.datablocks import animation_data
 from ..animation.fcurves.channels import Channels, channels_of
-from ..animation.store.action_and_strips import editable_sets
+from ..animation.store.editable import editable_sets
 from ..animation.store.find_tracks import tracks_among
-from ..animation.store.frame_function_paths import track_of
-from ..animation.store.paths import bone_path
+from ..animation.store.paths import bone_path, track_of
 from ..animation.store.table.custom_property import Table, has_baked_tracks, read_table
 from ..animation.text import rpt_
 from . import redraw

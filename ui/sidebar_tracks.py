@@ -11,13 +11,13 @@ from ..animation import AnimationError, of_object
 from ..animation.checks.key_info import ShownKey, key_near
 from ..animation.datablocks import animation_data, name_of
 from ..animation.fcurves.channels import Channels, channels_of
-from ..animation.store.action_and_strips import editable_sets
-from ..animation.store.edited_outside import edited_outside
+from ..animation.store.editable import editable_sets
 from ..animation.store.find_tracks import find_tracks, tracks_shown
 from ..animation.store.find_tracks import lost_tracks as find_lost_tracks
 from ..animation.store.paths import BONES, bone_path
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.tracks import Track
+from ..animation.store.up_to_date import edited_outside
 from ..animation.text import rpt_
 from . import redraw
 from .scene import action_frame

@@ -14,8 +14,8 @@ from ..animation.checks.track_state import state
 from ..animation.datablocks import name_of
 from ..animation.fcurves.channels import check_editable
 from ..animation.records import record
+from ..animation.store.editable import blocking_reason
 from ..animation.store.paths import split
-from ..animation.store.track_refusals import blocking_reason
 from ..animation.store.tracks import Track
 from ..animation.text import iface_, listed, n_, size_text
 from ..animation.track_paths import letters_of, track_name

@@ -13,10 +13,10 @@ from ..fcurves.channels import Channels
 from ..live.meaning_of_edits import may_imply, with_implied
 from ..records import record
 from ..report import AnimationError, Finding
+from ..store.editable import blocking_reasons
 from ..store.frame_functions import functions_of
-from ..store.own_keys import read_all_own_keys
+from ..store.read_own_keys import read_all_own_keys
 from ..store.table.track_records import Options
-from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from .missing_rotation_keys import completed
 from .plans.own_motion import ChosenTrack, OwnChannels, TrackInput

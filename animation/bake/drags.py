@@ -15,8 +15,8 @@ import bpy
 from ..fcurves.channels import Channels
 from ..report import Report
 from ..store.find_tracks import refreshed
-from ..store.live_switch import is_live
 from ..store.table.track_records import Options
+from ..store.table_upkeep import is_live
 from ..store.tracks import Track
 from .pipeline import rebake
 

@@ -21,7 +21,7 @@ from ..report import AnimationError
 from ..sampling.fingerprints import Fingerprint, Fingerprints, is_inexact
 from ..sampling.transforms import Frames, Matrices, TransformSampler
 from ..store.frame_functions import FrameFunction, function_of
-from ..store.own_keys import read_own_keys
+from ..store.read_own_keys import read_own_keys
 from ..store.tracks import Track, rotation_property
 from .plans.own_motion import OwnChannels, is_keyed_whole
 from .plans.rotation_channels import unwrapped

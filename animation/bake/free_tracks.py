@@ -11,7 +11,7 @@ import bpy
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.read_and_write import extrapolate, write_joined
-from ..store.own_curves import joined_saved
+from ..store.read_own_keys import joined_saved
 from ..store.table.track_records import BakedChannel, TrackState
 from ..store.tracks import Track
 from .locks import baked_curves, unlock

@@ -22,17 +22,16 @@ from ..fcurves.read_and_write import KeyBlock, sliced
 from ..records import record
 from ..steps import collector_paused
 from ..store.find_tracks import refreshed
-from ..store.live_switch import is_live
-from ..store.own_arrays import OwnKeys
+from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, NUMBERS, column_of
 from ..store.table.session import Substitutes, session
 from ..store.table.track_records import NEGATED, Options
-from ..store.tracks import Track
+from ..store.table_upkeep import is_live
+from ..store.tracks import Track, setting_names
 from .bake_job import job_of_edited
 from .plan_tracks import plan_tracks
 from .plans.handle_plan import HandlePlan
-from .plans.track_methods import setting_names
 from .track_bake import PlannedTrack
 
 

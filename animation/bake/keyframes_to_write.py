@@ -23,7 +23,7 @@ from ..fcurves.keyframes import (
     Joined,
     Keyframes,
 )
-from ..store.own_arrays import OwnKeys
+from ..store.own_keys import OwnKeys
 from ..store.table import key_identity
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.table.track_records import BEYOND, LEFT_PLACED, RIGHT_PLACED

@@ -25,8 +25,8 @@ from ..fcurves.keyframes import (
     matching_rows,
     union,
 )
-from ..store.own_arrays import OwnKeys, own_end_to_end
-from ..store.own_keys import with_numbers_beside
+from ..store.own_keys import OwnKeys, own_end_to_end
+from ..store.read_own_keys import with_numbers_beside
 from ..store.table import key_identity
 from ..store.table import rows as rows_
 from ..store.tracks import Track

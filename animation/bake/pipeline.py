@@ -18,9 +18,8 @@ from ..fcurves.channels import Channels, assign, editable_channels, evaluate_if,
 from ..fcurves.keyframes import HANDLE, SIDES
 from ..report import Report
 from ..steps import Progress, Steps, collector_paused, run_steps
-from ..store.enable_tracks import new_state
 from ..store.find_tracks import find_tracks
-from ..store.record_rows import OwnChannel, record_rows
+from ..store.record_keys import OwnChannel, new_state, record_rows
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from .bake_job import BakeJob, Refusal, TrackT, job_of_edited, jobs_after

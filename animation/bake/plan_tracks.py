@@ -14,7 +14,7 @@ from ..fcurves.cycles_modifier import repeats
 from ..fcurves.keyframes import Float32Array, union
 from ..memoize import memoized
 from ..report import AnimationError, Finding
-from ..store.own_arrays import OwnKeys
+from ..store.own_keys import OwnKeys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.table.track_records import Options, Settings
 from ..store.tracks import Track

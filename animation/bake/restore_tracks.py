@@ -14,17 +14,16 @@ from ..fcurves.keyframes import Joined, Keyframes
 from ..fcurves.read_and_write import extrapolate, write, write_joined
 from ..live.mirrored_keys import with_mirrored
 from ..records import record
-from ..store.own_arrays import OwnKeys
-from ..store.own_curves import own_channels
-from ..store.own_keys import read_all_own_keys
-from ..store.record_rows import OwnChannel, record_rows
+from ..store.own_keys import OwnKeys
+from ..store.read_own_keys import own_channels, read_all_own_keys
+from ..store.record_keys import OwnChannel, record_rows
+from ..store.restored_keys import recorded_keys
 from ..store.table import key_identity
 from ..store.table.custom_property import update
 from ..store.table.rows import ROW, joined
 from ..store.table.track_records import Options
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED
-from ..store.written_keys import recorded_keys
 from .bake_job import BakeJob
 from .locks import baked_curves, unlock
 from .recreated_channels import place_automatic, recreate_channels, remove_made

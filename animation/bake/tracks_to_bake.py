@@ -12,12 +12,11 @@ import bpy
 from ..datablocks import name_of, users_of_each
 from ..fcurves.channels import Channels
 from ..report import AnimationError, Finding
-from ..store.action_and_strips import editable_sets, played_range, plays
+from ..store.editable import blocking_reasons, editable_sets, error_of_numbers, played_range, plays
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
-from ..store.own_keys import read_all_own_keys
+from ..store.read_own_keys import read_all_own_keys
 from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options
-from ..store.track_refusals import blocking_reasons, error_of_numbers
 from ..store.tracks import Track
 from ..track_paths import path_filter
 from .bake_job import BakeJob, jobs_after, read_inputs

@@ -23,12 +23,11 @@ from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMot
 from ..store.frame_functions import function_of
 from ..store.paths import BONES, bone_path, split
 from ..store.table.track_records import Options
-from ..store.tracks import Track
+from ..store.tracks import Track, setting_names
 from .plans.composed_keys import ChannelKeys, ComposedKeys
 from .plans.own_motion import OwnChannels
 from .plans.rotation_channels import quaternions_of, unwrapped
 from .plans.sample_frames import nearest_rows, sampling_of
-from .plans.track_methods import setting_names
 from .plans.track_splines import track_splines
 from .sample_limit import samples_of_channel, too_many
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..fcurves import scratch_curves
 from ..fcurves.channels import evaluate_anew
 from ..report import AnimationError, Report
-from ..store.frame_function_paths import remove_strays
+from ..store.paths import remove_strays
 from ..store.table.custom_property import update
 from ..store.table.rows import ROW, joined
 from .bake_job import BakeJob, Refusal

@@ -24,10 +24,10 @@ from ..fcurves.keyframes import (
     matching_rows,
 )
 from ..fcurves.read_and_write import extrapolate, read_joined, write_joined, write_some
-from ..store.edited_outside import fingerprints
-from ..store.own_arrays import NO_OWN_KEYS, OwnKeys, own_end_to_end
-from ..store.own_curves import saved_keys
+from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
+from ..store.read_own_keys import saved_keys
 from ..store.table.track_records import Bake, BakedChannel, Extrapolation, Fingerprint, SavedKeys, TrackState
+from ..store.up_to_date import fingerprints
 from .keyframes_to_write import baked_keys, with_identities
 from .locks import lock
 from .plans.composed_keys import ChannelKeys, by_layout, stacked

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.keyframes import NAMES, SIDES, BoolArray, Joined, Keyframes
 from ..fcurves.read_and_write import read_joined, write_joined, write_some
-from ..store.own_arrays import own_end_to_end
+from ..store.own_keys import own_end_to_end
+from ..store.restored_keys import as_written
 from ..store.table.track_records import Channel, Error, Extrapolation, TrackState, Written
-from ..store.written_keys import as_written
 from .keyframes_to_write import played_keys, with_identities
 from .plans.composed_keys import HandleKeys, by_layout, stacked
 from .track_bake import TrackBake

@@ -20,16 +20,15 @@ from ...interp import rotations
 from ...interp.continuity import Jump, jumps
 from ...interp.prepared import wrapped_frame
 from ..bake.plans.own_motion import plays_its_own_keys
-from ..bake.plans.track_methods import bends_by_parameters
 from ..bake.plans.track_splines import track_splines
 from ..edit.track_keys import TrackKeys
 from ..fcurves.keyframes import HANDLE, INTERPOLATION, SAME_FRAME, BoolArray, EnumArray, Float32Array, is_among, union
 from ..records import record
 from ..store.frame_functions import function_of
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import read_own_keys
+from ..store.own_keys import OwnKeys
+from ..store.read_own_keys import read_own_keys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT, PARAMETERS
-from ..store.tracks import Track
+from ..store.tracks import Track, bends_by_parameters
 
 SPLINE, NOTHING = 254, 255
 """Interpolations of a segment of the spline and of a missing segment. Other segments have the numbers of Blender's

@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import Literal
 
 from ..fcurves.channels import channels_of, users_of_channels
-from ..store.edited_outside import edited_outside
 from ..store.find_tracks import tracks_among
 from ..store.tracks import Track, is_of_another_mode
-from ..store.up_to_date import is_up_to_date
+from ..store.up_to_date import edited_outside, is_up_to_date
 from ..text import n_
 
 State = Literal["PLAIN", "TCB", "HANDLES", "BAKED", "OUT_OF_DATE", "EDITED_OUTSIDE", "OTHER_MODE"]

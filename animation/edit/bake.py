@@ -16,7 +16,7 @@ from ..many import Datablocks, by_datablock
 from ..options import BAKE, ENABLE
 from ..report import AnimationError, Report
 from ..steps import Progress
-from ..store.enable_tracks import TrackToEnable
+from ..store.record_keys import TrackToEnable
 from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options, Output
 from .enable import enable_tracks_of

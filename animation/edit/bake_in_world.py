@@ -16,11 +16,11 @@ from ..fcurves.channels import channels_of, editable_channels, users_of_channels
 from ..many import on_each
 from ..options import BAKE
 from ..report import AnimationError, Finding, Report
+from ..store.editable import blocking_reasons
 from ..store.find_tracks import find_tracks
-from ..store.own_keys import read_own_keys
 from ..store.paths import bone_path
+from ..store.read_own_keys import read_own_keys
 from ..store.table.track_records import Options
-from ..store.track_refusals import blocking_reasons
 from ..store.tracks import Track
 from ..track_paths import WholePath
 

@@ -21,16 +21,15 @@ from ..many import on_all
 from ..options import ENABLE
 from ..report import AnimationError, Finding, Report
 from ..steps import collector_paused
-from ..store import live_switch
-from ..store.action_and_strips import editable_sets
-from ..store.enable_tracks import TrackToEnable, enable_with_keys
+from ..store import table_upkeep
+from ..store.editable import blocking_reason, editable_sets, errors_of_numbers, has_keys
 from ..store.find_tracks import find_tracks
-from ..store.frame_function_paths import remove_strays
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import count_key_frames, read_all_own_keys
+from ..store.own_keys import OwnKeys
+from ..store.paths import remove_strays
+from ..store.read_own_keys import count_key_frames, read_all_own_keys
+from ..store.record_keys import TrackToEnable, enable_with_keys
 from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options, Settings
-from ..store.track_refusals import blocking_reason, errors_of_numbers, has_keys
 from ..store.tracks import Track
 from ..track_paths import WholePath
 from .own_curves import RecordedTrack, record_tracks, revert_tracks
@@ -299,7 +298,7 @@ def turn_live_on(actions: Iterable[bpy.types.Action], options_for: Callable[[lis
         paths.setdefault(user, []).append(WholePath(track.path))
     report = bake(paths, options_for(list(paths)), paths)
     for action in tcb_actions:
-        live_switch.switch_on(action)
+        table_upkeep.switch_on(action)
     return report
 
 
@@ -348,7 +347,7 @@ class FirstEdit:
             for keys, track in zip(plain_keys, current_tracks(plain_keys), strict=True)
             if track.enabled
         )
-        self._went_live = [action for action in enabled if not live_switch.is_live(action)]
+        self._went_live = [action for action in enabled if not table_upkeep.is_live(action)]
         options = Options(output="HANDLES", defaults=defaults).as_kept()
         played = turn_live_on(enabled, lambda _users: options)
         self.notes = [*report.notes, *played.notes, *played.refused]
@@ -357,6 +356,6 @@ class FirstEdit:
     def revert(self) -> None:
         """Make the tracks plain again, bit for bit, and turn Live off again."""
         for action in self._went_live:
-            live_switch.switch_off(action)
+            table_upkeep.switch_off(action)
         revert_tracks(self._recorded)
         self._recorded, self._went_live = [], []

@@ -35,11 +35,11 @@ from ..fcurves.read_and_write import read, write
 from ..many import on_each
 from ..options import FREE
 from ..report import Report
-from ..store.action_and_strips import editable_sets
+from ..store.editable import editable_sets
 from ..store.find_tracks import find_tracks
-from ..store.frame_function_paths import take_name
 from ..store.identities_in_keys import remove_traces
-from ..store.own_keys import count_key_frames, read_all_own_keys, read_own_keys
+from ..store.paths import take_name
+from ..store.read_own_keys import count_key_frames, read_all_own_keys, read_own_keys
 from ..store.table import key_identity
 from ..store.table.custom_property import read_table, update
 from ..store.table.track_records import Bake, Options

@@ -16,10 +16,10 @@ from ..fcurves.channels import Channels, check_editable, editable_channels, eval
 from ..fcurves.keyframes import FLAGS, Float32Array, is_among
 from ..many import on_each
 from ..report import AnimationError, Report
+from ..store.editable import blocking_reasons
 from ..store.find_tracks import find_tracks
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import read_own_keys
-from ..store.track_refusals import blocking_reasons
+from ..store.own_keys import OwnKeys
+from ..store.read_own_keys import read_own_keys
 from ..store.tracks import Track
 from .free_restore_apply_remove import restore_if_played
 from .parameters import NAMES, Change, write_numbers

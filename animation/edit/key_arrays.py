@@ -31,14 +31,14 @@ from ..fcurves.keyframes import INTERPOLATION, SAME_FRAME, Float32Array, Float64
 from ..fcurves.read_and_write import write
 from ..report import AnimationError, Finding, Report
 from ..sampling.properties import driven_components
-from ..store.edited_outside import edited_outside
-from ..store.enable_tracks import enable_tracks
+from ..store.editable import blocking_reason
 from ..store.find_tracks import Properties, played_otherwise
-from ..store.own_keys import read_own_keys
+from ..store.read_own_keys import read_own_keys
+from ..store.record_keys import enable_tracks
 from ..store.table.rows import PARAMETERS
 from ..store.table.track_records import Options
-from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
+from ..store.up_to_date import edited_outside
 from ..text import rpt_
 from .free_restore_apply_remove import remove_tracks
 from .given_keys import GivenKeys, KeyInterpolation, checked_keys

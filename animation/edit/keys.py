@@ -23,8 +23,8 @@ from ..fcurves.keyframes import (
 )
 from ..fcurves.read_and_write import write
 from ..store.frame_functions import function_of
-from ..store.own_keys import key_frames, read_own_keys
 from ..store.parameters import Numbers
+from ..store.read_own_keys import key_frames, read_own_keys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
 from .own_curves import bake_again, moved, own_points, with_values, write_own_curves

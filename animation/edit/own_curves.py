@@ -16,11 +16,10 @@ from ..fcurves.keyframes import PAIRS, SIDES, BoolArray, IndexArray, Keyframes
 from ..fcurves.read_and_write import extrapolate, read, read_joined, write
 from ..records import record
 from ..report import AnimationError
-from ..store.equivalent_values import values_shown
-from ..store.own_arrays import OwnKeys
-from ..store.own_curves import with_saved
-from ..store.own_keys import read_own_keys
+from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers
+from ..store.read_own_keys import read_own_keys, with_saved
+from ..store.restored_keys import values_shown
 from ..store.table.custom_property import read_table, update
 from ..store.table.track_records import NEGATED, Options, TrackState
 from ..store.tracks import Track

@@ -23,12 +23,11 @@ from ..live.meaning_of_edits import are_implied
 from ..many import on_each
 from ..records import record
 from ..report import AnimationError, Report
-from ..store.enable_tracks import enable_tracks
 from ..store.identities_in_keys import write_identities
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import count_key_frames, read_own_keys
+from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers, check_parameter, velocity_size
-from ..store.record_rows import NumbersByName, OwnChannel, record_rows
+from ..store.read_own_keys import count_key_frames, read_own_keys
+from ..store.record_keys import NumbersByName, OwnChannel, enable_tracks, record_rows
 from ..store.table.custom_property import update
 from ..store.table.rows import (
     CHOSEN_INTERPOLATION,

@@ -17,9 +17,8 @@ from ..records import record
 from ..report import AnimationError, Finding, Report, size_of
 from ..sampling.changes import Look, measure_changes
 from ..sampling.played_splines import played_parts
-from ..store.enable_tracks import TrackToEnable
-from ..store.own_arrays import OwnKeys
-from ..store.record_rows import NumbersByName
+from ..store.own_keys import OwnKeys
+from ..store.record_keys import NumbersByName, TrackToEnable
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
 from ..store.table.track_records import Settings
 

@@ -34,10 +34,10 @@ from ..many import on_each
 from ..options import FIX_ROTATIONS
 from ..records import record
 from ..report import AnimationError, Finding, JsonResult, Report
+from ..store.editable import blocking_reasons, error_of_numbers
 from ..store.find_tracks import find_tracks, rotations_without_owner
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import read_all_own_keys
-from ..store.track_refusals import blocking_reasons, error_of_numbers
+from ..store.own_keys import OwnKeys
+from ..store.read_own_keys import read_all_own_keys
 from ..store.tracks import Track, is_of_another_mode
 from ..track_paths import path_filter
 from .free_restore_apply_remove import restore_if_played

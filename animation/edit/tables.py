@@ -30,11 +30,11 @@ from ..fcurves.read_and_write import KeyBlock, key_curve, read
 from ..options import IMPORT_TABLE
 from ..report import AnimationError, Finding, Report
 from ..steps import Progress, Steps, run_steps
-from ..store.enable_tracks import enable_tracks
 from ..store.find_tracks import Properties, find_tracks, tracks_shown
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import count_key_frames, key_frames, read_own_keys
+from ..store.own_keys import OwnKeys
 from ..store.paths import split
+from ..store.read_own_keys import count_key_frames, key_frames, read_own_keys
+from ..store.record_keys import enable_tracks
 from ..store.tracks import Track, rotation_property
 from .key_arrays import channels_to_key, check_can_be_keyed, check_can_have_keys, group_of
 

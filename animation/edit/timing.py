@@ -35,8 +35,8 @@ from ..records import record
 from ..report import AnimationError, Finding
 from ..sampling.properties import is_driven
 from ..store.find_tracks import find_tracks
-from ..store.frame_function_paths import FRAME_FUNCTION, frame_function_path, give_name, take_name
-from ..store.own_keys import key_frames, read_own_keys
+from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name, take_name
+from ..store.read_own_keys import key_frames, read_own_keys
 from ..text import rpt_
 from .track_keys import find_track
 

@@ -14,19 +14,18 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.plans.track_methods import setting_names
 from ..datablocks import HAS_SLOTS, name_of, users_of
 from ..fcurves.channels import Channels, channels_of, check_editable, editable_channels
 from ..fcurves.keyframes import FLAGS, INTERPOLATION, SAME_FRAME, BoolArray, Float32Array, Keyframes, is_among, union
 from ..fcurves.read_and_write import read_joined
 from ..records import record
 from ..report import AnimationError, Finding
+from ..store.editable import blocking_reasons
 from ..store.find_tracks import find_tracks, tracks_among
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import read_all_own_keys, read_own_keys
+from ..store.own_keys import OwnKeys
 from ..store.parameters import Numbers, component_parameters, means_of_keys, read_velocities
-from ..store.track_refusals import blocking_reasons
-from ..store.tracks import Track
+from ..store.read_own_keys import read_all_own_keys, read_own_keys
+from ..store.tracks import Track, setting_names
 from ..text import rpt_
 
 

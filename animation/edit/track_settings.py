@@ -9,12 +9,12 @@ from dataclasses import replace
 import bpy
 
 from ..arguments import checked
-from ..bake.plans.track_methods import spline_class_of
 from ..fcurves.channels import check_editable, editable_channels, evaluate_anew
 from ..many import on_each
 from ..report import AnimationError, Report
-from ..store.own_keys import key_frames
+from ..store.read_own_keys import key_frames
 from ..store.table.custom_property import update
+from ..store.tracks import spline_class_of
 from .enable import enable_listed
 from .own_curves import bake_again, with_own_keys
 from .track_keys import check_writable, find_track

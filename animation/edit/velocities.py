@@ -25,13 +25,12 @@ from ..fcurves.read_and_write import key_curve
 from ..many import on_each
 from ..options import SAMPLE_LIMIT
 from ..report import AnimationError, Finding, Report
+from ..store.editable import blocking_reason
 from ..store.find_tracks import find_tracks
 from ..store.frame_functions import FrameFunction, function_of
-from ..store.own_keys import count_key_frames, read_own_keys
-from ..store.paths import split
-from ..store.track_refusals import blocking_reason
+from ..store.paths import is_velocity, split, velocity_path
+from ..store.read_own_keys import count_key_frames, read_own_keys
 from ..store.tracks import Track
-from ..store.velocity_properties import is_velocity, velocity_path
 from ..track_paths import path_filter
 
 _KINDS = ("velocity", "acceleration")

@@ -14,16 +14,15 @@ from ..datablocks import action_strips, animation_data, name_of
 from ..fcurves.channels import Channels, assign, channels_of, editable_channels, evaluate_anew, layered_reason
 from ..records import record
 from ..report import AnimationError, Finding, Report
-from ..store.action_and_strips import editable_sets
-from ..store.edited_outside import edited_outside
+from ..store.editable import editable_sets
 from ..store.find_tracks import find_tracks, lost_tracks
-from ..store.frame_function_paths import remove_strays
 from ..store.frame_functions import curve_of
-from ..store.live_switch import switch_off
-from ..store.own_keys import key_frames
+from ..store.paths import remove_strays
+from ..store.read_own_keys import key_frames
 from ..store.table.custom_property import has_played_tracks, read_table, remove_table, update
-from ..store.table_upkeep import tracks_of_removed_slots
+from ..store.table_upkeep import switch_off, tracks_of_removed_slots
 from ..store.tracks import Track, looks_baked
+from ..store.up_to_date import edited_outside
 from ..track_paths import path_filter
 
 

@@ -23,8 +23,8 @@ from ..fcurves.read_and_write import write
 from ..options import RESTORE_CURVES
 from ..report import AnimationError, Finding, Report, handle_error, size_of
 from ..steps import Progress
+from ..store.editable import blocking_reason
 from ..store.find_tracks import find_tracks
-from ..store.track_refusals import blocking_reason
 from ..text import translated
 from .channel_curves import ChannelCurves, keyframes_of
 from .convert_axes_and_times import Clock

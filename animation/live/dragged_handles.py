@@ -35,7 +35,7 @@ from ..fcurves.keyframes import (
 )
 from ..fcurves.read_and_write import read
 from ..records import record
-from ..store.own_arrays import OwnKeys
+from ..store.own_keys import OwnKeys
 from ..store.restored_keys import PUSHED
 from ..store.table.rows import column_of
 from ..store.table.track_records import LEFT_PLACED, RIGHT_PLACED, Written

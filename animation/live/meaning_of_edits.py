@@ -17,17 +17,16 @@ from ...interp import rotations
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS
 from ...interp.rotations.representations import rotation_representation
 from ..bake.plans.own_motion import OwnChannels, is_keyed_whole
-from ..bake.plans.track_methods import bends_by_parameters
 from ..fcurves.keyframes import NO_KEYS, PAIRS, SIDES, Float64Array, Joined, Keyframes
 from ..fcurves.segments import evaluate_beziers, is_plain
 from ..records import record
 from ..report import Finding
 from ..store.frame_functions import function_of
-from ..store.own_arrays import own_end_to_end
+from ..store.own_keys import own_end_to_end
 from ..store.table import key_identity
 from ..store.table.rows import joined
 from ..store.table.track_records import OWN
-from ..store.tracks import Track
+from ..store.tracks import Track, bends_by_parameters
 from .dragged_handles import CurvePoint, KeyTangents, are_dragged, find_dragged
 from .mirrored_keys import mirrored_rows, with_mirrored, written_keys
 

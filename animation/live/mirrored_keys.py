@@ -13,7 +13,7 @@ import numpy as np
 
 from ..bake.plans.own_motion import OwnChannels
 from ..fcurves.keyframes import ONE_KEY, BoolArray, Float64Array, IndexArray
-from ..store.own_arrays import OwnKeys
+from ..store.own_keys import OwnKeys
 from ..store.table import key_identity
 from ..store.table.key_identity import Identities
 from ..store.table.rows import PARAMETERS, column_of

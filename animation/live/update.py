@@ -22,8 +22,8 @@ from ..fcurves.channels import Channels, channels_in, layered_refusals
 from ..report import Finding, Report
 from ..steps import collector_paused
 from ..store.find_tracks import refreshed
-from ..store.live_switch import is_live as is_switched_on
 from ..store.table.track_records import Options
+from ..store.table_upkeep import is_live as is_switched_on
 from ..store.tracks import Track
 from .watch import Watch, Watches
 

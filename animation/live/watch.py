@@ -23,14 +23,13 @@ from ..fcurves.keyframes import KINDS, MARKS, SAME_FRAME, SIDES
 from ..fcurves.read_and_write import KeyBlock
 from ..messages import STANDING
 from ..report import Finding, Report
-from ..store.edited_outside import edited_outside
+from ..store.editable import blocking_reason
 from ..store.find_tracks import find_tracks, lost_tracks, played_otherwise
-from ..store.frame_function_paths import remove_strays
 from ..store.frame_functions import function_of, functions_of
+from ..store.paths import remove_strays
 from ..store.table.custom_property import table_stamp
-from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
-from ..store.up_to_date import RESTORED, are_up_to_date, shape_of
+from ..store.up_to_date import RESTORED, are_up_to_date, edited_outside, shape_of
 
 
 class KeyReader:

@@ -10,12 +10,11 @@ import numpy as np
 
 from ...interp.fitting.tcb_from_tangents import OTHER_STAYS, at_same_direction
 from ..bake.plans.own_motion import OwnChannels, is_keyed_whole
-from ..bake.plans.track_methods import bends_by_parameters
 from ..edit.parameters import set_parameters_of_each
 from ..edit.track_keys import key_at
 from ..live.dragged_handles import KeyTangents
-from ..store.own_keys import read_own_keys
-from ..store.tracks import Track
+from ..store.read_own_keys import read_own_keys
+from ..store.tracks import Track, bends_by_parameters
 from .drag_point import movable_point
 from .path_keys import Spot, Vector
 

@@ -28,8 +28,8 @@ from ..sampling.transforms import Matrices
 from ..scene_time import action_time
 from ..store.find_tracks import refreshed, tracks_shown
 from ..store.frame_functions import function_of
-from ..store.own_keys import key_frames, read_own_keys
 from ..store.paths import bone_path
+from ..store.read_own_keys import key_frames, read_own_keys
 from ..store.tracks import Track
 
 LOCATIONS = ("location", "delta_location")

@@ -28,8 +28,8 @@ from ..fcurves.keyframes import (
 from ..fcurves.read_and_write import read, read_coordinates
 from ..fcurves.segments import evaluate
 from ..report import Finding
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import read_own_keys
+from ..store.own_keys import OwnKeys
+from ..store.read_own_keys import read_own_keys
 from ..store.table.rows import CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
 

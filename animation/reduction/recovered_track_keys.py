@@ -12,7 +12,7 @@ from ...interp.fitting.tcb_from_tangents import tcb_of_tangents
 from ...interp.keys import PARAMETERS, Keys
 from ...interp.splines import tcb
 from ..fcurves.keyframes import Float64Array
-from ..store.record_rows import NumbersByName
+from ..store.record_keys import NumbersByName
 from ..store.table.rows import velocity_of
 from ..store.table.track_records import Settings
 from .sampled_track import SampledTrack

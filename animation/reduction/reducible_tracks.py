@@ -13,8 +13,8 @@ from ..fcurves.channels import Channels
 from ..fcurves.keyframes import SAME_FRAME, Float64Array, union
 from ..fcurves.read_and_write import read_coordinates
 from ..report import AnimationError, Finding
+from ..store.editable import blocking_reason
 from ..store.find_tracks import find_tracks
-from ..store.track_refusals import blocking_reason
 from ..store.tracks import Track
 from .keys_outside_range import has_beside, reason_apart
 from .original_motion import count_keys

@@ -17,14 +17,13 @@ from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, 
 from ..fcurves.read_and_write import key_curve, read
 from ..fcurves.read_and_write import write as write_keys
 from ..report import Finding
-from ..store.enable_tracks import TrackToEnable, enable_with_keys
 from ..store.find_tracks import find_tracks
-from ..store.live_switch import switch_off
-from ..store.own_arrays import OwnKeys
-from ..store.own_keys import read_all_own_keys
-from ..store.record_rows import NumbersByName
+from ..store.own_keys import OwnKeys
+from ..store.read_own_keys import read_all_own_keys
+from ..store.record_keys import NumbersByName, TrackToEnable, enable_with_keys
 from ..store.table.rows import CHOSEN_INTERPOLATION, velocity_of
 from ..store.table.track_records import Settings
+from ..store.table_upkeep import switch_off
 from .keys_outside_range import chosen_beside, join_keys, sides
 from .sampled_track import SampledTrack, keys_of_values, outer_slopes
 

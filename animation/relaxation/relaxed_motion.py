@@ -29,7 +29,7 @@ from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import Values
 from ..sampling.transforms import Frames, Matrices, Moved, TransformSampler, UnknownMotionError
 from ..store.frame_functions import function_of
-from ..store.own_keys import read_own_keys
+from ..store.read_own_keys import read_own_keys
 from ..store.tracks import EULER_ORDERS
 from ..text import rpt_
 

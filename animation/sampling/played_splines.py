@@ -17,7 +17,7 @@ from ..bake.plans.track_splines import TrackSpline
 from ..fcurves.keyframes import SAME_FRAME, Float32Array, Float64Array, IndexArray, Joined, union
 from ..fcurves.segments import evaluate_beziers, is_plain
 from ..records import record
-from ..store.own_arrays import OwnKeys
+from ..store.own_keys import OwnKeys
 from ..store.tracks import Track
 
 _NO_ROTATION = 1e-5

@@ -19,7 +19,7 @@ from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import union
 from ..report import AnimationError, Finding
 from ..store.find_tracks import find_tracks
-from ..store.own_keys import key_frames
+from ..store.read_own_keys import key_frames
 from .depsgraph import values_by_stepping
 from .transforms import Frames, plays
 

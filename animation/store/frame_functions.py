@@ -26,7 +26,7 @@ from ..fcurves.read_and_write import KeyBlock, coordinates_of
 from ..memoize import memoized
 from ..records import record
 from ..report import AnimationError
-from .frame_function_paths import FRAME_FUNCTION
+from .paths import FRAME_FUNCTION
 from .tracks import Track
 
 _WITHOUT_EASING = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]

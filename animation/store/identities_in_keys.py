@@ -10,7 +10,7 @@ import numpy as np
 
 from ..fcurves.keyframes import BY_NUMBERS, MARKS, Float32Array, IndexArray, Joined, Keyframes
 from ..fcurves.read_and_write import read, read_joined, write
-from .own_arrays import OwnKeys
+from .own_keys import OwnKeys
 from .table import key_identity
 from .table.key_identity import Identities
 from .table.rows import NUMBERS, Rows, numbers_in

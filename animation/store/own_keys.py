@@ -1,201 +1,235 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the animator's keys on a track, as they would be without TCB.
-
-The keys are on the animator's curves, that is, on the track's F-curves or, for a baked track, among the saved keys.
-Frames and values are read from the keys. `restored_keys.py` recovers the handles as they were before TCB placed them.
-"""
+"""The animator's keys in one or more channels as arrays, with their identities and parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..fcurves.keyframes import (
-    INTERPOLATION,
+    NO_KEYS,
     BoolArray,
     EnumArray,
     Float32Array,
+    Float64Array,
     IndexArray,
-    Joined,
     Keyframes,
-    is_among,
-    matching_rows,
-    union,
+    KeyframesSlice,
+    are_consecutive,
+    end_to_end,
 )
-from .chosen_by_animator import chosen_by_animator, mark_new_interpolations
-from .equivalent_values import own_values
-from .identities_in_keys import identities_on_curves, numbers_of
-from .own_arrays import OwnArrays, OwnKeys
-from .own_curves import own_channels, read_own_curves
-from .restored_keys import without_handles
-from .table import key_identity
+from ..records import record
 from .table.key_identity import Identities
-from .table.rows import CHOSEN_HANDLES, CHOSEN_INTERPOLATION, joined
-from .table.session import session
-from .table.track_records import COUPLED, NEGATED, OWN, Channel, Written
-from .tracks import Track
-from .written_keys import written_of
+from .table.rows import CHOSEN_INTERPOLATION, NUMBERS, PARAMETERS
+
+_SPLINE_INPUT = np.dtype([("frame", "<f4"), ("begins_segment", "?"), ("parameters", "<f4", (len(PARAMETERS),))])
+_BAKE_INPUT = np.dtype([("identity", "<u4"), ("co", "<f4", (2,)), ("begins_segment", "?"), ("chosen", "u1")])
 
 
-def read_own_keys(track: Track) -> dict[int, OwnKeys]:
-    """Read the animator's keys of each channel that has keys."""
-    return read_all_own_keys([track])[0]
+@record(eq=False)
+class OwnKeys:
+    """The animator's keys in one channel, n keys, as they would be without TCB: the rows `span` of `arrays`."""
+
+    arrays: OwnArrays
+    span: slice
+    edited: bool = False
+    """True if keys were added, deleted or moved since they were recorded, so that Blender must update automatic
+    handles."""
+
+    @classmethod
+    def of(cls, arrays: OwnArrays, edited: bool = False) -> OwnKeys:
+        """Return all keys in the arrays."""
+        return cls(arrays, slice(0, len(arrays.identities)), edited)
+
+    @property
+    def count(self) -> int:
+        return int(self.span.stop - self.span.start)
+
+    @cached_property
+    def keys(self) -> Keyframes:
+        """Return the keys, ordered by frame. `back`, `amplitude` and `period` contain the identities."""
+        return KeyframesSlice(self.arrays.keys, self.span)
+
+    @property
+    def as_read(self) -> Keyframes | None:
+        """Return the same keys, as read from the animator's curve.
+
+        Attributes that are rarely edited may be from the last update by Live.
+        """
+        return None if self.arrays.as_read is None else KeyframesSlice(self.arrays.as_read, self.span)
+
+    @property
+    def identities(self) -> Identities:
+        """Return the identities of the keys, or 0 for keys without identities, shape (n,)."""
+        return self.arrays.identities[self.span]
+
+    @property
+    def numbers(self) -> Float32Array:
+        """Return parameters and velocities, in the columns of `rows.ROW`, shape (n, k), with NaN if not set."""
+        return self.arrays.numbers[self.span]
+
+    @property
+    def rows(self) -> IndexArray:
+        """Return the rows of the keys on the animator's curve, shape (n,)."""
+        return self.arrays.rows[self.span]
+
+    @property
+    def chosen(self) -> EnumArray:
+        """Return flags `rows.CHOSEN_…` for changes that the animator made after the keys became TCB, shape (n,)."""
+        return self.arrays.chosen[self.span]
+
+    @property
+    def placed(self) -> EnumArray:
+        """Return the flags `placed` of `track_records.OWN`, shape (n,)."""
+        return self.arrays.placed[self.span]
+
+    @property
+    def frames(self) -> Float32Array:
+        """Return the frames of the keys as a contiguous array."""
+        return self.arrays.frames[self.span]
+
+    @property
+    def frame_bytes(self) -> bytes:
+        """Return the frames as bytes, which are equal for channels with keys at the same frames."""
+        return self.frames.tobytes()
+
+    @property
+    def values(self) -> Float64Array:
+        """Return the values of the keys as a contiguous array."""
+        return self.arrays.values[self.span]
+
+    @property
+    def has_chosen(self) -> bool:
+        """Return whether the animator has chosen an interpolation or a handle type for any of the keys."""
+        return self.arrays.has_chosen and bool(np.count_nonzero(self.chosen))
+
+    @property
+    def are_named(self) -> bool:
+        """Return whether all keys have identities."""
+        return self.arrays.are_named or bool(np.count_nonzero(self.identities) == self.count)
+
+    @property
+    def begins_segment(self) -> BoolArray:
+        """Return a mask of the keys that begin segments played by Blender, at which the spline is interrupted.
+
+        Values in such a segment are constant, or follow the interpolation chosen by the animator.
+        """
+        return self.arrays.begins_segment[self.span]
+
+    @property
+    def has_blender_segment(self) -> bool:
+        """Return whether any key begins a segment played by Blender."""
+        return self.arrays.has_blender_segment and bool(np.count_nonzero(self.begins_segment))
+
+    @property
+    def bake_input(self) -> bytes:
+        """Return, as bytes, identities, frames, values and other key data that affect a bake."""
+        return self.arrays.bake_input[self.span].tobytes()
+
+    @property
+    def spline_input(self) -> bytes:
+        """Return, as bytes, frames, parameters and `begins_segment`, equal for splines that differ only in values."""
+        return self.arrays.spline_input[self.span].tobytes()
+
+    def with_(self, **arrays: Any) -> OwnKeys:
+        """Return a copy with the given arrays replaced."""
+        others = {name: getattr(self, name) for name in _FIELDS if name not in arrays}
+        return OwnKeys.of(OwnArrays(**others, **arrays), self.edited)
+
+    def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
+        """Return the keys selected by indices or by a mask."""
+        arrays = [getattr(self, name)[rows] for name in _ARRAYS]
+        return OwnKeys.of(OwnArrays(self.keys.take(rows), *arrays), edited=True)
 
 
-def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Read the animator's keys on several tracks together, which is faster than reading one track at a time."""
-    curves = [(track, index) for track in tracks for index in own_channels(track)]
-    if not curves:
-        return [{} for _ in tracks]
-    on_curves = read_own_curves(curves)
-    identities = identities_on_curves(curves, on_curves)
-    at = session.rows.find(identities)
-    records = [track.state.channels.get(index) if track.state is not None else None for track, index in curves]
-    if any(record is not None for record in records):
-        arrays, is_edited = _without_handles(curves, on_curves, identities, at, records)
-    else:
-        arrays, is_edited = _as_read(on_curves, identities, at), [False] * len(curves)
-    channels = iter([OwnKeys(arrays, span, edited) for span, edited in zip(on_curves.spans, is_edited, strict=True)])
-    result = []
-    for track in tracks:
-        own_by_index = {index: next(channels) for index in own_channels(track)}
-        own = {index: keys for index, keys in own_by_index.items() if keys.count}
-        result.append(with_numbers_beside(own) if track.is_rotation and track.state is not None else own)
-    return result
+@record(eq=False)
+class OwnArrays:
+    """The animator's keys in one or more channels, concatenated. `OwnKeys` describes the arrays.
 
-
-def key_frames(track: Track) -> Float32Array:
-    """Return the frames of the animator's keys in all of the track's channels, in ascending order."""
-    return union([own.keys.frames for own in read_own_keys(track).values()])
-
-
-def count_key_frames(own_keys: Mapping[int, OwnKeys]) -> int:
-    """Return the number of frames at which any channel has one of the animator's keys."""
-    return len(union([own.keys.frames for own in own_keys.values()]))
-
-
-def _as_read(on_curves: Joined, identities: Identities, at: IndexArray) -> OwnArrays:
-    """Return the keys of channels without placed handles. `at` contains the indices of the keys' rows."""
-    placed = np.zeros(len(identities), dtype=np.uint8)
-    chosen = chosen_by_animator(on_curves.keys, on_curves.keys, at, None)
-    rows = _rows_in_channels(on_curves)
-    return OwnArrays(on_curves.keys, identities, numbers_of(at), rows, chosen, placed, as_read=on_curves.keys)
-
-
-def _without_handles(
-    curves: Sequence[tuple[Track, int]],
-    on_curves: Joined,
-    identities: Identities,
-    at: IndexArray,
-    records: Sequence[Channel | None],
-) -> tuple[OwnArrays, list[bool]]:
-    """Return the animator's keys without placed handles. `at` contains the indices of the keys' rows.
-
-    Also return, for each channel, whether keys were added, deleted or moved, or handle types changed, since the handles
-    were placed.
+    Derived data are computed for all channels together, because a NumPy call takes as long for ten keys as for a
+    thousand.
     """
-    identities_by_channel = on_curves.of_channels(identities)
-    written = joined(map(written_of, identities_by_channel, records), OWN)
-    written = _without_uncoupled(curves, on_curves, written)
-    shown = _with_own_values(on_curves.keys, written)
-    are_played = on_curves.spread(np.array([record is not None for record in records]))
-    is_new = (at < 0) & are_played
-    keys, placed = without_handles(on_curves.keys, shown, at, written, are_played)
-    chosen = chosen_by_animator(shown, keys, at, written)
-    mark_new_interpolations(on_curves, keys.interpolation, chosen, is_new)
-    # Other new linear keys are part of the spline.
-    is_linear = is_new & (keys.interpolation == INTERPOLATION["LINEAR"])
-    becomes_bezier = is_linear & ((chosen & CHOSEN_INTERPOLATION) == 0)
-    if becomes_bezier.any():
-        bezier = np.uint8(INTERPOLATION["BEZIER"])
-        keys = keys.with_(interpolation=np.where(becomes_bezier, bezier, keys.interpolation))
-    rows = _rows_in_channels(on_curves)
-    own = OwnArrays(keys, identities, numbers_of(at), rows, chosen, placed, as_read=on_curves.keys)
-    changed_keys = on_curves.sums(_is_changed(shown, keys, at, written, chosen)).tolist()
-    is_edited = [
-        record is not None
-        and (record.edited or changed > 0 or own_identities.tobytes() != record.own["identity"].tobytes())
-        for record, own_identities, changed in zip(records, identities_by_channel, changed_keys, strict=True)
-    ]
-    return own, is_edited
+
+    keys: Keyframes
+    identities: Identities
+    numbers: Float32Array
+    rows: IndexArray
+    chosen: EnumArray
+    placed: EnumArray
+    as_read: Keyframes | None = None
+
+    @cached_property
+    def has_chosen(self) -> bool:
+        return bool(np.count_nonzero(self.chosen))
+
+    @cached_property
+    def are_named(self) -> bool:
+        return bool(self.identities.all())
+
+    @cached_property
+    def has_blender_segment(self) -> bool:
+        return bool(np.count_nonzero(self.begins_segment))
+
+    @cached_property
+    def frames(self) -> Float32Array:
+        return np.ascontiguousarray(self.keys.frames)
+
+    @cached_property
+    def values(self) -> Float64Array:
+        return np.array(self.keys.values, dtype=np.float64)
+
+    @cached_property
+    def largest_value(self) -> float:
+        """Return the largest absolute value, or NaN if a value is NaN."""
+        return float(np.abs(self.keys.values).max(initial=0.0))
+
+    @cached_property
+    def begins_segment(self) -> BoolArray:
+        begins_segment: BoolArray = self.keys.stepped | ((self.chosen & CHOSEN_INTERPOLATION) != 0)
+        return begins_segment
+
+    @cached_property
+    def bake_input(self) -> npt.NDArray[np.void]:
+        bake_input = np.empty(len(self.identities), dtype=_BAKE_INPUT)
+        bake_input["identity"], bake_input["co"] = self.identities, self.keys.co
+        bake_input["begins_segment"], bake_input["chosen"] = self.begins_segment, self.chosen
+        return bake_input
+
+    @cached_property
+    def spline_input(self) -> npt.NDArray[np.void]:
+        spline_input = np.empty(len(self.identities), dtype=_SPLINE_INPUT)
+        spline_input["frame"], spline_input["begins_segment"] = self.keys.frames, self.begins_segment
+        spline_input["parameters"] = self.numbers[:, : len(PARAMETERS)]
+        return spline_input
 
 
-def _rows_in_channels(on_curves: Joined) -> IndexArray:
-    """Return the row of each key in its channel."""
-    rows: IndexArray = np.arange(len(on_curves.keys)) - on_curves.spread(on_curves.starts)
-    return rows
+_FIELDS = tuple(field.name for field in fields(OwnArrays))
+_ARRAYS = ("identities", "numbers", "rows", "chosen", "placed")
 
 
-def _without_uncoupled(curves: Sequence[tuple[Track, int]], on_curves: Joined, written: Written) -> Written:
-    """Return the records. Equivalent values remain only at frames where every channel of a rotation still has one.
-
-    If the key in one channel was replaced, moved or deleted, the curves have the orientation that the animator wants.
-    """
-    is_coupled = (written["placed"] & COUPLED) != 0
-    if not is_coupled.any():
-        return written
-    frames = on_curves.keys.frames
-    is_uncoupled = np.zeros(len(written), dtype=np.bool_)
-    spans_by_track: dict[int, list[slice]] = {}
-    for (track, _), span in zip(curves, on_curves.spans, strict=True):
-        spans_by_track.setdefault(id(track), []).append(span)
-    for spans in spans_by_track.values():
-        coupled_frames = [np.sort(frames[span][is_coupled[span]]) for span in spans]
-        for span in spans:
-            is_in_all = np.logical_and.reduce([is_among(frames[span], coupled) for coupled in coupled_frames])
-            is_uncoupled[span] = is_coupled[span] & ~is_in_all
-    if not is_uncoupled.any():
-        return written
-    written = written.copy()
-    written["placed"][is_uncoupled] &= ~(NEGATED | COUPLED)
-    written["value"][is_uncoupled] = written["co"][is_uncoupled, 1]
-    return written
+def own_end_to_end(channels: Sequence[OwnKeys]) -> OwnKeys:
+    """Concatenate the animator's keys of several channels. Consecutive slices of the same arrays are not copied."""
+    first_arrays, spans = channels[0].arrays, [own.span for own in channels]
+    if all(own.arrays is first_arrays for own in channels) and are_consecutive(spans):
+        return OwnKeys(first_arrays, slice(spans[0].start, spans[-1].stop))
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(own, name) for own in channels]) for name in _ARRAYS}
+    as_read = [keys for own in channels if (keys := own.as_read) is not None]
+    arrays["as_read"] = end_to_end(as_read) if len(as_read) == len(channels) else None
+    return OwnKeys.of(OwnArrays(end_to_end([own.keys for own in channels]), **arrays))
 
 
-def _with_own_values(keys: Keyframes, written: Written) -> Keyframes:
-    """Return the keys with the animator's values, and with handles moved by the same amount."""
-    has_record = np.isfinite(written["co"][:, 0])
-    values = keys.values.copy()
-    values[has_record] = own_values(values, written)[has_record]
-    shift = values - keys.values
-    if not shift.any():
-        return keys
-    co, left, right = keys.co.copy(), keys.handle_left.copy(), keys.handle_right.copy()
-    co[:, 1] = values
-    # Adding 0 would change -0.0 to 0.0.
-    is_shifted = shift != 0.0
-    left[is_shifted, 1] += shift[is_shifted]
-    right[is_shifted, 1] += shift[is_shifted]
-    return keys.with_(co=co, handle_left=left, handle_right=right)
-
-
-def _is_changed(shown: Keyframes, keys: Keyframes, at: IndexArray, written: Written, chosen: EnumArray) -> BoolArray:
-    """Return a mask of the keys that moved after they were written, or whose handle types differ from the rows."""
-    is_changed: BoolArray = (shown.frames != written["co"][:, 0]) | (shown.values != written["value"])
-    has_row = at >= 0
-    rows, keys, chosen = session.rows[at[has_row]], keys.take(has_row), chosen[has_row]
-    is_retyped = keys.handle_left_type != rows["handle_left_type"]
-    is_retyped |= keys.handle_right_type != rows["handle_right_type"]
-    is_retyped |= (chosen ^ rows["chosen"]) & CHOSEN_HANDLES != 0
-    is_changed[has_row] |= is_retyped
-    return is_changed
-
-
-def with_numbers_beside(own_by_index: dict[int, OwnKeys]) -> dict[int, OwnKeys]:
-    """If a rotation's keys have no identities, copy parameters from keys at the same frame in other channels."""
-    result = dict(own_by_index)
-    for index, own in own_by_index.items():
-        is_new = own.identities == key_identity.NONE
-        if not is_new.any():
-            continue
-        numbers = own.numbers.copy()
-        # The first of the other channels takes precedence.
-        for other_index in sorted(own_by_index.keys() - {index}, reverse=True):
-            other = own_by_index[other_index]
-            named = other.take(other.identities != key_identity.NONE)
-            rows, named_rows = matching_rows(own.keys.frames, named.keys.frames)
-            is_copied = is_new[rows]
-            numbers[rows[is_copied]] = named.numbers[named_rows[is_copied]]
-        result[index] = own.with_(numbers=numbers)
-    return result
+NO_OWN_KEYS = OwnKeys.of(
+    OwnArrays(
+        NO_KEYS,
+        np.empty(0, np.uint32),
+        np.empty((0, NUMBERS), np.float32),
+        np.empty(0, np.intp),
+        np.empty(0, np.uint8),
+        np.empty(0, np.uint8),
+    )
+)

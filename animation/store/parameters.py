@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...interp.keys import HIGHEST, LOWEST, WORDS
 from ..fcurves.keyframes import Float32Array, IndexArray, is_among, matching_rows
-from .own_arrays import OwnKeys
+from .own_keys import OwnKeys
 from .table.rows import PARAMETERS, VELOCITY, column_of, velocity_of
 from .tracks import Track
 

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Recover the animator's keys as they were before handles were placed, but with later edits by the animator.
 
-`own_keys.py` determines which keys to recover.
+For a continuous rotation, a key on the curves can have the negated quaternion, or other Euler angles with the same
+orientation. The value on a curve is the animator's value, negated or not, plus a multiple of pi for angles.
+
+`read_own_keys.py` determines which keys to recover.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..fcurves.keyframes import (
     AUTOMATIC,
+    FLAGS,
     HANDLE,
     INTERPOLATION,
     BoolArray,
@@ -23,18 +27,105 @@ from ..fcurves.keyframes import (
     both,
     either,
 )
-from .equivalent_values import is_negated, multiples_of_pi
+from .own_keys import OwnKeys
 from .table import key_identity
-from .table.rows import Columns, columns
+from .table.key_identity import Identities
+from .table.rows import RECORDED, Columns, columns
 from .table.session import session
-from .table.track_records import (
-    BEYOND,
-    COUPLED,
-    LEFT_PLACED,
-    NEGATED,
-    RIGHT_PLACED,
-    Written,
-)
+from .table.track_records import BEYOND, COUPLED, LEFT_PLACED, NEGATED, OWN, RIGHT_PLACED, WRITTEN, Channel, Written
+
+_TURN = 2.0 * np.pi
+
+
+def is_negated(written: Columns | Written) -> BoolArray:
+    """Return a mask of the keys whose values on the curve are negated, or have the opposite angular direction."""
+    negated: BoolArray = (written["placed"] & NEGATED) != 0
+    return negated
+
+
+def values_shown(wanted: Float32Array, own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float32Array:
+    """Convert new values of the animator's keys to values on the curve, with the mapping from `own` to `shown`."""
+    terms = multiples_of_pi(own, shown, negated)
+    without_term = np.where(negated, -wanted, wanted)
+    with_term = np.where(negated, terms - wanted, terms + wanted)
+    # Without a term, float32 values stay bit for bit.
+    values: Float32Array = np.where(terms == 0.0, without_term, with_term).astype(np.float32)
+    return values
+
+
+def own_values(now: Float32Array, written: Written) -> Float32Array:
+    """Convert values on the curve to values of the animator's keys.
+
+    If a key was edited, its value stays within half a turn of the animator's previous value.
+    """
+    before, shown, negated = written["value"], written["co"][:, 1], is_negated(written)
+    terms = multiples_of_pi(before, shown, negated)
+    values = np.where(negated, -now, now)
+    has_term = terms != 0.0
+    if has_term.any():
+        angles = np.where(negated, terms - now, now - terms)
+        angles += _TURN * np.rint((before - angles) / _TURN)
+        values = np.where(has_term, angles, values)
+    values = np.where(now == shown, before, values)
+    return values.astype(np.float32)
+
+
+def multiples_of_pi(own: Float32Array, shown: Float32Array, negated: BoolArray) -> Float64Array:
+    """Return the multiples of pi by which values on the curve differ from the animator's values, negated or not."""
+    difference = shown.astype(np.float64) - np.where(negated, -own, own)
+    # Keys that are not recorded have NaN.
+    return np.nan_to_num(np.pi * np.rint(difference / np.pi))
+
+
+# Keys as they were written with placed handles (dtype OWN)
+
+
+def as_written(keys: Keyframes, own: OwnKeys, placed: EnumArray) -> Written:
+    """Return records of the animator's keys as they are written, n per channel, shape (channels, n).
+
+    `placed` contains the flags of placed handles, shape (channels, n).
+    """
+    written = np.empty(placed.shape, dtype=OWN)
+    written["identity"] = own.identities.reshape(written.shape)
+    written["value"] = own.keys.values.reshape(written.shape)
+    written["placed"] = placed
+    for name in WRITTEN:
+        written[name] = getattr(keys, name).reshape(written[name].shape)
+    return written
+
+
+def written_of(identities: Identities, channel: Channel | None) -> Written:
+    """Return a channel's keys as they were written, in the order of the identities.
+
+    Keys that were not written into this channel have NaN frames.
+    """
+    if channel is not None and identities.tobytes() == channel.own["identity"].tobytes():
+        return channel.own
+    result = np.zeros(len(identities), dtype=OWN)
+    result["co"] = np.nan
+    if channel is None or not len(channel.own):
+        return result
+    written = channel.own
+    order = np.argsort(written["identity"], kind="stable")
+    place = np.minimum(np.searchsorted(written["identity"][order], identities), len(written) - 1)
+    candidates = written[order[place]]
+    was_written = candidates["identity"] == identities
+    result[was_written] = candidates[was_written]
+    return result
+
+
+def recorded_keys(written: Written) -> Keyframes:
+    """Return the written keys, unselected, as they would be without TCB, based only on their rows."""
+    at = session.rows.find(written["identity"])
+    rows = session.rows[at[at >= 0]]
+    arrays: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in RECORDED}
+    flags: dict[str, Any] = dict.fromkeys(FLAGS, np.zeros(len(rows), dtype=np.bool_))
+    recorded = Keyframes(**arrays, **flags)
+    return key_identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
+
+
+# Keys without placed handles
+
 
 PUSHED = 0.01
 """Tolerance in frames. Blender moves handles off their keys by 0.001 when it snaps them or changes their type to

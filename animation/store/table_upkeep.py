@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Maintenance of an action's table: tracks from other actions, unused rows, and restored tracks."""
+"""Upkeep of the table of an action, and its Live property.
+
+`ui/live/switch.py` registers the property. In scripts that import only `animation`, no action is live.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -13,7 +17,7 @@ from ..datablocks import HAS_SLOTS, users_of
 from ..fcurves.channels import channels_in, channels_of, layered_reason
 from ..fcurves.keyframes import Float32Array
 from ..fcurves.read_and_write import KeyBlock
-from ..report import AnimationError
+from ..report import AnimationError, Finding
 from .find_tracks import find_tracks
 from .table import key_identity
 from .table import rows as rows_
@@ -24,6 +28,31 @@ from .table.rows import Rows, joined
 from .table.session import session
 from .table.track_records import OWN, SAVED
 from .up_to_date import RESTORED
+
+
+def is_live(action: bpy.types.Action) -> bool:
+    """Return whether the action is updated automatically after every edit."""
+    return bool(getattr(action, "tcb_live", False))
+
+
+def switch_on(action: Any) -> None:
+    """Turn Live on for the action, if the property is registered."""
+    if hasattr(action, "tcb_live"):
+        action.tcb_live = True
+
+
+def switch_off(action: Any) -> list[Finding]:
+    """Turn Live off for the action. Return a note if Live was on."""
+    was_live = is_live(action)
+    if was_live:
+        action.tcb_live = False
+    if hasattr(action, "tcb_live"):
+        # An action that was never live does not have the property. A stored value of 0 would be exported.
+        action.property_unset("tcb_live")
+    return [Finding("LIVE_OFF", arguments=(action.name,))] if was_live else []
+
+
+# Tracks from other actions, unused rows, and restored tracks
 
 
 def adopt_tracks(action: bpy.types.Action) -> None:

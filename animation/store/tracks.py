@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A track: the F-curves of an animated float property, and its TCB state."""
+"""A track: the F-curves of an animated float property, interpolated together, and its TCB state."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import bpy
 from ...interp import rotations
 from ...interp.base_spline import Cycle
 from ...interp.rotations.base_rotation_spline import Path
+from ...interp.splines import METHODS
 from ..fcurves.cycles_modifier import repeats
 from ..fcurves.keyframes import KEY_TYPE
 from ..fcurves.read_and_write import read_joined
@@ -233,3 +234,27 @@ def looks_baked(track: Track) -> bool:
     is_table_lost = not track.table.tracks
     has_generated_keys = bool((keys.type == KEY_TYPE["GENERATED"]).any())
     return bool(key_identity.have_identities(keys).any()) and (is_table_lost or has_generated_keys)
+
+
+# The interpolation method
+
+
+def spline_class_of(track: Track, settings: Settings) -> type[Any]:
+    """Return the class of the track's splines. Raise AnimationError if the method does not support the track."""
+    method = METHODS[settings.method]
+    spline_class = method.rotations if track.is_rotation else method.values
+    if spline_class is None:
+        raise track.error("METHOD_FOR_VALUES" if track.is_rotation else "METHOD_FOR_ROTATIONS", method.label)
+    return spline_class
+
+
+def setting_names(track: Track, settings: Settings) -> tuple[str, ...]:
+    """Return the names of the settings that the method's splines use, as in `Method`."""
+    method = METHODS[settings.method]
+    return method.rotation_options if track.is_rotation else method.value_options
+
+
+def bends_by_parameters(track: Track, settings: Settings) -> bool:
+    """Return whether tension, continuity and bias have an effect on the track. Ease always has an effect."""
+    by_angles = "angles" in setting_names(track, settings)
+    return (settings.angles if by_angles else settings.method) == Settings.method

@@ -14,7 +14,7 @@ from ...animation.bake.tracks_to_bake import plain_among
 from ...animation.datablocks import name_of
 from ...animation.reduction.reduce import reduce_steps
 from ...animation.steps import run_steps
-from ...animation.store.track_refusals import blocking_reason, has_keys
+from ...animation.store.editable import blocking_reason, has_keys
 from ...animation.text import n_
 from ..announce import Ticker
 from ..arguments import Job

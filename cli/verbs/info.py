@@ -16,13 +16,12 @@ from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
 from ...animation.fcurves.channels import Channels
 from ...animation.fcurves.keyframes import Float32Array, union
-from ...animation.store.action_and_strips import editable_sets
+from ...animation.store.editable import blocking_reasons, editable_sets
 from ...animation.store.find_tracks import find_tracks
 from ...animation.store.frame_functions import function_of
-from ...animation.store.own_arrays import OwnKeys
-from ...animation.store.own_keys import read_own_keys
+from ...animation.store.own_keys import OwnKeys
 from ...animation.store.parameters import component_parameters, read_velocities
-from ...animation.store.track_refusals import blocking_reasons
+from ...animation.store.read_own_keys import read_own_keys
 from ...animation.store.tracks import Track
 from ..arguments import Job
 from ..blend_files import missing_libraries

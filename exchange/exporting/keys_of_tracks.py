@@ -18,9 +18,9 @@ from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.file_curves.objects_and_bones import orientations
 from ...animation.sampling.properties import PropertySampler, curves_of
+from ...animation.store.editable import blocking_reason
 from ...animation.store.find_tracks import find_tracks
-from ...animation.store.own_keys import read_own_keys
-from ...animation.store.track_refusals import blocking_reason
+from ...animation.store.read_own_keys import read_own_keys
 from ...animation.store.tracks import Track, rotation_property
 from ...interp import evaluate_many, rotations
 from ...interp.splines.tcb import METHOD

@@ -19,8 +19,8 @@ import numpy as np
 from ...animation.datablocks import HAS_SLOTS
 from ...animation.fcurves.channels import Channels, new_action
 from ...animation.fcurves.read_and_write import key_curve
-from ...animation.store.enable_tracks import enable_tracks
 from ...animation.store.find_tracks import find_tracks
+from ...animation.store.record_keys import enable_tracks
 from ...animation.store.table.rows import PARAMETERS
 from ...animation.store.table.track_records import Settings
 from ...animation.text import rpt_

@@ -16,7 +16,7 @@ from ...animation.on_path.drag_tangent import DraggedTangent, Side
 from ...animation.on_path.path_keys import Spot, Vector, keyed_tracks, moving_tracks
 from ...animation.report import AnimationError
 from ...animation.scene_time import action_time
-from ...animation.store.own_keys import key_frames
+from ...animation.store.read_own_keys import key_frames
 from ...animation.text import iface_, n_, number_text, rpt_
 from ...operators.parameters import show_in_headers, typed_after
 from ...ui import sidebar_tracks

@@ -23,7 +23,7 @@ from ...animation.records import record
 from ...animation.sampling.cameras import Cuts
 from ...animation.sampling.transforms import Frames, Matrices
 from ...animation.scene_time import scene_frame
-from ...animation.store.own_keys import key_frames
+from ...animation.store.read_own_keys import key_frames
 
 Points = npt.NDArray[np.float32]
 

@@ -790,7 +790,7 @@ class EditSequence(Edits):
 
     def _check_parameters(self, path: str, track: Any, names: list[Name], is_known: bool) -> None:
         """Compare parameters. `is_known` means that parameters implied by edits have been derived."""
-        read_keys = self.animation.store.own_keys.read_own_keys(track)
+        read_keys = self.animation.store.read_own_keys.read_own_keys(track)
         curves = channels(self.plain)
         for name in (name for name in names if name in curves):
             twin = read(curves[name])

@@ -54,7 +54,7 @@ def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[l
     return {
         (track.path, index): original.keys.co.tolist()
         for track in tracks
-        for index, original in animation.store.own_keys.read_own_keys(track).items()
+        for index, original in animation.store.read_own_keys.read_own_keys(track).items()
     }
 
 
@@ -417,7 +417,7 @@ def test_what_is_edited_beside_a_move_is_kept_and_at_last_found_by_the_longer_lo
 def bent_numbers(animation, thing: bpy.types.Object) -> np.ndarray:
     """Return the parameters of the second key of x, 0 if not set."""
     track = animation.find_track(thing, "location")
-    return np.nan_to_num(animation.store.own_keys.read_own_keys(track)[0].numbers[1, :5])
+    return np.nan_to_num(animation.store.read_own_keys.read_own_keys(track)[0].numbers[1, :5])
 
 
 @pytest.mark.parametrize("is_selected", [False, True])

@@ -31,7 +31,7 @@ def thing(animation, options) -> bpy.types.Object:
 
 
 def own_frames(animation, thing, path: str) -> list[float]:
-    return [float(frame) for frame in animation.store.own_keys.key_frames(animation.find_track(thing, path))]
+    return [float(frame) for frame in animation.store.read_own_keys.key_frames(animation.find_track(thing, path))]
 
 
 @pytest.mark.parametrize("frame", [15, 15.25])

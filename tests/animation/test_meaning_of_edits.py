@@ -55,7 +55,7 @@ def slope(obj: bpy.types.Object, row: int, side: str, index: int = 0) -> float:
 
 
 def parameters(animation, obj: bpy.types.Object, row: int, index: int = 0) -> list[float]:
-    own = animation.store.own_keys.read_own_keys(animation.find_track(obj, "location"))
+    own = animation.store.read_own_keys.read_own_keys(animation.find_track(obj, "location"))
     return np.nan_to_num(own[index].numbers[row, :3].astype(np.float64)).tolist()
 
 
@@ -258,7 +258,7 @@ def test_a_handle_is_taken_although_a_key_of_another_channel_is_missing(
     else:
         last.keyframe_points.remove(last.keyframe_points[removed])
     let_time_pass(animation)
-    own = animation.store.own_keys.read_own_keys(animation.find_track(obj, path))
+    own = animation.store.read_own_keys.read_own_keys(animation.find_track(obj, path))
     changed = np.nan_to_num(own[0].numbers[:, :3]).any(axis=1)
     assert np.flatnonzero(changed).tolist() == ([row] if is_taken else [])
     assert {keys.count for keys in own.values()} == {len(POSES)}
@@ -269,7 +269,7 @@ def test_what_a_deleted_key_leaves_of_its_neighbours_handles_is_no_drag(animatio
     """Nothing checks the keys between the two edits, as in a script."""
     obj, path = turning, rotation_path(turning.rotation_mode)
     before = places_of(obj, path)
-    own = animation.store.own_keys.read_own_keys(animation.find_track(obj, path))
+    own = animation.store.read_own_keys.read_own_keys(animation.find_track(obj, path))
     points: Any = curve(obj, path).keyframe_points
     for point in points:
         point.select_control_point = True
@@ -277,7 +277,7 @@ def test_what_a_deleted_key_leaves_of_its_neighbours_handles_is_no_drag(animatio
     points.remove(points.insert(frame, -2.0))
     assert points[2].handle_right.x - points[2].co.x < 0.9 * length
     let_time_pass(animation)
-    now = animation.store.own_keys.read_own_keys(animation.find_track(obj, path))
+    now = animation.store.read_own_keys.read_own_keys(animation.find_track(obj, path))
     assert {index: each.numbers.tobytes() for index, each in now.items()} == {
         index: each.numbers.tobytes() for index, each in own.items()
     }

@@ -93,7 +93,7 @@ def check_free(animation, item: bpy.types.Object, own: dict[tuple[str, int], np.
 
 def splines_of(animation, item: bpy.types.Object, path: str):
     track = animation.find_track(item, path)
-    own = importlib.import_module(f"{animation.__name__}.store.own_keys").read_own_keys(track)
+    own = importlib.import_module(f"{animation.__name__}.store.read_own_keys").read_own_keys(track)
     return importlib.import_module(f"{animation.__name__}.bake.plans.track_splines").track_splines(
         track, track.settings, own, {}
     )

@@ -56,7 +56,7 @@ def values(thing: bpy.types.Object) -> list[list[float]]:
 
 def own_values(animation, thing: bpy.types.Object) -> list[list[float]]:
     track = animation.find_track(thing, "rotation")
-    return [own.keys.values.tolist() for own in animation.store.own_keys.read_own_keys(track).values()]
+    return [own.keys.values.tolist() for own in animation.store.read_own_keys.read_own_keys(track).values()]
 
 
 def test_a_camera_turns_90_degrees_not_270(animation, scene) -> None:

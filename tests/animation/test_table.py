@@ -554,7 +554,7 @@ def test_one_damaged_track_leaves_the_others_tcb(animation, ball, damage: str, b
         damaged(animation, ball, damage)
     assert "damaged" in refusal_of(animation, lambda: animation.restore(ball, ["scale"]))
     assert animation.remove(ball, ["scale"]).tracks == 1
-    assert animation.store.own_keys.key_frames(animation.find_track(ball, "scale")).tolist() == [0, 10, 25, 40]
+    assert animation.store.read_own_keys.key_frames(animation.find_track(ball, "scale")).tolist() == [0, 10, 25, 40]
     assert {len(co(curve(ball, "scale", index))) for index in range(3)} == {4}
     assert state(animation, ball, "scale") == ()
     assert state(animation, ball) == ([(10, 0.5)], [], "SINGLE")

@@ -31,7 +31,7 @@ def everything(identities=True):
 
 def numbers(name, index=None):
     from bl_ext.user_default.tcb_animation.animation import find_track
-    from bl_ext.user_default.tcb_animation.animation.store.own_keys import read_own_keys
+    from bl_ext.user_default.tcb_animation.animation.store.read_own_keys import read_own_keys
     from bl_ext.user_default.tcb_animation.animation.store.table.rows import column_of
     found = {}
     for channel, own in read_own_keys(find_track(bpy.data.objects['Cube'], 'location')).items():

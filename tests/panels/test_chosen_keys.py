@@ -114,7 +114,7 @@ def at_11(tcb_animation):
     animation = tcb_animation.animation
 
     def values(cube, name):
-        own = animation.store.own_keys.read_own_keys(animation.find_track(cube, "location"))
+        own = animation.store.read_own_keys.read_own_keys(animation.find_track(cube, "location"))
         column = animation.store.table.rows.column_of(name)
         return [float(np.nan_to_num(own[index].numbers[1, column])) for index in range(3)]
 

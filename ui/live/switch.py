@@ -12,9 +12,8 @@ from ...animation import Report
 from ...animation.datablocks import users_of
 from ...animation.edit.enable import turn_live_on
 from ...animation.fcurves.channels import layered_reason, layered_refusals
-from ...animation.store.live_switch import is_live, switch_off
 from ...animation.store.table.custom_property import read_table
-from ...animation.store.table_upkeep import play_restored
+from ...animation.store.table_upkeep import is_live, play_restored, switch_off
 from ..operator_results import keep_result_notes
 from ..scene import default_parameters
 from . import updates

@@ -23,8 +23,8 @@ from ...animation.bake.drags import finish_preview, is_dragged
 from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all, standing_of
 from ...animation.live.watch import Watch
 from ...animation.report import Finding
-from ...animation.store.live_switch import is_live
 from ...animation.store.table.custom_property import has_baked_tracks
+from ...animation.store.table_upkeep import is_live
 from ...animation.text import translated
 from ..operator_results import keep_update_notes
 from ..preferences import completes_rotations

@@ -24,7 +24,7 @@ from ...fcurves.keyframes import (
 )
 from ...fcurves.segments import ChannelSegments
 from ...store.identities_in_keys import plain_keys
-from ...store.own_arrays import OwnKeys
+from ...store.own_keys import OwnKeys
 from .own_motion import OwnChannels
 
 

@@ -13,7 +13,7 @@ from ...fcurves.keyframes import Float32Array, Float64Array, matching_rows
 from ...records import record
 from ...report import Finding
 from ...store.frame_functions import FrameFunction
-from ...store.own_arrays import OwnKeys
+from ...store.own_keys import OwnKeys
 from ...store.table.track_records import Options, Settings
 from ...store.tracks import Track
 

@@ -18,12 +18,11 @@ from ....interp.splines import METHODS
 from ...fcurves.keyframes import Float32Array, Float64Array
 from ...store.parameters import parameter_rows
 from ...store.table.track_records import Settings
-from ...store.tracks import Track
+from ...store.tracks import Track, spline_class_of
 from .own_motion import OwnChannels
 from .refused_keys import check_finite, check_turns, error_of_keys
 from .rotation_channels import quaternions_of, walk_of
 from .spline_keys import spline_keys, spline_options, values_are_small
-from .track_methods import spline_class_of
 
 RotationSpline = tuple[Spline, Float64Array | None]
 """A spline of a rotation, and the angles between keys in radians, shape (n - 1,), if they may exceed half a turn."""

@@ -12,13 +12,12 @@ from ....interp import Keys
 from ....interp.splines import METHODS
 from ...fcurves.keyframes import Float32Array, Float64Array
 from ...memoize import memoized
-from ...store.own_arrays import OwnKeys
+from ...store.own_keys import OwnKeys
 from ...store.parameters import read_velocities
 from ...store.table.track_records import Settings
-from ...store.tracks import Track
+from ...store.tracks import Track, setting_names
 from .own_motion import OwnChannels
 from .refused_keys import LARGEST_VALUE, check_speed
-from .track_methods import setting_names
 
 
 def spline_options(track: Track, settings: Settings, own: OwnChannels, frames: Float32Array) -> dict[str, Any]:

@@ -220,7 +220,7 @@ class Channel:
 
 @record(eq=False)
 class Fingerprint:
-    """The contents of a baked channel, as far as they affect playback. See `store/edited_outside.py`."""
+    """The contents of a baked channel, as far as they affect playback. See `store/up_to_date.py`."""
 
     count: int
     """Number of keys."""
