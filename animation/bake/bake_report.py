@@ -12,8 +12,7 @@ from ..datablocks import name_of
 from ..fcurves import scratch_curves
 from ..report import Finding, HandleError, Report, handle_error, size_of
 from ..store.tracks import Track
-from .bake_job import BakeJob
-from .track_bake import TrackBake
+from .bake_job import BakeJob, TrackBake
 
 _PRECISION = 4.0 * float(np.finfo(np.float32).eps)
 """Error due to float32 rounding, relative to the largest value of a track, or in radians for a rotation."""

@@ -24,7 +24,7 @@ from ..store.frame_functions import FrameFunction, function_of
 from ..store.read_own_keys import read_own_keys
 from ..store.tracks import Track, rotation_property
 from .plans.own_motion import OwnChannels, is_keyed_whole
-from .plans.rotation_channels import unwrapped
+from .plans.rotations import unwrapped
 from .plans.track_splines import TrackSpline, track_splines
 
 _Curves = dict[tuple[str, int], bpy.types.FCurve]

@@ -27,7 +27,7 @@ from ..store.own_keys import OwnKeys
 from ..store.table import key_identity
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.table.track_records import BEYOND, LEFT_PLACED, RIGHT_PLACED
-from .plans.composed_keys import ChannelKeys, HandleKeys
+from .plans.plan import ChannelKeys, HandleKeys
 
 _TYPES = ("handle_left_type", "handle_right_type")
 _BITS = (LEFT_PLACED, RIGHT_PLACED)

@@ -18,17 +18,16 @@ from ..store.own_keys import OwnKeys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.table.track_records import Options, Settings
 from ..store.tracks import Track
-from .bake_job import Refusal
-from .plans.continuous_rotations import with_values_of_motion
+from .bake_job import PlannedTrack, Refusal
+from .plans.channel_values import with_values_of_motion
 from .plans.curve_plan import plan_curves
 from .plans.handle_plan import plan_handles
 from .plans.own_motion import TrackInput
-from .plans.protocol import Plan, Scope
+from .plans.plan import Plan, Scope
 from .plans.retimed_plan import plan_retimed
 from .plans.sample_frames import APART, sampling_of
 from .plans.sample_plan import plan_samples
 from .plans.track_splines import TrackSpline, splines_together, track_splines
-from .track_bake import PlannedTrack
 
 _LOOP_GAP = 1e-4
 """Smallest reported gap between the first and last pose of a loop, in the track's units or radians."""

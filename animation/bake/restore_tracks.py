@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore the animator's curves of played tracks to their state without TCB, for Restore."""
+"""Give tracks back the animator's keys: the saved keys for Free Bake, and curves without TCB for Restore."""
 
 from __future__ import annotations
 
@@ -15,19 +15,59 @@ from ..fcurves.read_and_write import extrapolate, write, write_joined
 from ..live.mirrored_keys import with_mirrored
 from ..records import record
 from ..store.own_keys import OwnKeys
-from ..store.read_own_keys import own_channels, read_all_own_keys
+from ..store.read_own_keys import joined_saved, own_channels, read_all_own_keys
 from ..store.record_keys import OwnChannel, record_rows
 from ..store.restored_keys import recorded_keys
 from ..store.table import key_identity
 from ..store.table.custom_property import update
 from ..store.table.rows import ROW, joined
-from ..store.table.track_records import Options
+from ..store.table.track_records import BakedChannel, Options, TrackState
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED
-from .bake_job import BakeJob
-from .locks import baked_curves, unlock
-from .recreated_channels import place_automatic, recreate_channels, remove_made
-from .track_bake import PlannedTrack
+from .bake_job import BakeJob, PlannedTrack
+from .locked_channels import baked_curves, place_automatic, recreate_channels, remove_made, unlock
+
+
+def free_tracks(channels: Channels, tracks: Sequence[Track]) -> None:
+    """Restore the saved keys of baked tracks, unlock the channels, and return the tracks to their previous state.
+
+    The table is not written.
+    """
+    restored: list[tuple[bpy.types.FCurve, BakedChannel]] = []
+    for track in tracks:
+        bake = track.bake
+        assert bake is not None
+        recreate_channels(channels, track)
+        unlock(baked_curves(track))
+        for index, channel in bake.channels.items():
+            if channel.rest is not None:
+                if index in track.channels:
+                    remove_made(channels, track, index)
+                continue
+            fcurve = track.channels[index]
+            extrapolate(fcurve, channel.extrapolation)
+            repeat(fcurve, channel.repeats)
+            restored.append((fcurve, channel))
+    if restored:
+        write_joined([fcurve for fcurve, _ in restored], joined_saved([channel.keys for _, channel in restored]))
+    for fcurve, channel in restored:
+        if channel.edited:
+            place_automatic(fcurve, channel.keys["co"][:, 0])
+    for track in tracks:
+        track.state = _freed(track)
+
+
+def _freed(track: Track) -> TrackState:
+    """Return a baked track's table entry with the track's state before the bake."""
+    state, bake = track.state, track.bake
+    assert state is not None
+    assert bake is not None
+    settings = replace(state.settings, digest=bake.digest, options=bake.options)
+    return replace(state, slot=track.slot, path=track.path, settings=settings, bake=None)
+
+
+# Restore
+
 
 _UNPLAYABLE = ("HANDLES_TIMED", "HANDLES_LEAVE_KEYS")
 """Codes of the reasons why handles can't play a track."""

@@ -24,12 +24,12 @@ from ..store.frame_functions import function_of
 from ..store.paths import BONES, bone_path, split
 from ..store.table.track_records import Options
 from ..store.tracks import Track, setting_names
-from .plans.composed_keys import ChannelKeys, ComposedKeys
+from .bake_job import samples_of_channel, too_many
 from .plans.own_motion import OwnChannels
-from .plans.rotation_channels import quaternions_of, unwrapped
+from .plans.plan import ChannelKeys, ComposedKeys
+from .plans.rotations import quaternions_of, unwrapped
 from .plans.sample_frames import nearest_rows, sampling_of
 from .plans.track_splines import track_splines
-from .sample_limit import samples_of_channel, too_many
 
 _MAX_SHEAR = 1e-4
 """Relative limit for shear, and for differences between the lengths of a parent's axes."""

@@ -28,11 +28,10 @@ from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.read_own_keys import saved_keys
 from ..store.table.track_records import Bake, BakedChannel, Extrapolation, Fingerprint, SavedKeys, TrackState
 from ..store.up_to_date import fingerprints
+from .bake_job import TrackBake
 from .keyframes_to_write import baked_keys, with_identities
-from .locks import lock
-from .plans.composed_keys import ChannelKeys, by_layout, stacked
-from .recreated_channels import remove_made
-from .track_bake import TrackBake
+from .locked_channels import lock, remove_made
+from .plans.plan import ChannelKeys, by_layout, stacked
 
 _PLAYED = ("co", *SIDES, "interpolation", "type", "back", "amplitude", "period")
 """Attributes to write if curves already have as many samples as the bake."""

@@ -16,9 +16,9 @@ from ..fcurves.read_and_write import read_joined, write_joined, write_some
 from ..store.own_keys import own_end_to_end
 from ..store.restored_keys import as_written
 from ..store.table.track_records import Channel, Error, Extrapolation, TrackState, Written
+from .bake_job import TrackBake
 from .keyframes_to_write import played_keys, with_identities
-from .plans.composed_keys import HandleKeys, by_layout, stacked
-from .track_bake import TrackBake
+from .plans.plan import HandleKeys, by_layout, stacked
 
 _ROUNDED = 1e-6
 """Relative rounding error of handles placed by Blender."""

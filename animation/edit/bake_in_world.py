@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 
 from ..arguments import Parameters, Positive, checked
+from ..bake.bake_job import too_near_keys
 from ..bake.pipeline import bake, rebake
-from ..bake.sample_limit import too_near_keys
 from ..bake.world_space_samples import WorldMotion, is_in_world
 from ..fcurves.channels import channels_of, editable_channels, users_of_channels
 from ..many import on_each

@@ -13,7 +13,7 @@ import bpy
 from ...interp.rotations.base_rotation_spline import Path
 from ..arguments import NotNegative, Parameters, checked
 from ..bake.pipeline import bake
-from ..bake.plans.refused_keys import check_frames
+from ..bake.plans.spline_keys import check_frames
 from ..datablocks import name_of, users_of
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of, check_editable, editable_channels

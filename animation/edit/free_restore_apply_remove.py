@@ -15,10 +15,9 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.free_tracks import free_tracks
-from ..bake.locks import baked_curves, unlock
+from ..bake.locked_channels import baked_curves, unlock
 from ..bake.pipeline import rebake
-from ..bake.restore_tracks import restore_tracks
+from ..bake.restore_tracks import free_tracks, restore_tracks
 from ..fcurves.channels import Channels
 from ..fcurves.cycles_modifier import remove_cycles, repeat
 from ..fcurves.keyframes import (

@@ -16,7 +16,7 @@ import numpy as np
 from ...interp.fitting.tcb_dialects import Dialect
 from ..arguments import checked
 from ..bake.pipeline import rebake
-from ..bake.plans.refused_keys import LARGEST_VALUE
+from ..bake.plans.spline_keys import LARGEST_VALUE
 from ..datablocks import name_of
 from ..fcurves.channels import (
     Channels,

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...interp.rotations.equivalent import UNKNOWN_ORDER, KeyFaults, Maps, find_faults
 from ..arguments import checked
+from ..bake.locked_channels import place_automatic
 from ..bake.pipeline import rebake
-from ..bake.recreated_channels import place_automatic
 from ..datablocks import HAS_SLOTS, animation_data, name_of, strips_of, users_of_each
 from ..fcurves.channels import (
     Channels,

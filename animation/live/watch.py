@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..bake.locks import baked_curves, is_locked, lock, lock_groups
+from ..bake.locked_channels import baked_curves, is_locked, lock, lock_groups
 from ..fcurves.channels import Channels, animates, users_of_channels
 from ..fcurves.keyframes import KINDS, MARKS, SAME_FRAME, SIDES
 from ..fcurves.read_and_write import KeyBlock

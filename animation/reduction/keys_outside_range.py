@@ -13,7 +13,7 @@ import numpy as np
 
 from ...interp.rotations import normalise
 from ..bake.plans.own_motion import is_keyed_whole
-from ..bake.plans.rotation_channels import quaternions_of
+from ..bake.plans.rotations import quaternions_of
 from ..fcurves.keyframes import (
     HANDLE,
     INTERPOLATION,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...interp import rotations
 from ...interp.fitting.reduction import limits_while_still, low_pass
-from ..bake.plans.rotation_channels import quaternions_of
+from ..bake.plans.rotations import quaternions_of
 from ..fcurves.keyframes import Float64Array, IndexArray, union
 from ..fcurves.read_and_write import read_coordinates
 from ..report import AnimationError, Finding

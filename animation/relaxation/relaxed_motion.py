@@ -19,7 +19,7 @@ from ...interp import evaluate_many, rotations
 from ...interp.fitting.least_squares import DenseEquations
 from ...interp.key_batch import BoolArray
 from ..arguments import Point, check_fields
-from ..bake.plans.rotation_channels import quaternions_of
+from ..bake.plans.rotations import quaternions_of
 from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..bake.world_space_samples import bone_of
 from ..edit.track_keys import check_writable, find_track

@@ -12,7 +12,7 @@ from ...interp import rotations
 from ...interp.fitting.tcb_parameters import SAMPLES, SplineToFit, sample_frames
 from ...interp.splines import tcb
 from ..bake.plans.own_motion import OwnChannels, own_motion
-from ..bake.plans.rotation_channels import quaternions_of, walk_of
+from ..bake.plans.rotations import quaternions_of, walk_of
 from ..bake.plans.track_splines import TrackSpline
 from ..fcurves.keyframes import SAME_FRAME, Float32Array, Float64Array, IndexArray, Joined, union
 from ..fcurves.segments import evaluate_beziers, is_plain

@@ -2,7 +2,7 @@
 """The sets of F-curves and the tracks that can be edited, and the reasons why others cannot.
 
 For datablocks and actions, see `fcurves/channels.py`, and for values that a method can't play
-`bake/plans/refused_keys.py`.
+`bake/plans/spline_keys.py`.
 """
 
 from __future__ import annotations

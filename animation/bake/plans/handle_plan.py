@@ -17,11 +17,9 @@ from ...records import record
 from ...report import Finding
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.table.track_records import COUPLED, NEGATED
-from .composed_keys import ComposedKeys, HandleKeys
-from .continuous_rotations import shortest_path_maps
-from .linear_extrapolation import rests_at_ends
+from .channel_values import rests_at_ends, shortest_path_maps
 from .own_motion import is_keyed_whole
-from .protocol import Plan, Results, Scope
+from .plan import ComposedKeys, HandleKeys, Plan, Results, Scope
 from .track_splines import TrackSpline
 
 

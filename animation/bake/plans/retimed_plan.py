@@ -20,11 +20,10 @@ from ...records import record
 from ...store.frame_functions import FrameFunction
 from ...store.table.track_records import Options
 from ...store.tracks import Track
-from .component_keys import by_own_frames, united_channel_keys
-from .composed_keys import ChannelKeys, ComposedKeys
+from .channel_values import by_own_frames, united_channel_keys
 from .own_motion import OwnChannels
-from .protocol import Evaluation, Plan, Results, Scope
-from .rotation_channels import LARGEST_STEP, Unwrapping
+from .plan import ChannelKeys, ComposedKeys, Evaluation, Plan, Results, Scope
+from .rotations import LARGEST_STEP, Unwrapping
 from .sample_frames import APART, Sampling, away_from, sampling_of
 from .track_splines import TrackSpline
 

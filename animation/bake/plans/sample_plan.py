@@ -11,12 +11,17 @@ from ....interp.rotations.equivalent import Maps
 from ...fcurves.keyframes import Float32Array, Float64Array, IndexArray
 from ...memoize import memoized
 from ...records import record
-from .component_keys import by_own_frames, united_channel_keys
-from .composed_keys import ChannelKeys, ComposedKeys
-from .continuous_rotations import matched_with_keys
-from .linear_extrapolation import extrapolated, extrapolates, frames_beside_ends, slopes_at_ends
-from .protocol import Evaluation, Plan, Results, Scope
-from .rotation_channels import LARGEST_STEP, Unwrapping
+from .channel_values import (
+    by_own_frames,
+    extrapolated,
+    extrapolates,
+    frames_beside_ends,
+    matched_with_keys,
+    slopes_at_ends,
+    united_channel_keys,
+)
+from .plan import ChannelKeys, ComposedKeys, Evaluation, Plan, Results, Scope
+from .rotations import LARGEST_STEP, Unwrapping
 from .sample_frames import nearest_rows, united
 from .track_splines import TrackSpline
 

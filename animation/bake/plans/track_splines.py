@@ -27,12 +27,26 @@ from ...store.own_keys import OwnKeys
 from ...store.parameters import parameter_rows
 from ...store.table.track_records import Settings
 from ...store.tracks import Track, spline_class_of
-from .blender_segments import begin_segments_of_any, channel_segments, has_segment, run_slices, spline_slices
-from .own_motion import OwnChannels, TrackInput, values_at
-from .refused_keys import check_frames, check_range, check_size, error_of_keys
-from .rotation_channels import quaternions_of, walk_of
-from .rotation_splines import rotation_spline
-from .spline_keys import spline_keys, spline_options, values_are_small
+from .own_motion import (
+    OwnChannels,
+    TrackInput,
+    begin_segments_of_any,
+    channel_segments,
+    has_segment,
+    run_slices,
+    spline_slices,
+    values_at,
+)
+from .rotations import quaternions_of, rotation_spline, walk_of
+from .spline_keys import (
+    check_frames,
+    check_range,
+    check_size,
+    error_of_keys,
+    spline_keys,
+    spline_options,
+    values_are_small,
+)
 
 _MakeSpline = Callable[[slice], tuple[Spline, Float64Array | None]]
 """Function that returns the spline of a slice of keys, with the angles between keys if they may exceed half a turn."""

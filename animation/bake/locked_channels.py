@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lock baked channels, and channel groups that are completely baked.
+"""Lock the channels and groups of baked tracks, unlock them, and recreate or remove channels.
 
 Blender's editors show a padlock on locked channels, and do not change these channels. Groups are locked too, because
 their padlocks would otherwise appear open. However, *Insert Keyframe* adds empty channels to a locked group. A group of
@@ -8,12 +8,16 @@ transforms is therefore locked only if location, rotation and scale are all bake
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from operator import attrgetter
 
 import bpy
+import numpy as np
 
 from ..fcurves.channels import Channels
+from ..fcurves.keyframes import ONE_KEY, Float32Array
+from ..store.paths import split
 from ..store.table.custom_property import Table
 from ..store.tracks import Track, is_locked_by_bake
 
@@ -71,3 +75,50 @@ def _is_complete(paths: Iterable[str]) -> bool:
         if kind in _TRANSFORMS:
             transforms.setdefault(owner, set()).add(kind)
     return all(kinds == _TRANSFORMS for kinds in transforms.values())
+
+
+# Channels that a bake created, or that were lost since the bake
+
+
+_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+"""Path of a bone, with its escaped name as the group."""
+
+
+def recreate_channels(channels: Channels, track: Track) -> None:
+    """Recreate a baked track's F-curves that are missing or were converted to samples."""
+    if track.bake is None:
+        return
+    group = track.group_name or _bone_of(track.path)
+    for index, channel in track.bake.channels.items():
+        # Channels with a rest value were created by the bake.
+        if channel.rest is not None:
+            continue
+        fcurve = track.channels.get(index)
+        if fcurve is not None:
+            if not len(fcurve.sampled_points):
+                continue
+            channels.remove(fcurve)
+        track.channels[index] = channels.new(track.path, index, group)
+
+
+def _bone_of(path: str) -> str:
+    """Return the bone name in a path, which Blender uses for the channel group, or an empty string."""
+    match = _BONE.match(path)
+    return bpy.utils.unescape_identifier(match[1]) if match else ""
+
+
+def remove_made(channels: Channels, track: Track, index: int) -> None:
+    """Remove a channel that a bake created, and restore the value of the property."""
+    rest = track.created_by_bake[index]
+    channels.remove(track.channels.pop(index))
+    owner_path, name = split(track.path)
+    datablock = track.datablock
+    assert datablock is not None
+    owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    getattr(owner, name)[index] = rest
+
+
+def place_automatic(fcurve: bpy.types.FCurve, frames: Float32Array) -> None:
+    """Update automatic handles, unless Blender would then merge keys that mirroring has left at the same frame."""
+    if (np.diff(frames) > ONE_KEY).all():
+        fcurve.update()

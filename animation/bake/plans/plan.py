@@ -1,21 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys that play a track's channels: keys of baked curves, or the animator's keys with new handles."""
+"""Plans of bakes: the evaluations and fits that a track needs, and the keys that play the track.
+
+Each output has a `Plan` class, with one instance per spline of a track, or one for all splines. The pipeline evaluates
+and fits the splines of all plans together, and distributes the results.
+"""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from ....interp.base_spline import Cycle, Spline
+from ....interp.fitting import Request
+from ....interp.fitting.curves import VALUE_TOLERANCE, Fit
+from ....interp.fitting.handles import Handles
 from ....interp.rotations.equivalent import Maps
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, Float64Array, IndexArray, rows_of
 from ...records import record
 from ...report import Finding
-from .sample_frames import nearest_rows
+from ...store.table.track_records import Options
+from ...store.tracks import Track
+from .own_motion import OwnChannels
+from .rotations import Unwrapping
+from .sample_frames import Sampling, nearest_rows
 from .track_splines import TrackSpline
 
 AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
@@ -223,3 +236,82 @@ def by_layout(
         count = max(1, _KEYS_AT_ONCE // group[0][1].count)
         for start in range(0, len(group), count):
             yield group[start : start + count]
+
+
+# The interface of plans
+
+
+_LEAST_RANGE = 1e-5
+"""Smallest range relative to a track's largest value. A hundredth of this is below the resolution of float32."""
+_LEAST_TOLERANCE = 1e-30
+"""Range, in units of the property, from which the tolerance of a track is computed if all its values are 0."""
+
+
+@record()
+class Scope:
+    """The data shared by all plans of a track."""
+
+    track: Track
+    own: OwnChannels
+    options: Options
+    sampling: Sampling
+    cycle: Cycle
+    """Cycle outside the animator's keys."""
+    key_frames: Float32Array
+    """Frames of the animator's keys in all channels."""
+    takes_shortest_path: bool = False
+    """True if a rotation takes the shortest path between keys."""
+
+    def tolerance(self, splines: Sequence[TrackSpline]) -> float:
+        """Return the maximum permitted error of the track's curves, in units of the property or in radians."""
+        if self.track.is_rotation:
+            return self.options.rotation_tolerance
+        if self.options.value_tolerance is not None:
+            return self.options.value_tolerance
+        spread, size = map(max, zip(*(spline.extent for spline in splines), strict=True))
+        return float(VALUE_TOLERANCE * max(spread, _LEAST_RANGE * size, _LEAST_TOLERANCE))
+
+
+class Evaluation(NamedTuple):
+    """A spline and the frames at which to evaluate it."""
+
+    spline: Spline
+    frames: Float32Array | Float64Array
+    unwrapping: Unwrapping | None = None
+    """For a rotation, the conversion of the samples to channel values."""
+
+
+@record()
+class Results:
+    """Results of evaluation and fitting.
+
+    Each plan in turn consumes as many results as it requested.
+    """
+
+    values: Iterator[Float64Array]
+    """Values of each evaluation, shape (frames, components)."""
+    curve_fits: Iterator[Fit]
+    handle_fits: Iterator[Handles]
+
+
+class Plan(ABC):
+    """The plan for baking channels. A plan requests evaluations and fits, and composes keys from the results."""
+
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return the splines to evaluate, with their frames."""
+        return ()
+
+    @property
+    def curve_requests(self) -> Sequence[Request]:
+        """Return the requests to fit curves."""
+        return ()
+
+    @property
+    def handle_requests(self) -> Sequence[Request]:
+        """Return the requests to fit handles."""
+        return ()
+
+    @abstractmethod
+    def compose(self, results: Results) -> ComposedKeys:
+        """Compose the channels' keys from the results for the evaluations and requests, in their order."""
