@@ -101,7 +101,7 @@ class Comparison(NamedTuple):
 
     def deviation(self) -> float:
         """Return the deviation of Blender's playback, as a fraction of the range or in degrees."""
-        fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in self.fcurves}
+        fcurves = {self.item.path(self.name): {fcurve.array_index: fcurve for fcurve in self.fcurves}}
         played = self.item.played(self.name, fcurves, self.frames)
         if self.range is None:
             return float(np.degrees(angle_between(self.expected, played)).max(initial=0.0))
@@ -125,12 +125,11 @@ def comparisons(file: Any, matched: Collection[Any], reader: Reader) -> Iterator
                     values = reader(file.takes.index(action.take), matched_item.node, name, times)
                 if values is None:
                     continue
-                blender_name = matching.PROPERTIES[name]
-                expected = getattr(matched_item.conversion, blender_name)(values)
+                expected = matched_item.conversion.converted(name, values)
                 is_compared = ~are_at_steps(track, times)
                 yield Comparison(
                     matched_item.item,
-                    blender_name,
+                    name,
                     action.channels,
                     action.clock.frames(times[is_compared]),
                     expected[is_compared],

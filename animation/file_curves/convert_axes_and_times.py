@@ -11,7 +11,7 @@ completely. The undetermined part is taken from `prior`, the turn implied by the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -40,13 +40,9 @@ _SMALLEST = 1e-9
 """Smaller lengths are 0 except for rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class Poses:
-    """The poses of a node at n keys: translation or location, rotation (unit quaternions) and scale."""
-
-    translation: Float64Array
-    rotation: Float64Array
-    scale: Float64Array
+Poses = Mapping[str, Float64Array]
+"""The "translation" (n, 3), "rotation" (unit quaternions, n, 4) and "scale" (n, 3) of a node in the file or in
+Blender."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,24 +52,19 @@ class NodeConversion:
     turn: Float64Array
     own: Float64Array
     """Unit quaternions, shape (4,), that multiply the node's rotation from the left and from the right."""
-    linear: Float64Array
-    """The matrix that multiplies translations, shape (3, 3)."""
-    shift: Float64Array
-    """Shape (3,)."""
-    factors: Float64Array
-    """The matrix that multiplies scales, shape (3, 3), with one factor in each row."""
+    values: Mapping[str, tuple[Float64Array, Float64Array]]
+    """The matrix (3, 3) that multiplies a "translation" or a "scale", and the shift (3,) that is added."""
 
-    def location(self, translation: Float64Array) -> Float64Array:
-        """Convert translations to locations, shape (n, 3)."""
-        return translation @ self.linear.T + self.shift
+    def converted(self, name: str, poses: Float64Array) -> Float64Array:
+        """Convert translations (n, 3), rotations (n, 4) or scales (n, 3)."""
+        if name == "rotation":
+            return self.rotation(poses)
+        matrix, shift = self.values[name]
+        return poses @ matrix.T + shift
 
     def rotation(self, q: Float64Array) -> Float64Array:
         """Convert rotation quaternions, shape (n, 4)."""
         return rotations.multiply(rotations.multiply(self.turn, q), self.own)
-
-    def scale(self, scale: Float64Array) -> Float64Array:
-        """Convert scales, shape (n, 3)."""
-        return scale @ self.factors.T
 
     @property
     def quaternion_matrix(self) -> Float64Array:
@@ -89,14 +80,15 @@ def find_conversion(file: Poses, blender: Poses, prior: Float64Array) -> NodeCon
     # Most importers turn by right angles, which are exact when snapped.
     matrix = _snapped(rotations.to_matrix(turn))
     turn = _with_sign_of(rotations.from_matrix(matrix), turn)
-    turned = rotations.multiply(turn, file.rotation)
-    own = _mean(rotations.multiply(rotations.conjugate(turned), blender.rotation))
+    turned = rotations.multiply(turn, file["rotation"])
+    own = _mean(rotations.multiply(rotations.conjugate(turned), blender["rotation"]))
     snapped_own = _with_sign_of(rotations.from_matrix(_snapped(rotations.to_matrix(own))), own)
     own = snapped_own if np.abs(snapped_own - own).max() < _SNAPPED else own
-    linear = _size(file.translation @ matrix.T, blender.translation) * matrix
-    shift = (blender.translation - file.translation @ linear.T).mean(axis=0)
-    shift[np.abs(shift) < _NO_SHIFT * np.abs(blender.translation).max(initial=1e-3)] = 0.0
-    return NodeConversion(turn, own, linear, shift, _factors(rotations.to_matrix(own), file.scale, blender.scale))
+    linear = _size(file["translation"] @ matrix.T, blender["translation"]) * matrix
+    shift = (blender["translation"] - file["translation"] @ linear.T).mean(axis=0)
+    shift[np.abs(shift) < _NO_SHIFT * np.abs(blender["translation"]).max(initial=1e-3)] = 0.0
+    factors = _factors(rotations.to_matrix(own), file["scale"], blender["scale"])
+    return NodeConversion(turn, own, {"translation": (linear, shift), "scale": (factors, np.zeros(3))})
 
 
 def _with_sign_of(q: Float64Array, other: Float64Array) -> Float64Array:
@@ -120,10 +112,11 @@ def _turn(file: Poses, blender: Poses, prior: Float64Array) -> Float64Array:
 
 def _motions(poses: Poses) -> tuple[Float64Array, Float64Array]:
     """Return displacements and rotation axes of the poses, each (n, 3), which rotate with the space of the poses."""
-    displacements = poses.translation - poses.translation.mean(axis=0)
-    if np.abs(displacements).max() < _STILL * np.abs(poses.translation).max(initial=_SMALLEST):
+    translation, rotation = poses["translation"], poses["rotation"]
+    displacements = translation - translation.mean(axis=0)
+    if np.abs(displacements).max() < _STILL * np.abs(translation).max(initial=_SMALLEST):
         displacements = np.zeros_like(displacements)
-    turns = rotations.multiply(poses.rotation, rotations.conjugate(poses.rotation[0]))
+    turns = rotations.multiply(rotation, rotations.conjugate(rotation[0]))
     # The product of vector and scalar part is equal for both signs, and 0 for half turns, whose axis has no direction.
     axes = turns[:, 1:] * turns[:, :1]
     if np.abs(axes).max() < _NO_TURN:

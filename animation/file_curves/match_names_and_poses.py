@@ -26,8 +26,6 @@ from .objects_and_bones import FCurves, Item
 
 # Objects, bones and nodes
 
-PROPERTIES = {"translation": "location", "rotation": "rotation", "scale": "scale"}
-"""The name in `Item` of each property of a node."""
 _SAME_KEY = 0.01
 """Maximum distance, in frames, between a key of the file and the corresponding key of the F-curve."""
 _VALUES_FIT = 1e-3
@@ -66,28 +64,23 @@ def _match(
     item: Item, node: int, motion: NodeMotion, clock: Clock, fcurves: FCurves, prior: Float64Array
 ) -> Match | None:
     """Return the match of an item that shares the motion's origin, or None without a common animated property."""
-    tracks = {
-        name: track
-        for name, track in motion.tracks.items()
-        if any((item.path(PROPERTIES[name]), index) in fcurves for index in range(4))
-    }
+    tracks = {name: track for name, track in motion.tracks.items() if item.path(name) in fcurves}
     if not tracks:
         return None
-    poses_in_file = {"translation": np.zeros((1, 3)), "rotation": _IDENTITY[np.newaxis], "scale": np.ones((1, 3))}
+    file = {"translation": np.zeros((1, 3)), "rotation": _IDENTITY[np.newaxis], "scale": np.ones((1, 3))}
     # Without rotation keys, the ancestors decide how the item is turned relative to the node.
-    poses_in_blender = {**poses_in_file, "rotation": prior[np.newaxis]}
+    blender = {**file, "rotation": prior[np.newaxis]}
     unkeyed = 0
     for name, track in tracks.items():
         # All components have keys in the file at these times.
-        times, path = track.shared_times, item.path(PROPERTIES[name])
-        keyed = [read_coordinates(fcurve)[::2] for (key_path, _), fcurve in fcurves.items() if key_path == path]
+        times = track.shared_times
+        keyed = [read_coordinates(fcurve)[::2] for fcurve in fcurves[item.path(name)].values()]
         is_keyed = is_among(clock.frames(times).astype(np.float32), union(keyed), _SAME_KEY)
         unkeyed += int(np.count_nonzero(~is_keyed))
         times = times[is_keyed] if is_keyed.any() else times
         times = times[:: max(1, len(times) // _MOST_POSES)]
-        poses_in_file[name] = track.evaluate(times)
-        poses_in_blender[name] = item.played(PROPERTIES[name], fcurves, clock.frames(times))
-    file, blender = Poses(**poses_in_file), Poses(**poses_in_blender)
+        file[name] = track.evaluate(times)
+        blender[name] = item.played(name, fcurves, clock.frames(times))
     conversion = find_conversion(file, blender, prior)
     return Match(item, node, motion, prior, conversion, _misfit(item, tracks, conversion, file, blender), unkeyed)
 
@@ -96,19 +89,17 @@ def _misfit(
     item: Item, tracks: Mapping[str, Track], conversion: NodeConversion, file: Poses, blender: Poses
 ) -> Finding | None:
     for name in tracks:
-        expected, original = getattr(blender, name), getattr(file, name)
-        path = item.path(PROPERTIES[name])
+        converted, expected = conversion.converted(name, file[name]), blender[name]
         if name == "rotation":
-            deviation = rotations.angle_between(conversion.rotation(original), expected)
+            deviation = rotations.angle_between(converted, expected)
             allowed = _ANGLES_FIT
         else:
-            converted = conversion.location(original) if name == "translation" else conversion.scale(original)
             deviation = np.abs(converted - expected).max(axis=1)
             value_range, largest = float(np.ptp(expected, axis=0).max()), float(np.abs(expected).max())
             allowed = _VALUES_FIT * value_range + _ROUNDED * largest + 1e-6
         if deviation.max() > allowed:
             size = size_of(float(deviation.max()), name == "rotation")
-            return Finding("DIFFERS_FROM_FILE", name_of(item.owner), path, arguments=(size,))
+            return Finding("DIFFERS_FROM_FILE", name_of(item.owner), item.path(name), arguments=(size,))
     return None
 
 
@@ -275,7 +266,10 @@ def _actions_of(owner: bpy.types.Object, report: Report) -> Iterator[Channels]:
 
 def _with_best_take(matcher: Matcher, owner: bpy.types.Object, channels: Channels) -> MatchedAction | None:
     """Return an owner's action with the take that fits best, or None."""
-    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels if len(fcurve.keyframe_points)}
+    fcurves: dict[str, dict[int, bpy.types.FCurve]] = {}
+    for fcurve in channels:
+        if len(fcurve.keyframe_points):
+            fcurves.setdefault(fcurve.data_path, {})[fcurve.array_index] = fcurve
     best: MatchedAction | None = None
     fewest_faults = np.inf, np.inf
     action = channels.action.name
@@ -302,9 +296,9 @@ def _with_best_take(matcher: Matcher, owner: bpy.types.Object, channels: Channel
 def _clock(matcher: Matcher, take: Take, owner: bpy.types.Object, fcurves: FCurves) -> Clock | None:
     """Return the conversion of the take's times to the frames of the owner's keys, or None without common items."""
     key_frames_by_prefix: dict[str, list[Float64Array]] = {}
-    for (path, _), fcurve in fcurves.items():
-        frames = read_coordinates(fcurve)[::2].astype(np.float64)
-        key_frames_by_prefix.setdefault(path.rpartition(".")[0], []).append(frames)
+    for path, fcurves_of_property in fcurves.items():
+        frames = [read_coordinates(fcurve)[::2].astype(np.float64) for fcurve in fcurves_of_property.values()]
+        key_frames_by_prefix.setdefault(path.rpartition(".")[0], []).extend(frames)
     pairs = []
     for item in matcher.items:
         key_frames = key_frames_by_prefix.get(item.prefix.removesuffix("."), []) if item.owner == owner else []

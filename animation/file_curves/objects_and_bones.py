@@ -16,7 +16,8 @@ from ...interp.rotations.representations import rotation_representation
 from ..store.paths import bone_path
 from ..store.tracks import rotation_property
 
-FCurves = Mapping[tuple[str, int], bpy.types.FCurve]
+FCurves = Mapping[str, Mapping[int, bpy.types.FCurve]]
+"""The F-curves of an action that have keys, by path and component."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +43,9 @@ class Item:
         return str(self.posed.rotation_mode)
 
     def path(self, name: str) -> str:
-        """Return the path of the "location", "rotation" or "scale" property."""
-        return self.prefix + (rotation_property(self.mode) if name == "rotation" else name)
+        """Return the path of the property that corresponds to a file's "translation", "rotation" or "scale"."""
+        properties = {"translation": "location", "rotation": rotation_property(self.mode)}
+        return self.prefix + properties.get(name, name)
 
     def rest(self, name: str) -> Float64Array:
         """Return the property's current value."""
@@ -56,13 +58,13 @@ class Item:
         return np.asarray(q)
 
     def played(self, name: str, fcurves: FCurves, frames: Float64Array) -> Float64Array:
-        """Return the values of "location", "rotation" (quaternions) or "scale" at the frames.
+        """Return the values at the frames of "translation", "rotation" (quaternions) or "scale".
 
         Properties without F-curves keep their current values.
         """
-        path, columns = self.path(name), []
+        fcurves_of_property, columns = fcurves.get(self.path(name), {}), []
         for index, rest in enumerate(self.rest(name).tolist()):
-            fcurve = fcurves.get((path, index))
+            fcurve = fcurves_of_property.get(index)
             if fcurve is None:
                 columns.append(np.full(len(frames), rest))
             else:

@@ -1,21 +1,37 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convert a location, rotation or scale of a file to curves over frames."""
+"""Convert a location, rotation or scale of a file to curves over frames, with their error, and curves to keys."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ...formats.motion import CONSTANT, Curve, EulerCurves, Track, combined
+from ...formats.motion import CONSTANT, CUBIC, LINEAR, Curve, EulerCurves, Track, combined, union_times
 from ...interp import rotations
 from ...interp.keys import Float64Array
-from .channel_curves import EXACT_ANGLES, NEXT_KEY, ChannelCurves, can_be_played, fit, frames_to_compare, shortest
+from ..fcurves.keyframes import INTERPOLATION, Keyframes, free_keys
 from .convert_axes_and_times import Clock, Evaluate, NodeConversion
+from .fitted_curves import fit
 from .objects_and_bones import orientations
 
+_NEXT_KEY = 0.02
+"""Distance in frames, slightly more than Blender's minimum distance between keys."""
+_EXACT_ANGLES = 1e-6
+"""Angle in radians. Angle channels with a smaller error are exact, except for float32 rounding in Blender."""
+_EXACT_VALUES = 1e-6
+"""Fraction of the range. Values with a smaller error are exact, except for float32 rounding in Blender."""
+_COMPARED = 128
+"""The number of parts of a segment between which motion is compared."""
+_OVERLAP = 1.0 + 1e-6
+"""Blender shortens two handles whose total length exceeds their segment."""
+_NUMBERS = np.array([INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")], np.uint8)
+"""Blender's numbers of the interpolations CONSTANT, LINEAR and CUBIC of curves."""
+_ALONE = 1.0
+"""The length of the handles, in frames, of a key without adjacent segments."""
 _LEAST_RANGE = 1e-3
 """Fraction of the largest value within which rounding hides differences between values."""
 _ROUNDED = 1e-6
@@ -24,6 +40,43 @@ _LEAST_TOLERANCE = 1e-9
 """Smallest tolerance of a fit, in units."""
 _FOLLOWED = 24
 """Samples per segment at which Euler angles follow a rotation, to keep full turns."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelCurves:
+    """The curves of a property's channels."""
+
+    curves: list[Curve]
+    """A curve over frames for each channel."""
+    error: float
+    """The maximum deviation of a component from the file, as an angle in radians for rotations."""
+    frame: float
+    """The frame of the maximum deviation."""
+    range: float
+    """The range of the file's values. 0 for rotations."""
+
+    @classmethod
+    def measured(
+        cls,
+        curves: list[Curve],
+        frames: Float64Array,
+        deviations: Callable[[Float64Array, Float64Array], Float64Array],
+        value_range: float = 0.0,
+    ) -> ChannelCurves:
+        """Return the curves with their error. `frames` contains the frames of the file's keys.
+
+        `deviations` returns the deviations (m,) of channel values (m, channels) at frames (m,).
+        """
+        compared = _frames_to_compare(_all_keys(curves, frames))
+        errors = deviations(np.stack([curve(compared) for curve in curves], axis=-1), compared)
+        row = int(np.argmax(errors))
+        return cls(curves, float(errors[row]), float(compared[row]), value_range)
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the curves are exact except for rounding."""
+        # An orientation combines the rounding of several channels.
+        return self.error <= (_EXACT_VALUES * self.range if self.range else 10.0 * _EXACT_ANGLES)
 
 
 def value_curves(
@@ -40,7 +93,7 @@ def value_curves(
         return evaluate_file(frames) @ matrix.T + shift
 
     frames = clock.frames(track.times)
-    values = evaluate(np.concatenate((frames_to_compare(frames), frames)))
+    values = evaluate(np.concatenate((_frames_to_compare(frames), frames)))
     largest = float(np.abs(values).max(initial=0.0))
     value_range = max(float(np.ptp(values, axis=0).max(initial=0.0)), _LEAST_RANGE * largest, _ROUNDED)
     curves = _exact_curves(track, matrix, shift, clock, can_add_keys=tolerance is not None)
@@ -49,7 +102,7 @@ def value_curves(
         fit_tolerance = None if tolerance is None else max(tolerance * value_range, _LEAST_TOLERANCE)
         fitted = fit(frames, lambda at: evaluate(at)[:, to_fit], track.interpolation, None, None, fit_tolerance)
         for channel, curve in zip(to_fit, fitted, strict=True):
-            curves[channel] = shortest(curve)
+            curves[channel] = _shortest(curve)
 
     def deviations(played: Float64Array, at: Float64Array) -> Float64Array:
         return np.asarray(np.abs(played - evaluate(at)).max(axis=1, initial=0.0))
@@ -68,9 +121,9 @@ def _exact_curves(
     for channel in range(3):
         curve = combined(matrix[channel], curves, float(shift[channel]))
         curve = None if curve is None else _with_early_steps(curve, can_add_keys)
-        if curve is not None and can_be_played(curve):
+        if curve is not None and _can_be_played(curve):
             # Channels whose file curves are constant need no additional keys.
-            exact[channel] = shortest(curve)
+            exact[channel] = _shortest(curve)
     return exact
 
 
@@ -91,7 +144,7 @@ def _with_early_steps(curve: Curve, can_add_keys: bool) -> Curve:
     held = np.where(is_early, curve.values, curve.held)
     if not can_add_keys:
         return replace(curve, held=held)
-    added = {"times": curve.times[rows] + NEXT_KEY, "values": curve.held[rows], "held": curve.held[rows]}
+    added = {"times": curve.times[rows] + _NEXT_KEY, "values": curve.held[rows], "held": curve.held[rows]}
     columns = {**vars(curve), "held": held}
     return Curve(
         **{name: np.insert(column, rows + 1, added.get(name, column[rows])) for name, column in columns.items()}
@@ -174,10 +227,10 @@ def _euler_curves(
     rounded = np.round(weights[1:])
     weights[1:] = np.where(np.abs(weights[1:] - rounded) < 1e-6, rounded, weights[1:])
     weights[0] = (angles - columns[:, 1:] @ weights[1:]).mean(axis=0)
-    if np.abs(columns @ weights - angles).max() > EXACT_ANGLES:
+    if np.abs(columns @ weights - angles).max() > _EXACT_ANGLES:
         return None
     sums = [combined(weights[1:, channel], moving, float(weights[0, channel])) for channel in range(3)]
-    curves = [shortest(curve) for curve in sums if curve is not None and can_be_played(curve)]
+    curves = [_shortest(curve) for curve in sums if curve is not None and _can_be_played(curve)]
     return curves if len(curves) == 3 else None
 
 
@@ -195,6 +248,57 @@ def _key_values(evaluate: Evaluate, frames: Float64Array, mode: str, first: Floa
 
 def _followed(frames: Float64Array) -> Float64Array:
     """Return the frames of the keys, with additional frames between keys. Every _FOLLOWED-th frame is a key."""
-    fractions = np.arange(_FOLLOWED) / _FOLLOWED
-    in_segments = (frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * fractions).ravel()
-    return np.append(in_segments, frames[-1])
+    return np.append(_in_segments(frames, np.arange(_FOLLOWED) / _FOLLOWED), frames[-1])
+
+
+def _frames_to_compare(frames: Float64Array) -> Float64Array:
+    """Return frames within each segment. A single frame is returned unchanged."""
+    return frames if len(frames) == 1 else _in_segments(frames, np.arange(1, _COMPARED) / _COMPARED)
+
+
+def _in_segments(frames: Float64Array, fractions: Float64Array) -> Float64Array:
+    """Return the frames at these fractions of each segment."""
+    return np.asarray((frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * fractions).ravel())
+
+
+def _all_keys(curves: Sequence[Curve], frames: Float64Array) -> Float64Array:
+    """Return the frames of the file's keys and of added keys, except the keys that steps need right after a key."""
+    keyed = union_times(curves)
+    previous_key = frames[np.maximum(np.searchsorted(frames, keyed, side="right") - 1, 0)]
+    return np.union1d(frames, keyed[np.abs(keyed - previous_key - _NEXT_KEY) > 0.1 * _NEXT_KEY])
+
+
+def _can_be_played(curve: Curve) -> bool:
+    """Return whether Blender plays the curve unchanged, that is, whether no handles overlap."""
+    is_cubic = curve.interpolation[:-1] == CUBIC
+    total_length = (curve.reach_after[:-1] + curve.reach_before[1:])[is_cubic]
+    return not (total_length > _OVERLAP).any()
+
+
+def _shortest(curve: Curve) -> Curve:
+    """Reduce a constant curve to its first key."""
+    if curve.varies:
+        return curve
+    return Curve.hermite(curve.times[:1], curve.values[:1], CONSTANT)
+
+
+def keyframes_of(curve: Curve) -> Keyframes:
+    """Return the keys of a curve over frames, with FREE handles.
+
+    In segments other than Bezier segments, handles divide a straight line into thirds, as Blender would place them.
+    """
+    values = np.where(curve.interpolation == CONSTANT, curve.held, curve.values)
+    values[-1] = curve.values[-1]
+    length = np.diff(curve.times)
+    is_cubic = curve.interpolation[:-1] == CUBIC
+    chord = np.where(curve.interpolation[:-1] == LINEAR, np.diff(values), 0.0) / np.where(length > 0.0, length, 1.0)
+    leaving = np.append(np.where(is_cubic, curve.leaving[:-1], chord), 0.0)
+    arriving = np.append(0.0, np.where(is_cubic, curve.arriving[1:], chord))
+    reach_after = np.append(np.where(is_cubic, curve.reach_after[:-1], 1.0 / 3.0) * length, 0.0)
+    reach_before = np.append(0.0, np.where(is_cubic, curve.reach_before[1:], 1.0 / 3.0) * length)
+    # The outer handles mirror the inner ones.
+    outside = reach_after[0] or _ALONE
+    reach_before[0], arriving[0] = outside, leaving[0]
+    reach_after[-1], leaving[-1] = reach_before[-1] or outside, arriving[-1]
+    slopes, reaches = (arriving, leaving), (reach_before, reach_after)
+    return free_keys(curve.times, values, slopes, reaches, _NUMBERS[curve.interpolation])

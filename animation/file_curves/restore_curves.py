@@ -26,11 +26,10 @@ from ..steps import Progress
 from ..store.editable import blocking_reason
 from ..store.find_tracks import find_tracks
 from ..text import translated
-from .channel_curves import ChannelCurves, keyframes_of
 from .convert_axes_and_times import Clock
-from .match_names_and_poses import PROPERTIES, Match, MatchedAction, Matcher, matched_actions
+from .match_names_and_poses import Match, MatchedAction, Matcher, matched_actions
 from .objects_and_bones import Item, items_of
-from .property_curves import rotation_curves, value_curves
+from .property_curves import ChannelCurves, keyframes_of, rotation_curves, value_curves
 
 
 class _RestoredProperty(NamedTuple):
@@ -150,7 +149,7 @@ def _restored_properties(
             fcurves_by_path.setdefault(fcurve.data_path, []).append(fcurve)
     refusals = _refusals(channels, item, fcurves_by_path)
     for name, track in match.motion.tracks.items():
-        path = item.path(PROPERTIES[name])
+        path = item.path(name)
         if path not in fcurves_by_path:
             if any(curve.varies for curve in track.curves or ()):
                 report.notes.append(Finding("MOVED_WITHOUT_CURVES", name_of(item.owner), path))
@@ -191,9 +190,8 @@ def _new_curves(
             if fcurve.array_index < len(first) and len(fcurve.keyframe_points):
                 first[fcurve.array_index] = fcurve.keyframe_points[0].co.y
         return rotation_curves(track, conversion, item.mode, first, clock, rotation_tolerance)
-    if name == "translation":
-        return value_curves(track, conversion.linear, conversion.shift, clock, value_tolerance)
-    return value_curves(track, conversion.factors, np.zeros(3), clock, value_tolerance)
+    matrix, shift = conversion.values[name]
+    return value_curves(track, matrix, shift, clock, value_tolerance)
 
 
 def _write(restored: _RestoredProperty) -> None:

@@ -7,6 +7,7 @@ remaining bytes before memory is allocated for it.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -151,21 +152,6 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A chunk, with its number, the positions of its header and end, and its bytes beyond the end of its parent."""
-
-    ident: int
-    start: int
-    end: int
-    missing: int = 0
-
-    @property
-    def body(self) -> int:
-        """Return the position after the header."""
-        return self.start + HEADER.size
-
-
-@dataclass(frozen=True, slots=True)
 class Chunk:
     """A chunk that is not modeled and is kept byte for byte."""
 
@@ -178,17 +164,14 @@ class Chunk:
 
 
 class Source:
-    """The bytes of a file, and the warnings so far.
-
-    Methods raise ChunkError if a chunk has too few bytes.
-    """
+    """The bytes of a file, and the warnings so far."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
+        self.chunk_count = 0
         self.warnings: list[ReadWarning] = []
         self._unlisted_warnings = 0
         self._has_unlisted_loss = False
-        self._chunks = 0
 
     def warn(self, offset: int, message: Text, lost: bool = False) -> None:
         """Add a warning, or only count it above the limit."""
@@ -211,136 +194,159 @@ class Source:
         text = n_("{:d} more warnings are not listed", self._unlisted_warnings)
         return (*self.warnings, ReadWarning(len(self.data), text, self._has_unlisted_loss))
 
-    def numbers(self, layout: struct.Struct, span: Span, position: int) -> tuple[Any, ...]:
-        """Return the numbers at a position in a chunk."""
-        if span.end - position < layout.size:
-            left = max(0, span.end - position)
-            raise ChunkError(position, n_("has {:d} bytes left, but needs {:d}", left, layout.size))
-        return layout.unpack_from(self.data, position)
-
-    def array(
-        self, kind: type[_Scalar], columns: int, count: int, span: Span, position: int
-    ) -> tuple[npt.NDArray[_Scalar], int]:
-        """Return a read-only array of numbers, shape (count, columns), and the position at which it ends."""
-        dtype = np.dtype(kind)
-        size = columns * dtype.itemsize
-        left = max(0, span.end - position)
-        if count * size > left:
-            raise ChunkError(position, n_("declares {:d} times {:d} bytes, but has {:d}", count, size, left))
-        numbers = np.frombuffer(self.data, dtype.newbyteorder("<"), count * columns, position)
-        return frozen(numbers.reshape(count, columns).astype(dtype)), position + count * size
-
-    def string(self, span: Span, position: int) -> tuple[bytes, int]:
-        """Return a name, and the position after its terminating zero."""
-        end = self.data.find(b"\0", position, span.end)
-        if end < 0:
-            raise ChunkError(position, n_("has a name without a terminating zero"))
-        return self.data[position:end], end + 1
-
-    def finish(self, span: Span, position: int) -> None:
-        """Warn about extra bytes from a position to the end of a chunk."""
-        if position < span.end:
-            left = span.end - position
-            self.warn(position, n_("{:s}: {:d} extra bytes were skipped", chunk_name(span.ident), left))
-
-    def chunks(self, parent: Span, position: int) -> Iterator[Span]:
-        """Yield the chunks from a position to the end of the parent. Raises ThreeDSError above `MAX_CHUNKS`."""
-        while position < parent.end:
-            left = parent.end - position
-            if left < HEADER.size:
-                text = n_("{:s}: the last {:d} bytes are not a chunk and were skipped", chunk_name(parent.ident), left)
-                self.warn(position, text)
-                return
-            ident, length = HEADER.unpack_from(self.data, position)
-            self._chunks += 1
-            if self._chunks > MAX_CHUNKS:
-                raise ThreeDSError(n_("the file has more than {:d} chunks", MAX_CHUNKS), position)
-            if length < HEADER.size:
-                text = n_(
-                    "{:s} declares a length of {:d} bytes. The rest of {:s}, {:d} bytes, was skipped",
-                    chunk_name(ident),
-                    length,
-                    chunk_name(parent.ident),
-                    left,
-                )
-                # Zeros are padding.
-                self.warn(position, text, lost=any(self.data[position : parent.end]))
-                return
-            yield Span(ident, position, position + min(length, left), max(0, length - left))
-            position += length
-
-
-def frozen(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-    """Make an array read-only, and return it."""
-    array.flags.writeable = False
-    return array
-
 
 @dataclass(frozen=True, slots=True)
-class ChunkReader:
-    """The reader of a kind of chunk."""
+class Field:
+    """A kind of chunk that another chunk may contain."""
 
-    read: Callable[[Source, Span], Any]
-    field: str = ""
+    read: Callable[[ChunkReader], Any]
+    """The function that reads it. None means that there is nothing to keep."""
+    name: str = ""
     """The attribute of the parent, or "" for chunks that may repeat."""
     is_container: bool = False
     """True if the chunk contains other chunks."""
 
 
-Layout = Mapping[int, ChunkReader]
-"""The readers of the chunks that a chunk may contain, by number."""
-
-
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The contents of a chunk: unique parts by field, repeated parts, and chunks that are not modeled."""
+    """The contents of a chunk: unique parts by attribute, repeated parts, and chunks that are not modeled."""
 
     values: dict[str, Any]
     repeated: tuple[Any, ...]
     chunks: tuple[Chunk, ...]
 
 
-def read_contents(source: Source, parent: Span, start: int, layout: Layout) -> Contents:
-    """Read the chunks that are nested in a chunk, starting at `start`."""
-    values: dict[str, Any] = {}
-    repeated: list[Any] = []
-    chunks: list[Chunk] = []
-    for span in source.chunks(parent, start):
-        reader = layout.get(span.ident)
-        is_container = reader is not None and reader.is_container
-        if span.missing:
-            # If the file ends early, every chunk around the end is too long. Warn once, about the lost part.
-            if not (is_container and parent.missing):
-                _warn_too_long(source, span, parent, is_container)
-            if not is_container:
+class ChunkReader:
+    """A chunk of a file, which is read from its header on. Methods raise ChunkError if the chunk has too few bytes."""
+
+    def __init__(self, source: Source, ident: int, start: int, end: int, missing: int = 0) -> None:
+        self.source = source
+        self.ident = ident
+        self.start = start
+        """The position of the header in the file."""
+        self.end = end
+        self.missing = missing
+        """The number of bytes beyond the end of the parent."""
+        self.position = start + HEADER.size
+        """The position up to which the chunk was read."""
+        self._has_infinite_number = False
+
+    @property
+    def name(self) -> str:
+        return chunk_name(self.ident)
+
+    @property
+    def left(self) -> int:
+        """Return the number of bytes that were not read yet."""
+        return self.end - self.position
+
+    def numbers(self, layout: struct.Struct) -> tuple[Any, ...]:
+        if self.left < layout.size:
+            raise ChunkError(self.position, n_("has {:d} bytes left, but needs {:d}", self.left, layout.size))
+        numbers = layout.unpack_from(self.source.data, self.position)
+        self.position += layout.size
+        self._has_infinite_number |= not all(map(math.isfinite, numbers))
+        return numbers
+
+    def array(self, kind: type[_Scalar], columns: int, count: int) -> npt.NDArray[_Scalar]:
+        """Return a read-only array of numbers, shape (count, columns)."""
+        dtype = np.dtype(kind)
+        size = columns * dtype.itemsize
+        if count * size > self.left:
+            raise ChunkError(self.position, n_("declares {:d} times {:d} bytes, but has {:d}", count, size, self.left))
+        numbers = np.frombuffer(self.source.data, dtype.newbyteorder("<"), count * columns, self.position)
+        self.position += count * size
+        self._has_infinite_number |= not np.isfinite(numbers).all()
+        array = numbers.reshape(count, columns).astype(dtype)
+        array.flags.writeable = False
+        return array
+
+    def string(self) -> bytes:
+        """Return a name without its terminating zero."""
+        start, end = self.position, self.source.data.find(b"\0", self.position, self.end)
+        if end < 0:
+            raise ChunkError(start, n_("has a name without a terminating zero"))
+        self.position = end + 1
+        return self.source.data[start:end]
+
+    def finish(self) -> None:
+        """Warn about numbers that are not finite, and skip the bytes that were not read."""
+        self._warn_about_infinite_numbers()
+        if self.left:
+            self.source.warn(self.position, n_("{:s}: {:d} extra bytes were skipped", self.name, self.left))
+            self.position = self.end
+
+    def contents(self, fields: Mapping[int, Field]) -> Contents:
+        """Read the chunks that follow in this chunk. `fields` contains the modeled chunks by number."""
+        self._warn_about_infinite_numbers()
+        values: dict[str, Any] = {}
+        repeated: list[Any] = []
+        chunks: list[Chunk] = []
+        for chunk in self._chunks():
+            field = fields.get(chunk.ident)
+            is_container = field is not None and field.is_container
+            if chunk.missing:
+                # If the file ends early, every chunk around the end is too long. Warn once, about the lost part.
+                if not (is_container and self.missing):
+                    self._warn_too_long(chunk, is_container)
+                if not is_container:
+                    continue
+            if field is None:
+                content = self.source.data[chunk.position : chunk.end]
+                chunks.append(Chunk(chunk.ident, content, len(values) + len(repeated)))
                 continue
-        if reader is None:
-            chunks.append(Chunk(span.ident, source.data[span.body : span.end], len(values) + len(repeated)))
-            continue
-        if reader.field in values:
-            text = n_("{:s} occurs a second time and was skipped", chunk_name(span.ident))
-            # A second container has data of its own, which is lost. A second number is only unusual.
-            source.warn(span.start, text, lost=is_container)
-            continue
-        try:
-            value = reader.read(source, span)
-        except ChunkError as error:
-            text = n_("{:s} {:s}. It was skipped", chunk_name(span.ident), error.message)
-            source.warn(error.offset, text, lost=True)
-            continue
-        if reader.field and value is not None:
-            values[reader.field] = value
-        elif value is not None:
-            repeated.append(value)
-    return Contents(values, tuple(repeated), tuple(chunks))
+            if field.name in values:
+                text = n_("{:s} occurs a second time and was skipped", chunk.name)
+                # A second container has data of its own, which is lost. A second number is only unusual.
+                self.source.warn(chunk.start, text, lost=is_container)
+                continue
+            try:
+                value = field.read(chunk)
+            except ChunkError as error:
+                text = n_("{:s} {:s}. It was skipped", chunk.name, error.message)
+                self.source.warn(error.offset, text, lost=True)
+                continue
+            chunk.finish()
+            if field.name and value is not None:
+                values[field.name] = value
+            elif value is not None:
+                repeated.append(value)
+        return Contents(values, tuple(repeated), tuple(chunks))
 
+    def _chunks(self) -> Iterator[ChunkReader]:
+        """Yield the chunks up to the end. Raises ThreeDSError above `MAX_CHUNKS`."""
+        while self.left:
+            start, left = self.position, self.left
+            if left < HEADER.size:
+                text = n_("{:s}: the last {:d} bytes are not a chunk and were skipped", self.name, left)
+                self.source.warn(start, text)
+                break
+            ident, length = HEADER.unpack_from(self.source.data, start)
+            self.source.chunk_count += 1
+            if self.source.chunk_count > MAX_CHUNKS:
+                raise ThreeDSError(n_("the file has more than {:d} chunks", MAX_CHUNKS), start)
+            if length < HEADER.size:
+                names = chunk_name(ident), length, self.name, left
+                text = n_("{:s} declares a length of {:d} bytes. The rest of {:s}, {:d} bytes, was skipped", *names)
+                # Zeros are padding.
+                self.source.warn(start, text, lost=any(self.source.data[start : self.end]))
+                break
+            self.position += min(length, left)
+            yield ChunkReader(self.source, ident, start, self.position, max(0, length - left))
+        self.position = self.end
 
-def _warn_too_long(source: Source, span: Span, parent: Span, is_read_in_part: bool) -> None:
-    """Warn about a chunk that extends beyond the end of its parent."""
-    available = span.end - span.start
-    numbers = chunk_name(span.ident), available + span.missing, chunk_name(parent.ident), available
-    if is_read_in_part:
-        text = n_("{:s} declares {:d} bytes, but {:s} ends after {:d}. The existing bytes were read", *numbers)
-    else:
-        text = n_("{:s} declares {:d} bytes, but {:s} ends after {:d}. It was skipped", *numbers)
-    source.warn(span.start, text, lost=True)
+    def _warn_too_long(self, chunk: ChunkReader, is_read_in_part: bool) -> None:
+        """Warn about a nested chunk that extends beyond the end of this chunk."""
+        available = chunk.end - chunk.start
+        numbers = chunk.name, available + chunk.missing, self.name, available
+        if is_read_in_part:
+            text = n_("{:s} declares {:d} bytes, but {:s} ends after {:d}. The existing bytes were read", *numbers)
+        else:
+            text = n_("{:s} declares {:d} bytes, but {:s} ends after {:d}. It was skipped", *numbers)
+        self.source.warn(chunk.start, text, lost=True)
+
+    def _warn_about_infinite_numbers(self) -> None:
+        if self._has_infinite_number:
+            text = n_("{:s} has a number that is not finite", self.name)
+            self.source.warn(self.start + HEADER.size, text)
+            self._has_infinite_number = False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read .3ds files from bytes to a scene. Chunks that cannot be read are skipped with a warning.
 
-Each kind of chunk has a reader. Readers of chunks that contain chunks use layouts, which limit the recursion: the
-deepest modeled chunk is nested five deep, and layouts never refer to an outer layout.
+Each kind of chunk has a function that reads it. Tables of fields list the chunks that a chunk may contain. They limit
+the recursion: the deepest modeled chunk is nested five deep, and tables never refer to an outer table.
 """
 
 from __future__ import annotations
@@ -13,28 +13,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..interp import Float32Array, n_
 from . import binary
-from .binary import (
-    FLOAT,
-    FRAME,
-    HEADER,
-    LONG,
-    NO_PARENT,
-    NODE_HEADER,
-    TWO_FLOATS,
-    TWO_FRAMES,
-    WORD,
-    ChunkReader,
-    Source,
-    Span,
-    ThreeDSError,
-    chunk_name,
-    frozen,
-    read_contents,
-)
+from .binary import ChunkReader, Field, Source, ThreeDSError, chunk_name
 from .scene import (
     NODE_KINDS,
     TRACK_KINDS,
@@ -80,97 +62,74 @@ def read(data: bytes) -> Scene:
         If this is not a .3ds file, or if it has more than `MAX_CHUNKS` chunks.
     """
     source = Source(data)
-    main = _main_chunk(source)
-    contents = read_contents(source, main, main.body, _MAIN)
+    contents = _main_chunk(source).contents(_MAIN)
     # A missing version is None. The default is for new scenes.
     values = {"version": None, **contents.values}
     return Scene(**values, chunks=contents.chunks, warnings=source.all_warnings())
 
 
-def _main_chunk(source: Source) -> Span:
+def _main_chunk(source: Source) -> ChunkReader:
     """Return the chunk that contains the scene, which should be as long as the file."""
     size = len(source.data)
-    if size < HEADER.size:
+    if size < binary.HEADER.size:
         raise ThreeDSError(n_("this is not a .3ds file: it has only {:d} bytes", size), 0)
-    ident, length = HEADER.unpack_from(source.data)
+    ident, length = binary.HEADER.unpack_from(source.data)
     name = chunk_name(ident)
     if ident != binary.M3DMAGIC:
         expected = chunk_name(binary.M3DMAGIC)
         raise ThreeDSError(n_("this is not a .3ds file: it begins with {:s}, not {:s}", name, expected), 0)
-    if length < HEADER.size:
+    if length < binary.HEADER.size:
         raise ThreeDSError(n_("{:s} declares a length of {:d} bytes", name, length), 2)
     if length > size:
         text = n_("{:s} declares {:d} bytes, but the file has {:d}. The existing bytes were read", name, length, size)
         source.warn(0, text, lost=True)
     elif length < size:
         source.warn(length, n_("{:d} bytes after the end of {:s} were skipped", size - length, name))
-    return Span(ident, 0, min(length, size), max(0, length - size))
+    return ChunkReader(source, ident, 0, min(length, size), max(0, length - size))
 
 
-def _number(layout: struct.Struct, source: Source, span: Span) -> int | float:
+def _number(layout: struct.Struct, chunk: ChunkReader) -> int | float:
     number: int | float
-    (number,) = source.numbers(layout, span, span.body)
-    source.finish(span, span.body + layout.size)
-    _warn_if_not_finite(source, span, number)
+    (number,) = chunk.numbers(layout)
     return number
 
 
-def _name(source: Source, span: Span) -> bytes:
-    name, end = source.string(span, span.body)
-    source.finish(span, end)
-    return name
+def _vectors(count: int, chunk: ChunkReader) -> Float32Array:
+    return chunk.array(np.float32, 3, count)
 
 
-def _vectors(count: int, source: Source, span: Span) -> Float32Array:
-    vectors, end = source.array(np.float32, 3, count, span, span.body)
-    source.finish(span, end)
-    _warn_if_not_finite(source, span, vectors)
-    return vectors
+def _vector(chunk: ChunkReader) -> Float32Array:
+    vector: Float32Array = chunk.array(np.float32, 3, 1)[0]
+    return vector
 
 
-def _vector(source: Source, span: Span) -> Float32Array:
-    return _row(_vectors(1, source, span), 0)
-
-
-def _table(columns: int, source: Source, span: Span) -> Float32Array | None:
+def _table(columns: int, chunk: ChunkReader) -> Float32Array | None:
     """Return the rows of a chunk that begins with their number, or None if there are none, as in a new mesh."""
-    (count,) = source.numbers(WORD, span, span.body)
-    table, end = source.array(np.float32, columns, count, span, span.body + WORD.size)
-    source.finish(span, end)
-    _warn_if_not_finite(source, span, table)
+    (count,) = chunk.numbers(binary.WORD)
+    table = chunk.array(np.float32, columns, count)
     return table if count else None
 
 
-def _row(table: Float32Array, row: int) -> Float32Array:
-    return frozen(table[row].copy())
-
-
-def _warn_if_not_finite(source: Source, span: Span, *numbers: npt.ArrayLike) -> None:
-    if not all(np.isfinite(number).all() for number in numbers):
-        source.warn(span.body, n_("{:s} has a number that is not finite", chunk_name(span.ident)))
-
-
-def _faces(source: Source, span: Span) -> tuple[int, dict[str, Any]] | None:
+def _faces(chunk: ChunkReader) -> tuple[int, dict[str, Any]] | None:
     """Return the position of the first face in the file, and attributes of the mesh, or None if there are no faces."""
-    (count,) = source.numbers(WORD, span, span.body)
-    start = span.body + WORD.size
-    table, end = source.array(np.uint16, 4, count, span, start)
-    chunks = read_contents(source, span, end, {}).chunks
+    (count,) = chunk.numbers(binary.WORD)
+    start = chunk.position
+    table = chunk.array(np.uint16, 4, count)
+    chunks = chunk.contents({}).chunks
     if not count and not chunks:
         return None
-    vertices, flags = frozen(table[:, :3].copy()), frozen(table[:, 3].copy())
-    return start, {"faces": vertices, "face_flags": flags, "face_chunks": chunks}
+    return start, {"faces": table[:, :3], "face_flags": table[:, 3], "face_chunks": chunks}
 
 
-def _mesh(source: Source, span: Span) -> Mesh:
-    contents = read_contents(source, span, span.body, _MESH)
+def _mesh(chunk: ChunkReader) -> Mesh:
+    contents = chunk.contents(_MESH)
     faces_start, faces = contents.values.pop("faces", (0, {}))
     mesh = Mesh(**contents.values, **faces, chunks=contents.chunks)
     count, mapped = len(mesh.vertices), len(mesh.texture_coordinates)
     if mapped not in (0, count):
-        text = n_("{:s} has {:d} vertices but {:d} texture coordinates", chunk_name(span.ident), count, mapped)
-        source.warn(span.start, text)
-    _warn_about_missing_vertices(source, mesh, faces_start)
+        text = n_("{:s} has {:d} vertices but {:d} texture coordinates", chunk.name, count, mapped)
+        chunk.source.warn(chunk.start, text)
+    _warn_about_missing_vertices(chunk.source, mesh, faces_start)
     return mesh
 
 
@@ -189,39 +148,35 @@ def _warn_about_missing_vertices(source: Source, mesh: Mesh, faces_start: int) -
     source.warn(faces_start + _FACE_SIZE * face, text)
 
 
-def _camera(source: Source, span: Span) -> Camera:
-    table, end = source.array(np.float32, 3, 2, span, span.body)
-    roll, lens = source.numbers(TWO_FLOATS, span, end)
-    _warn_if_not_finite(source, span, table, (roll, lens))
-    contents = read_contents(source, span, end + TWO_FLOATS.size, {})
-    return Camera(_row(table, 0), _row(table, 1), roll, lens, contents.chunks)
+def _camera(chunk: ChunkReader) -> Camera:
+    position, target = chunk.array(np.float32, 3, 2)
+    roll, lens = chunk.numbers(binary.TWO_FLOATS)
+    return Camera(position, target, roll, lens, chunk.contents({}).chunks)
 
 
-def _light(source: Source, span: Span) -> Light:
-    table, end = source.array(np.float32, 3, 1, span, span.body)
-    _warn_if_not_finite(source, span, table)
-    contents = read_contents(source, span, end, _LIGHT)
-    return Light(_row(table, 0), **contents.values, chunks=contents.chunks)
+def _light(chunk: ChunkReader) -> Light:
+    position = _vector(chunk)
+    contents = chunk.contents(_LIGHT)
+    return Light(position, **contents.values, chunks=contents.chunks)
 
 
-def _spotlight(source: Source, span: Span) -> Spotlight:
-    table, end = source.array(np.float32, 3, 1, span, span.body)
-    hotspot, falloff = source.numbers(TWO_FLOATS, span, end)
-    _warn_if_not_finite(source, span, table, (hotspot, falloff))
-    contents = read_contents(source, span, end + TWO_FLOATS.size, _SPOTLIGHT)
-    return Spotlight(_row(table, 0), hotspot, falloff, **contents.values, chunks=contents.chunks)
+def _spotlight(chunk: ChunkReader) -> Spotlight:
+    target = _vector(chunk)
+    hotspot, falloff = chunk.numbers(binary.TWO_FLOATS)
+    contents = chunk.contents(_SPOTLIGHT)
+    return Spotlight(target, hotspot, falloff, **contents.values, chunks=contents.chunks)
 
 
-def _object(source: Source, span: Span) -> Object:
-    name, end = source.string(span, span.body)
-    first_warning = len(source.warnings)
-    contents = read_contents(source, span, end, _OBJECT)
-    source.name_owner(first_warning, n_("object {!r}", _name_text(name)))
+def _object(chunk: ChunkReader) -> Object:
+    name = chunk.string()
+    first_warning = len(chunk.source.warnings)
+    contents = chunk.contents(_OBJECT)
+    chunk.source.name_owner(first_warning, n_("object {!r}", _name_text(name)))
     return Object(name, **contents.values, chunks=contents.chunks)
 
 
-def _editor(source: Source, span: Span) -> Editor:
-    contents = read_contents(source, span, span.body, _EDITOR)
+def _editor(chunk: ChunkReader) -> Editor:
+    contents = chunk.contents(_EDITOR)
     # Missing numbers are None. The defaults are for new scenes.
     values = {"mesh_version": None, "master_scale": None, **contents.values}
     return Editor(contents.repeated, **values, chunks=contents.chunks)
@@ -231,103 +186,101 @@ def _name_text(name: bytes) -> str:
     return name[:_MAX_NAME_TEXT].decode("latin-1")
 
 
-def _header(source: Source, span: Span) -> Header:
-    (revision,) = source.numbers(WORD, span, span.body)
-    name, end = source.string(span, span.body + WORD.size)
-    (length,) = source.numbers(FRAME, span, end)
-    source.finish(span, end + FRAME.size)
+def _header(chunk: ChunkReader) -> Header:
+    (revision,) = chunk.numbers(binary.WORD)
+    name = chunk.string()
+    (length,) = chunk.numbers(binary.FRAME)
     return Header(revision, name, length)
 
 
-def _segment(source: Source, span: Span) -> tuple[int, int]:
-    first, last = source.numbers(TWO_FRAMES, span, span.body)
-    source.finish(span, span.body + TWO_FRAMES.size)
+def _segment(chunk: ChunkReader) -> tuple[int, int]:
+    first, last = chunk.numbers(binary.TWO_FRAMES)
     return first, last
 
 
-def _node_header(source: Source, span: Span) -> dict[str, Any]:
-    name, end = source.string(span, span.body)
-    first, second, parent = source.numbers(NODE_HEADER, span, end)
-    source.finish(span, end + NODE_HEADER.size)
-    return {"name": name, "flags": (first, second), "parent": None if parent == NO_PARENT else parent}
+def _node_header(chunk: ChunkReader) -> dict[str, Any]:
+    name = chunk.string()
+    first, second, parent = chunk.numbers(binary.NODE_HEADER)
+    return {"name": name, "flags": (first, second), "parent": None if parent == binary.NO_PARENT else parent}
 
 
-def _track(kind: str, source: Source, span: Span) -> Track:
-    track, end = read_track(kind, source.data, span.body, span.end)
-    source.finish(span, end)
-    for warning in key_warnings(track, span.body):
-        source.warn(warning.offset, n_("{:s}: {:s}", chunk_name(span.ident), warning.message))
+def _track(kind: str, chunk: ChunkReader) -> Track:
+    start = chunk.position
+    track, chunk.position = read_track(kind, chunk.source.data, start, chunk.end)
+    chunk.finish()
+    for warning in key_warnings(track, start):
+        chunk.source.warn(warning.offset, n_("{:s}: {:s}", chunk.name, warning.message))
     return track
 
 
-def _node(kind: str, source: Source, span: Span) -> tuple[int, Node]:
+def _node(kind: str, chunk: ChunkReader) -> tuple[int, Node]:
     """Return the node and its position in the file."""
+    source = chunk.source
     first_warning = len(source.warnings)
-    contents = read_contents(source, span, span.body, _NODE)
+    contents = chunk.contents(_NODE)
     header = contents.values.pop("header", None)
     if header is None:
         # The node is kept so that subsequent nodes keep their indices if the file has no ids.
-        names = chunk_name(span.ident), chunk_name(binary.NODE_HDR)
-        text = n_("{:s} has no {:s}. Without a name, its tracks were skipped", *names)
-        source.warn(span.start, text, lost=True)
-        return span.start, Node(kind, b"")
+        text = n_("{:s} has no {:s}. Without a name, its tracks were skipped", chunk.name, chunk_name(binary.NODE_HDR))
+        source.warn(chunk.start, text, lost=True)
+        return chunk.start, Node(kind, b"")
     node = Node(kind, **header, **contents.values, tracks=contents.repeated, chunks=contents.chunks)
     for track_kind, count in Counter(track.kind for track in node.tracks).items():
         if count > 1:
             name = chunk_name(TRACK_KINDS[track_kind])
-            source.warn(span.start, n_("{:s} occurs {:d} times. The first is used", name, count))
+            source.warn(chunk.start, n_("{:s} occurs {:d} times. The first is used", name, count))
     source.name_owner(first_warning, n_("node {!r}", _name_text(node.name)))
-    return span.start, node
+    return chunk.start, node
 
 
-def _keyframer(source: Source, span: Span) -> Keyframer:
-    contents = read_contents(source, span, span.body, _KEYFRAMER)
+def _keyframer(chunk: ChunkReader) -> Keyframer:
+    contents = chunk.contents(_KEYFRAMER)
     starts = [start for start, _ in contents.repeated]
     nodes = tuple(node for _, node in contents.repeated)
     _, errors = find_parents([node.node_id for node in nodes], [node.parent for node in nodes])
     for index, message in errors:
         owner = n_("node {!r}", _name_text(nodes[index].name))
-        source.warn(starts[index], n_("{:s}: {:s}", owner, message))
+        chunk.source.warn(starts[index], n_("{:s}: {:s}", owner, message))
     return Keyframer(nodes, **contents.values, chunks=contents.chunks)
 
 
 _NODE = {
-    binary.NODE_ID: ChunkReader(partial(_number, WORD), "node_id"),
-    binary.NODE_HDR: ChunkReader(_node_header, "header"),
-    binary.PIVOT: ChunkReader(_vector, "pivot"),
-    binary.INSTANCE_NAME: ChunkReader(_name, "instance_name"),
-    **{ident: ChunkReader(partial(_track, kind)) for kind, ident in TRACK_KINDS.items()},
+    binary.NODE_ID: Field(partial(_number, binary.WORD), "node_id"),
+    binary.NODE_HDR: Field(_node_header, "header"),
+    binary.PIVOT: Field(_vector, "pivot"),
+    binary.INSTANCE_NAME: Field(ChunkReader.string, "instance_name"),
+    **{ident: Field(partial(_track, kind)) for kind, ident in TRACK_KINDS.items()},
 }
 _KEYFRAMER = {
-    binary.KFHDR: ChunkReader(_header, "header"),
-    binary.KFSEG: ChunkReader(_segment, "segment"),
-    binary.KFCURTIME: ChunkReader(partial(_number, FRAME), "current_frame"),
-    **{ident: ChunkReader(partial(_node, kind), is_container=True) for kind, ident in NODE_KINDS.items()},
+    binary.KFHDR: Field(_header, "header"),
+    binary.KFSEG: Field(_segment, "segment"),
+    binary.KFCURTIME: Field(partial(_number, binary.FRAME), "current_frame"),
+    **{ident: Field(partial(_node, kind), is_container=True) for kind, ident in NODE_KINDS.items()},
 }
 _MESH = {
-    binary.POINT_ARRAY: ChunkReader(partial(_table, 3), "vertices"),
-    binary.TEX_VERTS: ChunkReader(partial(_table, 2), "texture_coordinates"),
-    binary.MESH_MATRIX: ChunkReader(partial(_vectors, 4), "matrix"),
-    binary.FACE_ARRAY: ChunkReader(_faces, "faces", is_container=True),
+    binary.POINT_ARRAY: Field(partial(_table, 3), "vertices"),
+    binary.TEX_VERTS: Field(partial(_table, 2), "texture_coordinates"),
+    binary.MESH_MATRIX: Field(partial(_vectors, 4), "matrix"),
+    binary.FACE_ARRAY: Field(_faces, "faces", is_container=True),
 }
-_SPOTLIGHT = {binary.DL_SPOT_ROLL: ChunkReader(partial(_number, FLOAT), "roll")}
+_SPOTLIGHT = {binary.DL_SPOT_ROLL: Field(partial(_number, binary.FLOAT), "roll")}
 _LIGHT = {
-    binary.COLOR_F: ChunkReader(_vector, "color"),
-    binary.DL_MULTIPLIER: ChunkReader(partial(_number, FLOAT), "multiplier"),
-    binary.DL_SPOTLIGHT: ChunkReader(_spotlight, "spotlight", is_container=True),
+    binary.COLOR_F: Field(_vector, "color"),
+    binary.DL_MULTIPLIER: Field(partial(_number, binary.FLOAT), "multiplier"),
+    binary.DL_SPOTLIGHT: Field(_spotlight, "spotlight", is_container=True),
 }
 _OBJECT = {
-    binary.N_TRI_OBJECT: ChunkReader(_mesh, "content", is_container=True),
-    binary.N_DIRECT_LIGHT: ChunkReader(_light, "content", is_container=True),
-    binary.N_CAMERA: ChunkReader(_camera, "content", is_container=True),
+    binary.N_TRI_OBJECT: Field(_mesh, "content", is_container=True),
+    binary.N_DIRECT_LIGHT: Field(_light, "content", is_container=True),
+    binary.N_CAMERA: Field(_camera, "content", is_container=True),
 }
 _EDITOR = {
-    binary.MESH_VERSION: ChunkReader(partial(_number, LONG), "mesh_version"),
-    binary.MASTER_SCALE: ChunkReader(partial(_number, FLOAT), "master_scale"),
-    binary.NAMED_OBJECT: ChunkReader(_object, is_container=True),
+    binary.MESH_VERSION: Field(partial(_number, binary.LONG), "mesh_version"),
+    binary.MASTER_SCALE: Field(partial(_number, binary.FLOAT), "master_scale"),
+    binary.NAMED_OBJECT: Field(_object, is_container=True),
 }
 _MAIN = {
-    binary.M3D_VERSION: ChunkReader(partial(_number, LONG), "version"),
-    binary.MDATA: ChunkReader(_editor, "editor", is_container=True),
-    binary.KFDATA: ChunkReader(_keyframer, "keyframer", is_container=True),
+    binary.M3D_VERSION: Field(partial(_number, binary.LONG), "version"),
+    binary.MDATA: Field(_editor, "editor", is_container=True),
+    binary.KFDATA: Field(_keyframer, "keyframer", is_container=True),
 }

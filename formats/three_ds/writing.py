@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -11,20 +12,7 @@ import numpy.typing as npt
 
 from ..interp import Text, n_
 from . import binary
-from .binary import (
-    FLOAT,
-    FRAME,
-    HEADER,
-    LONG,
-    NO_PARENT,
-    NODE_HEADER,
-    TWO_FLOATS,
-    TWO_FRAMES,
-    WORD,
-    Chunk,
-    ThreeDSError,
-    pack,
-)
+from .binary import Chunk, ThreeDSError, pack
 from .scene import (
     NODE_KINDS,
     TRACK_KINDS,
@@ -50,7 +38,7 @@ def write(scene: Scene) -> bytes:
         If the file cannot store data, such as a name that contains a zero, or more than 65,535 vertices. The message
         names the node or object.
     """
-    chunks = [] if scene.version is None else [_chunk(binary.M3D_VERSION, pack(LONG, scene.version))]
+    chunks = _number(binary.M3D_VERSION, binary.LONG, scene.version)
     if scene.editor is not None:
         chunks.append(_editor(scene.editor))
     if scene.keyframer is not None:
@@ -62,12 +50,11 @@ def _keyframer(keyframer: Keyframer) -> bytes:
     chunks = []
     if keyframer.header is not None:
         header = keyframer.header
-        content = pack(WORD, header.revision) + _string(header.name) + pack(FRAME, header.length)
+        content = pack(binary.WORD, header.revision) + _string(header.name) + pack(binary.FRAME, header.length)
         chunks.append(_chunk(binary.KFHDR, content))
     if keyframer.segment is not None:
-        chunks.append(_chunk(binary.KFSEG, pack(TWO_FRAMES, *keyframer.segment)))
-    if keyframer.current_frame is not None:
-        chunks.append(_chunk(binary.KFCURTIME, pack(FRAME, keyframer.current_frame)))
+        chunks.append(_chunk(binary.KFSEG, pack(binary.TWO_FRAMES, *keyframer.segment)))
+    chunks += _number(binary.KFCURTIME, binary.FRAME, keyframer.current_frame)
     for node in keyframer.nodes:
         with _named(n_("node {!r}", node.name.decode("latin-1"))):
             chunks.append(_node(node))
@@ -75,9 +62,9 @@ def _keyframer(keyframer: Keyframer) -> bytes:
 
 
 def _node(node: Node) -> bytes:
-    chunks = [] if node.node_id is None else [_chunk(binary.NODE_ID, pack(WORD, node.node_id))]
-    parent = NO_PARENT if node.parent is None else node.parent
-    chunks.append(_chunk(binary.NODE_HDR, _string(node.name) + pack(NODE_HEADER, *node.flags, parent)))
+    chunks = _number(binary.NODE_ID, binary.WORD, node.node_id)
+    parent = binary.NO_PARENT if node.parent is None else node.parent
+    chunks.append(_chunk(binary.NODE_HDR, _string(node.name) + pack(binary.NODE_HEADER, *node.flags, parent)))
     if node.pivot is not None:
         chunks.append(_chunk(binary.PIVOT, _floats(node.pivot)))
     if node.instance_name is not None:
@@ -89,11 +76,8 @@ def _node(node: Node) -> bytes:
 
 
 def _editor(editor: Editor) -> bytes:
-    chunks = []
-    if editor.mesh_version is not None:
-        chunks.append(_chunk(binary.MESH_VERSION, pack(LONG, editor.mesh_version)))
-    if editor.master_scale is not None:
-        chunks.append(_chunk(binary.MASTER_SCALE, pack(FLOAT, editor.master_scale)))
+    chunks = _number(binary.MESH_VERSION, binary.LONG, editor.mesh_version)
+    chunks += _number(binary.MASTER_SCALE, binary.FLOAT, editor.master_scale)
     for obj in editor.objects:
         with _named(n_("object {!r}", obj.name.decode("latin-1"))):
             chunks.append(_object(obj))
@@ -123,14 +107,14 @@ def _mesh(mesh: Mesh) -> bytes:
         chunks.append(_chunk(binary.MESH_MATRIX, _floats(mesh.matrix)))
     if len(mesh.faces) or mesh.face_chunks:
         table = np.column_stack([mesh.faces, mesh.face_flags]).astype("<u2")
-        content = pack(WORD, len(table)) + table.tobytes() + _with_unmodeled([], mesh.face_chunks)
+        content = pack(binary.WORD, len(table)) + table.tobytes() + _with_unmodeled([], mesh.face_chunks)
         chunks.append(_chunk(binary.FACE_ARRAY, content))
     return _chunk(binary.N_TRI_OBJECT, _with_unmodeled(chunks, mesh.chunks))
 
 
 def _camera(camera: Camera) -> bytes:
     points = _floats(camera.position) + _floats(camera.target)
-    content = points + pack(TWO_FLOATS, camera.roll, camera.lens)
+    content = points + pack(binary.TWO_FLOATS, camera.roll, camera.lens)
     return _chunk(binary.N_CAMERA, content + _with_unmodeled([], camera.chunks))
 
 
@@ -138,22 +122,26 @@ def _light(light: Light) -> bytes:
     chunks = []
     if light.color is not None:
         chunks.append(_chunk(binary.COLOR_F, _floats(light.color)))
-    if light.multiplier is not None:
-        chunks.append(_chunk(binary.DL_MULTIPLIER, pack(FLOAT, light.multiplier)))
+    chunks += _number(binary.DL_MULTIPLIER, binary.FLOAT, light.multiplier)
     if light.spotlight is not None:
         chunks.append(_spotlight(light.spotlight))
     return _chunk(binary.N_DIRECT_LIGHT, _floats(light.position) + _with_unmodeled(chunks, light.chunks))
 
 
 def _spotlight(spotlight: Spotlight) -> bytes:
-    chunks = [] if spotlight.roll is None else [_chunk(binary.DL_SPOT_ROLL, pack(FLOAT, spotlight.roll))]
-    cones = pack(TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
+    chunks = _number(binary.DL_SPOT_ROLL, binary.FLOAT, spotlight.roll)
+    cones = pack(binary.TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
     content = _floats(spotlight.target) + cones + _with_unmodeled(chunks, spotlight.chunks)
     return _chunk(binary.DL_SPOTLIGHT, content)
 
 
+def _number(ident: int, layout: struct.Struct, number: float | None) -> list[bytes]:
+    """Return the chunk of a number, or no chunk for None."""
+    return [] if number is None else [_chunk(ident, pack(layout, number))]
+
+
 def _chunk(ident: int, content: bytes) -> bytes:
-    return pack(HEADER, ident, HEADER.size + len(content)) + content
+    return pack(binary.HEADER, ident, binary.HEADER.size + len(content)) + content
 
 
 def _with_unmodeled(modeled: Sequence[bytes], unmodeled: Iterable[Chunk]) -> bytes:
@@ -174,7 +162,7 @@ def _floats(array: npt.NDArray[np.float32]) -> bytes:
 
 
 def _table(table: npt.NDArray[np.float32]) -> bytes:
-    return pack(WORD, len(table)) + _floats(table)
+    return pack(binary.WORD, len(table)) + _floats(table)
 
 
 @contextlib.contextmanager

@@ -59,6 +59,25 @@ def test_only_what_was_changed_is_written_anew(give: Export, shared_data: Path, 
     assert after.track("POSITION").values.tolist() == before.track("POSITION").values.tolist()
 
 
+@pytest.mark.parametrize("change", [None, "hide_render", "marker"])
+def test_morph_and_hide_keys_are_given_back_unless_they_were_changed(
+    give: Export, tmp_path: Path, said, change: str | None
+) -> None:
+    morph, hide = track("MORPH", (0, "Smile"), (12, "Frown")), track("HIDE", (5,), (9,))
+    file_scene = scene(three_ds.Node("OBJECT", b"Face", flags=(0x4000, 7), tracks=(morph, hide)))
+    bpy.ops.import_anim.tcb_3ds(filepath=str(save(tmp_path / "face.3ds", file_scene)))
+    action = bpy.data.objects["Face"].animation_data.action
+    if change == "marker":
+        action.pose_markers[0].frame = 3
+    elif change == "hide_render":
+        key(bpy.data.objects["Face"], "hide_render", [(20, 1.0)])
+    (node,) = give().nodes
+    assert [one.kind for one in node.tracks].count("MORPH") == (change != "marker")
+    assert ("its markers were changed" in said()) == (change == "marker")
+    assert (bits(node.track("HIDE")) == bits(hide)) == (change != "hide_render")
+    assert node.flags[1] == (0 if change == "hide_render" else 7)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
