@@ -58,6 +58,7 @@ def of_file() -> Iterator[bpy.types.ID]:
 
 
 def _used_by(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
+    """Yield the object, its data, its shape keys, its materials and their node trees."""
     yield item
     data = item.data
     if data is None:

@@ -327,6 +327,7 @@ class Report(JsonResult):
 
     @property
     def _datablock_counts(self) -> list[str]:
+        """Return the phrases that count objects and other datablocks."""
         phrases = []
         if self.objects:
             phrases.append(counted(self.objects, n_("{:,} object"), n_("{:,} objects")))

@@ -261,7 +261,8 @@ def _check_handles(track: Track, keys: Sequence[Keyframes]) -> None:
 def _write(datablock: bpy.types.ID, track: Track, keys: Sequence[Keyframes]) -> Report:
     """Replace the keys of a track, and remove TCB from the track."""
     path = track.path
-    report = Report(1, int(isinstance(datablock, bpy.types.Object)), 1, len(keys[0]))
+    report = Report.on([datablock], tracks=1)
+    report.keys = len(keys[0])
     channels = channels_to_key(datablock, [path] if track.enabled else [], report)
     curves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == path}
     for index, channel_keys in enumerate(keys):

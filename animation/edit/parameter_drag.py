@@ -151,6 +151,7 @@ class ParameterDrag:
         self.is_shown = True
 
     def _show(self) -> list[AnimationError]:
+        """Show the values of the last step. Return an error for each track that can't be changed."""
         start = time.perf_counter()
         for preview, indices in self._previews:
             given = {
@@ -186,6 +187,7 @@ class ParameterDrag:
         return set_parameters_of_each(zip(chosen, given, strict=True), self._defaults, is_drag_step=is_drag_step)
 
     def _end(self) -> None:
+        """Remove the previews. The written tracks are not changed."""
         self._remove_previews()
         self.is_shown = self._waits = False
         end_preview(self.finish_at_last_step)

@@ -102,12 +102,11 @@ def find_rotation_faults(
     >>> animation.find_rotation_faults(ball)
     []
     """
-    return [
-        fault
-        for channels, owners in _channels_and_owners(datablock, channels_of)
-        for examined in _examine(channels, owners, prefixes, turns)
-        for fault in examined.faults
-    ]
+    faults: list[RotationFault] = []
+    for channels, owners in _channels_and_owners(datablock, channels_of):
+        for examined in _examine(channels, owners, prefixes, turns):
+            faults += examined.faults
+    return faults
 
 
 @checked

@@ -280,6 +280,7 @@ def _write_lines(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) 
 
 
 def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
+    """Add an Envelope modifier that maps values from 0 to 1 to the frames from `first` to `last`."""
     modifier: Any = fcurve.modifiers.new("ENVELOPE")
     modifier.reference_value, modifier.default_min, modifier.default_max = 0.0, 0.0, 1.0
     points = modifier.control_points
@@ -291,6 +292,7 @@ def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
 
 
 def _write_speed(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> None:
+    """Write Bezier keys that keep the speed constant."""
     keys = speed.keys()
     key_curve(fcurve, keys.frames, keys.values)
     points = fcurve.keyframe_points
@@ -310,10 +312,8 @@ def _speed_error(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
     samples = [np.linspace(start, end, min(int(end - start), _MEASURED) + 1).round() for start, end in pairwise(edges)]
     frames = np.unique(np.concatenate(samples))
     next_frames = np.minimum(frames + 1.0, edges[-1])
-    played, played_next = (
-        speed.arc.at([fcurve.evaluate(frame) for frame in sampled.tolist()]) for sampled in (frames, next_frames)
-    )
-    distances = played_next - played
+    played = speed.arc.at([fcurve.evaluate(frame) for frame in frames.tolist()])
+    distances = speed.arc.at([fcurve.evaluate(frame) for frame in next_frames.tolist()]) - played
     # If a key changes the speed within a frame, the distance must be between the distances at the two speeds.
     expected = speed.arc.at(speed(next_frames)) - speed.arc.at(speed(frames))
     moves = expected > 0.0

@@ -169,10 +169,12 @@ class DraggedLocation:
         return report
 
     def _measured_effect(self) -> npt.NDArray[np.float64]:
+        """Return the derivative of the point's position, measured with a change of each free component."""
         effect = np.zeros((3, 3))
         is_computable = self._world.is_computable
         step = 1.0 if is_computable else _LOCATION_STEP
         start = self._world.with_values(self._values) if is_computable else self._position
+        # Otherwise, measuring writes into the key.
         recorded = [] if is_computable else record_tracks([(self.track.datablock, self.track.track)])
         for index in self._free:
             changed = self._values.copy()
@@ -250,6 +252,7 @@ class DraggedTip:
         return self.track.play()
 
     def _effect(self) -> npt.NDArray[np.float64]:
+        """Return the derivative of the tip's position with respect to small rotations (see `effect`)."""
         arm = rotations.to_matrix(self._initial_rotation) @ self._arm
         effect: npt.NDArray[np.float64] = self._to_world @ np.cross(np.eye(3), arm).T
         if self._is_axis:

@@ -177,19 +177,16 @@ def _relax(coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[i
         sizes = size_of(tolerance), size_of(after), after_frame, size_of(before)
         raise AnimationError(Finding("RELAX_NOT_REACHED", name, arguments=sizes))
     changes = list(zip(fine.movers, key_values_of_movers, strict=True))
-    moved, turned = (
-        max(
-            [
-                mover.largest_change(key_values)
-                for mover, key_values in changes
-                if mover.track.is_rotation == is_rotation
-            ]
-            or [0.0]
-        )
-        for is_rotation in (False, True)
-    )
-    key_count = sum(mover.changed_key_count(key_values) for mover, key_values in changes)
-    return Relaxation(name, key_count, before, before_frame, after, after_frame, moved, turned, _write(changes))
+    result = Relaxation(name, 0, before, before_frame, after, after_frame)
+    for mover, key_values in changes:
+        result.keys += mover.changed_key_count(key_values)
+        change = mover.largest_change(key_values)
+        if mover.track.is_rotation:
+            result.turned = max(result.turned, change)
+        else:
+            result.moved = max(result.moved, change)
+    result.notes = _write(changes)
+    return result
 
 
 def _largest_error(motion: Motion, key_values_of_movers: Sequence[Values]) -> tuple[float, float]:
@@ -228,22 +225,23 @@ def _write(changes: Sequence[tuple[Mover, Values]]) -> list[Finding]:
     notes: list[Finding] = []
     # A datablock that can't be edited raises an error before any key is changed.
     datablocks = dict.fromkeys(mover.datablock for mover, _ in changes)
-    for datablock, channels in [(datablock, editable_channels(datablock, notes)) for datablock in datablocks]:
+    channels_of_datablocks = {datablock: editable_channels(datablock, notes) for datablock in datablocks}
+    for datablock, channels in channels_of_datablocks.items():
         tracks = {track.path: track for track in find_tracks(datablock, channels)}
-        changed_tracks = []
+        played_tracks = []
         for mover, key_values in changes:
-            if mover.datablock == datablock:
-                track = tracks[mover.track.path]
-                points, values = own_points(track), mover.by_component(key_values)
-                changed_keys = {
-                    index: with_values(track, *points[index], rows, values[index]) for index, rows in mover.rows.items()
-                }
-                put_own_keys(channels, track, changed_keys)
-                changed_tracks.append(track)
+            if mover.datablock != datablock:
+                continue
+            track = tracks[mover.track.path]
+            points, values = own_points(track), mover.by_component(key_values)
+            changed_keys = {
+                index: with_values(track, *points[index], rows, values[index]) for index, rows in mover.rows.items()
+            }
+            put_own_keys(channels, track, changed_keys)
+            if track.is_played:
+                played_tracks.append(track)
         (users,) = users_of_channels([channels])
-        report = rebake(
-            users or [datablock], channels, [track for track in changed_tracks if track.is_played], Options()
-        )
+        report = rebake(users or [datablock], channels, played_tracks, Options())
         notes += [*report.errors, *report.notes]
         evaluate_anew(channels.action)
     return notes
