@@ -14,8 +14,6 @@ import numpy as np
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 
 _MAX_RESULTS = 16
 """Number of results to cache per function."""
@@ -25,34 +23,22 @@ def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
     """Cache the latest results of a function of arrays and hashable values. Returned arrays become read-only.
 
     Only the bytes of arrays are compared, so each argument must always have the same type and number of dimensions.
-    Arrays must not change after they are passed, because calls with the same objects are recognized first.
     """
     results: dict[Hashable, _Result] = {}
-    results_by_ids: dict[tuple[int, ...], tuple[tuple[object, ...], _Result]] = {}
-    """The arguments, which keep their ids as long as they exist, and the result."""
 
     @wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         arguments = (*args, *kwargs.values())
-        ids = tuple(map(id, arguments))
-        found = results_by_ids.get(ids)
-        if found is None:
-            key = tuple([value.tobytes() if isinstance(value, np.ndarray) else value for value in arguments])
-            if key not in results:
-                result = function(*args, **kwargs)
-                for value in result if isinstance(result, tuple) else (result,):
-                    if isinstance(value, np.ndarray):
-                        value.flags.writeable = False
-                _add(results, key, result)
-            found = arguments, results[key]
-            _add(results_by_ids, ids, found)
-        return found[1]
+        key = tuple([value.tobytes() if isinstance(value, np.ndarray) else value for value in arguments])
+        if key not in results:
+            result = function(*args, **kwargs)
+            for value in result if isinstance(result, tuple) else (result,):
+                if isinstance(value, np.ndarray):
+                    value.flags.writeable = False
+            if len(results) == _MAX_RESULTS:
+                oldest = next(iter(results))
+                del results[oldest]
+            results[key] = result
+        return results[key]
 
     return call
-
-
-def _add(cache: dict[_Key, _Value], key: _Key, value: _Value) -> None:
-    """Add a result to a cache. If the cache is full, remove its oldest result."""
-    if len(cache) == _MAX_RESULTS:
-        del cache[next(iter(cache))]
-    cache[key] = value

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...interp.base_spline import Spline
 from ...interp.fitting.tcb_parameters import fit_parameters
 from ...interp.rotations.base_rotation_spline import Path
 from ..bake.plans.track_splines import TrackSpline, track_splines
@@ -163,18 +164,21 @@ def _fitted(tracks: Sequence[TrackToEnable], readings: Sequence[_Reading]) -> li
         for (each, reading), parts in zip(inputs, played, strict=True)
         if parts
     ]
-    parameters = iter(fit_parameters([look.parts for reading, look in looks if reading.is_to_fit]))
-    # The table rounds parameters to float32.
-    fits = [
-        _Fit(reading, look, next(parameters).astype(np.float32).astype(np.float64) if reading.is_to_fit else None)
-        for reading, look in looks
-    ]
-    splines = [
-        [part.spline if fit.parameters is None else part.with_parameters(fit.parameters) for part in fit.look.parts]
-        for fit in fits
-    ]
-    measure_changes([fit.look for fit in fits], splines)
+    fitted = iter(fit_parameters([look.parts for reading, look in looks if reading.is_to_fit]))
+    fits = []
+    for reading, look in looks:
+        # The table rounds parameters to float32.
+        parameters = next(fitted).astype(np.float32).astype(np.float64) if reading.is_to_fit else None
+        fits.append(_Fit(reading, look, parameters))
+    measure_changes([fit.look for fit in fits], list(map(_splines_of_fit, fits)))
     return fits
+
+
+def _splines_of_fit(fit: _Fit) -> list[Spline]:
+    """Return the splines of the keys with the fitted parameters."""
+    if fit.parameters is None:
+        return [part.spline for part in fit.look.parts]
+    return [part.with_parameters(fit.parameters) for part in fit.look.parts]
 
 
 def _best_fits(fits: Iterable[_Fit]) -> list[_Fit]:

@@ -205,7 +205,7 @@ def interpolations_of(keys: TrackKeys) -> set[str]:
 
 
 def _all_keys(datablock: bpy.types.ID, track: Track, visible: Iterable[int], own: Mapping[int, OwnKeys]) -> TrackKeys:
-    """Return all keys. Keys that are selected on a visible channel are marked as selected."""
+    """Return all keys. Keys that are selected on one of the `visible` channels are marked as selected."""
     frames = union([channel.keys.frames for channel in own.values()])
     selected = union([_selected_frames(track, index, own[index].keys) for index in visible if index in own])
     return TrackKeys(datablock, track, frames, is_among(frames, selected), own)
@@ -216,10 +216,7 @@ def _selected_frames(track: Track, index: int, own: Keyframes) -> Float32Array:
     if not track.is_baked:
         return own.frames[_has_flag(own)]
     # The saved keys have the selection from before the bake.
-    fcurve = track.channels.get(index)
-    if fcurve is None:
-        return own.frames[:0]
-    baked = read_joined([fcurve], ("co", *FLAGS)).keys
+    baked = read_joined([track.channels[index]], ("co", *FLAGS)).keys
     return own.frames[is_among(own.frames, baked.frames[_has_flag(baked)])]
 
 
