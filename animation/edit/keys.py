@@ -27,7 +27,7 @@ from ..store.parameters import Numbers
 from ..store.read_own_keys import key_frames, read_own_keys
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
-from .own_curves import bake_again, moved, own_points, with_values, write_own_curves
+from .own_curves import bake_again, moved, own_points, with_values, write_and_bake_again
 from .track_keys import TrackKeys, check_writable, find_track, writable
 
 
@@ -46,7 +46,7 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
             index: _with_key(own.keys, frame, track.channels[index].evaluate(frame))
             for index, own in read_own_keys(track).items()
         }
-        write_own_curves(channels, track, keys)
+        write_and_bake_again(channels, track, keys)
         return
     for fcurve in track.channels.values():
         fcurve.keyframe_points.insert(frame, fcurve.evaluate(frame))
@@ -74,7 +74,7 @@ def move_keys(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
     for index, (own, points) in own_points(track).items():
         places, rows = matching_rows(keys.frames, own.keys.frames)
         moved_keys[index] = moved(points, rows, frames=targets[places])
-    write_own_curves(channels, track, moved_keys)
+    write_and_bake_again(channels, track, moved_keys)
 
 
 def check_can_move(keys: TrackKeys, frames: Numbers | Float32Array) -> None:
@@ -119,7 +119,7 @@ def set_value(keys: TrackKeys, component: int, values: Numbers | float) -> None:
     if channel is not None:
         own, points = channel
         places, rows = matching_rows(keys.frames, own.keys.frames)
-        write_own_curves(channels, track, {component: with_values(track, own, points, rows, new_values[places])})
+        write_and_bake_again(channels, track, {component: with_values(track, own, points, rows, new_values[places])})
 
 
 def free_handles(keys: TrackKeys) -> None:

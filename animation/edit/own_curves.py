@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Change the keys of the animator's curves, and restore tracks if an edit is canceled."""
+"""Change the animator's keys, on F-curves or saved in the table, and restore tracks if an edit is canceled."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from ..store.table.custom_property import read_table, update
 from ..store.table.track_records import NEGATED, Options, TrackState
 from ..store.tracks import Track
 from .work_on_tracks import remove_entries
-
-# Change the keys of the animator's curves, which are F-curves or, for a baked track, the saved keys
 
 
 def own_points(track: Track) -> dict[int, tuple[OwnKeys, Keyframes]]:
@@ -63,17 +61,17 @@ def with_values(track: Track, own: OwnKeys, points: Keyframes, rows: IndexArray,
     return moved(points, rows, values=new_values)
 
 
-def write_own_curves(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
-    """Replace the keys of the animator's curves. If the track is baked, bake it again."""
+def write_and_bake_again(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
+    """Replace the animator's keys in these channels. If the track is baked, bake it again."""
     before = track.state
-    put_own_keys(channels, track, keys)
+    write_own_keys(channels, track, keys)
     if track.is_baked:
         assert before is not None
         bake_again(channels, [track], [before])
 
 
-def put_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
-    """Replace the keys of the animator's curves. A baked track must then be baked again."""
+def write_own_keys(channels: Channels, track: Track, keys: Mapping[int, Keyframes]) -> None:
+    """Replace the animator's keys in these channels. A baked track must then be baked again."""
     if track.is_baked:
         track.state = with_own_keys(track, keys)
         track.table = update(channels.action, states=[track.state])
@@ -92,10 +90,7 @@ def with_own_keys(track: Track, keys: Mapping[int, Keyframes]) -> TrackState:
 
 
 def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[TrackState] = ()) -> None:
-    """Rebake baked tracks.
-
-    If a bake fails, restore the table entries in `before` and raise AnimationError.
-    """
+    """Bake tracks again. If a bake fails, restore the table entries in `before` and raise AnimationError."""
     (users,) = users_of_channels([channels])
     report = rebake(users, channels, tracks, Options())
     if report.errors:
@@ -103,7 +98,7 @@ def bake_again(channels: Channels, tracks: Sequence[Track], before: Sequence[Tra
         raise AnimationError(*report.errors)
 
 
-# Records of tracks as they were before an edit, to restore the tracks if the edit is canceled
+# Canceling edits
 
 
 @record(eq=False)
@@ -135,7 +130,7 @@ class RecordedTrack:
                 bpy.data.actions.remove(action)
             return
         if action.library is not None:
-            # Another track, restored before this one, may have assigned the linked action already.
+            # The linked action is assigned already, by another track that was restored before this one.
             return
         fcurves = {fcurve.array_index: fcurve for fcurve in channels if fcurve.data_path == self.path}
         for index in fcurves.keys() - self.recorded_channels.keys():

@@ -16,7 +16,7 @@ from ..bake.drags import rebake_step
 from ..bake.exact_motion import channel_values, leaves_keys
 from ..datablocks import animation_data
 from ..edit.keys import make_key
-from ..edit.own_curves import moved, put_own_keys, write_own_curves
+from ..edit.own_curves import moved, write_and_bake_again, write_own_keys
 from ..edit.track_keys import check_writable, writable
 from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.keyframes import SAME_FRAME, BoolArray, Keyframes
@@ -170,13 +170,13 @@ class KeyedTrack:
         """
         keys = self.keys()
         changed = {index: moved(own, self.is_at(own), values=values[index]) for index, own in keys.items()}
-        put_own_keys(self.channels, self.track, changed)
+        write_own_keys(self.channels, self.track, changed)
 
     def move_to(self, frame: float) -> None:
         """Move the keys to another frame within `room`."""
         keys = self.keys()
         changed = {index: moved(own, self.is_at(own), frames=frame) for index, own in keys.items()}
-        put_own_keys(self.channels, self.track, changed)
+        write_own_keys(self.channels, self.track, changed)
         self.frame = frame
 
     def refresh(self) -> None:
@@ -299,6 +299,6 @@ def delete_key(spot: Spot) -> None:
             raise track.error("LAST_KEY", frame=spot.frame)
     for keyed_track in keyed_tracks(spot):
         remaining = {index: own.take(~keyed_track.is_at(own)) for index, own in keyed_track.keys().items()}
-        write_own_curves(keyed_track.channels, keyed_track.track, remaining)
+        write_and_bake_again(keyed_track.channels, keyed_track.track, remaining)
         if not keyed_track.track.is_baked:
             keyed_track.play()

@@ -16,7 +16,7 @@ import numpy as np
 from ...interp.fitting.least_squares import Method, descend
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
-from ..edit.own_curves import own_points, put_own_keys, with_values
+from ..edit.own_curves import own_points, with_values, write_own_keys
 from ..fcurves.channels import editable_channels, evaluate_anew, users_of_channels
 from ..report import IN_RADIANS, AnimationError, Finding, JsonResult, size_of
 from ..sampling.properties import STEP, Values, sampled_frames
@@ -237,7 +237,7 @@ def _write(changes: Sequence[tuple[Mover, Values]]) -> list[Finding]:
             changed_keys = {
                 index: with_values(track, *points[index], rows, values[index]) for index, rows in mover.rows.items()
             }
-            put_own_keys(channels, track, changed_keys)
+            write_own_keys(channels, track, changed_keys)
             if track.is_played:
                 played_tracks.append(track)
         (users,) = users_of_channels([channels])
