@@ -23,6 +23,7 @@ from ..bake.plans.rotations import quaternions_of
 from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..bake.world_space_samples import bone_of
 from ..edit.track_keys import check_writable, find_track
+from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import PAIRS, is_among, union
 from ..report import AnimationError, Finding
 from ..sampling.depsgraph import DepsgraphSampler
@@ -306,7 +307,9 @@ class Motion:
         except UnknownMotionError:
             sampler = DepsgraphSampler([(item.session_uid, bone)], self.frames)
             sampler.advance({item.session_uid: item}, scene, math.inf)
-            if any(mover.datablock.session_uid in sampler.dependencies for mover in self.movers):
+            # For an object on which a constraint depends, Blender lists the action, but not the object.
+            changed_actions = [channels_of(mover.datablock).action for mover in self.movers]
+            if not sampler.dependencies.isdisjoint(action.session_uid for action in changed_actions):
                 raise
             return sampler.matrices((item.session_uid, bone))
         return target

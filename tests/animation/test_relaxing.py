@@ -160,6 +160,24 @@ def test_a_plane_may_be_tilted_and_move(animation, foot):
     assert min(heights) >= 0.1 - 1e-3
 
 
+def test_a_constraint_may_move_the_plane_but_not_with_the_keys_that_change(animation, scene, foot):
+    animation.enable(foot, keep_look=False)
+    guide, plane = new_object("Guide"), new_object("Plane")
+    key(guide, "location", [(1, (0, 0, -1)), (60, (0, 0, 0.5))])
+    follow = plane.constraints.new("COPY_LOCATION")
+    follow.target = guide
+    chosen = keys_at(foot, [20, 30], "location")
+    animation.relax(foot, animation.StaysAbove(plane, height=0.6), chosen, tolerance=1e-3)
+    animation.bake(foot, step=0.125)
+    heights = points(foot)[:, 2] - points(plane)[:, 2]
+    assert heights.min() == pytest.approx(0.6, abs=2e-3)
+    follow.target = foot
+    before = snapshot(foot)
+    with pytest.raises(animation.AnimationError, match="has constraints"):
+        animation.relax(foot, animation.StaysAbove(plane, height=0.9), chosen)
+    assert differences(before, snapshot(foot)) == []
+
+
 def test_a_point_of_a_turned_parented_object_stays_above_by_its_rotation_keys(animation, scene):
     """The point is the toe of a foot whose heel is carried, so only its rotation may change."""
     scene.frame_end = 60
