@@ -276,8 +276,8 @@ class KeyTangents:
         """Return the best parameters for the first or last key, whose tangent is a linear function of the tension."""
         ((side, goal),) = goals.items()
         _, continuity, bias = self.present.tolist()
-        slack, tense = (self._tangents_with(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
-        change = tense - slack
+        slack = self._tangents_with(np.array([0.0, continuity, bias]))[side]
+        change = self._tangents_with(np.array([1.0, continuity, bias]))[side] - slack
         size = float(change @ change)
         if size == 0.0:
             return BestParameters(self.present, bool(np.abs(goal - slack).max() == 0.0))
@@ -290,11 +290,13 @@ class KeyTangents:
         """Return the chords before and after the key, and each segment's fraction of their combined duration."""
         widths = np.array([self.width(side) for side in SIDES])
         shares = widths / widths.sum()
-        # At bias 1 or -1, a tangent is a chord times twice this fraction.
-        before, after = (
-            np.sum([tangents[side] / share for side, share in zip(SIDES, shares, strict=True)], axis=0) / 4.0
-            for tangents in (self._tangents_with(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
-        )
+        left, right = SIDES
+        chords = []
+        for bias in (1.0, -1.0):
+            # Each tangent is the chord before or after the key, times twice the side's fraction.
+            tangents = self._tangents_with(np.array([0.0, 0.0, bias]))
+            chords.append((tangents[left] / shares[0] + tangents[right] / shares[1]) / 4.0)
+        before, after = chords
         return before, after, shares
 
     def _tangents_with(self, parameters: Float64Array) -> Tangents:
