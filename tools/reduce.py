@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools.benchmarks.checkout import animation, module
 from tools.benchmarks.scenes import fcurves
 
-joints = module("animation.reduction.armature_joints")
+joints = module("animation.reduction.armature")
 
 _PER_MARGIN = 173.0
 """The approximate error in centimeters for a margin of 1, with which the search begins."""

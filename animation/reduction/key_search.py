@@ -20,11 +20,11 @@ from ...interp.fitting.reduction import (
 )
 from ..fcurves.keyframes import Float64Array
 from ..report import AnimationError, Finding
-from .armature_joints import ArmatureJoints
+from .armature import ArmatureJoints
+from .new_keys import NewKeys
 from .original_motion import OriginalMotion
 from .report import ReduceRequest
 from .sampled_track import SampledTrack, existing_key_count
-from .write_new_keys import NewKeys
 
 MARGIN = 0.98
 """Fraction of the error that the search uses, because handles only approximate rotations and float32 rounds."""

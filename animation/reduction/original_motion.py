@@ -18,10 +18,9 @@ from ..sampling.transforms import UnknownMotionError
 from ..store.find_tracks import find_tracks
 from ..store.tracks import Track
 from ..text import number_text, rpt_
-from .armature_joints import names_of_points, point_positions
-from .evaluated import check_evaluated, evaluated_positions, play_densely
+from .armature import check_evaluated, evaluated_positions, names_of_points, play_densely, point_positions
 from .keys_outside_range import sides
-from .mend_handles import Played, ReferenceMotion
+from .new_keys import Played, ReferenceMotion
 from .report import ReduceRequest
 from .sampled_track import SampledTrack, filtered, moves_bones, sample_track
 from .write_new_keys import ActionCopy

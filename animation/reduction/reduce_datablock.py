@@ -17,12 +17,11 @@ from ..fcurves.keyframes import Float64Array
 from ..report import Finding
 from ..store.table.track_records import Options
 from ..track_paths import WholePath
-from .evaluated import tightened_search
+from .armature import tightened_search
 from .key_search import MARGIN, KeySearch, as_many_keys
 from .keys_outside_range import are_freed
-from .mend_handles import Played, mended
+from .new_keys import NewKeys, Played, mended, recovered_keys
 from .original_motion import OriginalMotion, count_keys
-from .recovered_track_keys import recovered_keys
 from .reducible_tracks import (
     LEAST_FRAMES,
     AlreadyMinimalError,
@@ -32,7 +31,7 @@ from .reducible_tracks import (
 )
 from .report import ReduceRequest, Reduction
 from .sampled_track import existing_key_count, frames_to_sample
-from .write_new_keys import ActionCopy, NewKeys, enable, write
+from .write_new_keys import ActionCopy, enable, write
 
 _SPARSE = 4
 """If frames outnumber recovered keys by this factor, the recovered keys are used even if fewer keys would suffice."""

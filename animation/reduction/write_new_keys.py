@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
 
-from ...interp.fitting.reduction import Reduced
-from ...interp.keys import PARAMETERS
 from ..datablocks import name_of
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
-from ..fcurves.keyframes import HANDLE, INTERPOLATION, EnumArray, Float64Array, IndexArray
+from ..fcurves.keyframes import HANDLE, EnumArray, Float64Array, IndexArray
 from ..fcurves.read_and_write import key_curve, read
 from ..fcurves.read_and_write import write as write_keys
 from ..report import Finding
@@ -21,88 +18,14 @@ from ..store.find_tracks import find_tracks
 from ..store.own_keys import OwnKeys
 from ..store.read_own_keys import read_all_own_keys
 from ..store.record_keys import NumbersByName, TrackToEnable, enable_with_keys
-from ..store.table.rows import CHOSEN_INTERPOLATION, velocity_of
-from ..store.table.track_records import Settings
+from ..store.table.rows import CHOSEN_INTERPOLATION
 from ..store.table_upkeep import switch_off
 from .keys_outside_range import chosen_beside, join_keys, sides
-from .sampled_track import SampledTrack, keys_of_values, outer_slopes
+from .new_keys import BEZIER, CONSTANT, LINEAR, NewKeys
+from .sampled_track import outer_slopes
 
-BEZIER, LINEAR, CONSTANT = (INTERPOLATION[name] for name in ("BEZIER", "LINEAR", "CONSTANT"))
 _ROUNDING = 2.0**-22
 """Rounding error in the difference between float32 values at adjacent frames, relative to the largest value."""
-
-
-@dataclass(frozen=True, eq=False)
-class NewKeys:
-    """The new keys of one track.
-
-    Attributes
-    ----------
-    sampled : SampledTrack
-        The track.
-    rows : ndarray of int, shape (n,)
-        The row of the sample at each key.
-    values : ndarray, shape (n, components)
-        The channel values of the keys.
-    types : ndarray of uint8, shape (n,)
-        Interpolation types.
-    settings : Settings or None
-        The TCB settings, or None if the keys do not use TCB.
-    numbers : dict
-        Parameters and velocities of the keys in each channel.
-    handles : ndarray, shape (2, n, components), or None
-        For Bezier keys without TCB, the offsets of the left and right handles' values from the key. Each handle is a
-        third of its segment away from the key.
-    fit : Reduced or None
-        The fit with the keys of several tracks. The keys of this track are its `part`.
-    part : int
-        The index of the track in `fit`.
-    """
-
-    sampled: SampledTrack
-    rows: IndexArray
-    values: Float64Array
-    types: EnumArray
-    settings: Settings | None = None
-    numbers: dict[int, NumbersByName] = field(default_factory=dict)
-    handles: Float64Array | None = None
-    fit: Reduced | None = None
-    part: int = 0
-
-    @classmethod
-    def still(cls, sampled: SampledTrack) -> NewKeys:
-        """Return one key, or a key at each end if there are other keys outside the frames."""
-        if any(sampled.joined):
-            ends = np.array([0, len(sampled.raw) - 1])
-            values = sampled.values[ends]
-            at_ends = Reduced(ends, [values], [np.zeros_like(values)], 0.0, [sampled.track.is_rotation], "TCB")
-            return cls.fitted(sampled, at_ends, 0)
-        return cls(sampled, np.zeros(1, dtype=np.intp), sampled.raw[:1], np.full(1, BEZIER, dtype=np.uint8))
-
-    @classmethod
-    def fitted(cls, sampled: SampledTrack, fit: Reduced, part: int) -> NewKeys:
-        """Return the track's keys from a fit, with either velocities or TCB parameters."""
-        values = keys_of_values(sampled, fit.values[part], fit.rows)
-        types = np.full(len(fit.rows), BEZIER, dtype=np.uint8)
-        if fit.method == "TCB":
-            parameters: NumbersByName = dict(zip(PARAMETERS, fit.parameters(part), strict=True))
-            settings, numbers = Settings(), dict.fromkeys(range(values.shape[1]), parameters)
-        else:
-            settings, numbers = Settings(method="HERMITE"), _velocities(sampled, fit.velocities(part))
-        return cls(sampled, fit.rows, values, types, settings, numbers, fit=fit, part=part)
-
-    @property
-    def is_straight(self) -> bool:
-        """Return whether no key is Bezier."""
-        return not (self.types == BEZIER).any()
-
-
-def _velocities(sampled: SampledTrack, velocities: Float64Array) -> dict[int, NumbersByName]:
-    """Return the velocities for each channel: all three components for rotations, otherwise the channel's component."""
-    if sampled.track.is_rotation:
-        angular: NumbersByName = {velocity_of(index): column for index, column in enumerate(velocities.T)}
-        return dict.fromkeys(range(sampled.raw.shape[1]), angular)
-    return {index: {velocity_of(0): velocities[:, index]} for index in sampled.track.channels}
 
 
 class ActionCopy:

@@ -22,8 +22,7 @@ from ..rotations import sphere
 from ..rotations.representations import RotationRepresentation
 from .handle_motion import EASED, SampledSegments, SamplePoints, SegmentMotion, Segments, chebyshev
 from .handle_shapes import StoredHandles, fitted_shape, float32_handles
-from .largest_errors import angles_apart, maxima
-from .requests import Batch, Request, fit_in_batches
+from .requests import Batch, Request, angles_apart, fit_in_batches, maxima
 
 
 @dataclass(frozen=True)

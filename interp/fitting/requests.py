@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The input of fits: splines that channels should play, grouped in batches."""
+"""The input of fits: splines that channels should play, grouped in batches, and the largest errors of fits."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..key_batch import BoolArray, IndexArray, KeyBatch
 from ..keys import Float64Array
 from ..piecewise import PiecewiseSpline
 from ..prepared import Curve
+from ..rotations import sphere
 from ..rotations.base_rotation_spline import OrientationSpline
 from ..rotations.representations import RotationRepresentation, rotation_representation
 
@@ -185,3 +186,30 @@ def _check_size(numbers: npt.ArrayLike, largest: float) -> None:
         raise ValueError(
             f"numbers must be at most {largest:.3g} in magnitude, but the number at index {index} is {array[index]:.3g}"
         )
+
+
+def angles_apart(representation: RotationRepresentation, channels: Float64Array, exact: Float64Array) -> Float64Array:
+    """Return the angles between the orientations of channel values (c, …) and unit quaternions (4, …)."""
+    q = representation.orientation(channels)
+    q = q / sphere.length(q)
+    # Chords keep the digits of small angles, which a dot product loses.
+    difference, total = sphere.length(q - exact), sphere.length(q + exact)
+    angles: Float64Array = 4.0 * np.arctan2(np.minimum(difference, total), np.maximum(difference, total))
+    return angles
+
+
+def maxima(errors: Float64Array, parameters: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return the maxima (c, N) of parabolas through errors (c, m, N) at parameters (m,), and the parameters there."""
+    row = np.argmax(errors, axis=1)[:, np.newaxis]
+    inner = np.clip(row, 1, len(parameters) - 2)
+    before, largest, after = (np.take_along_axis(errors, inner + step, axis=1)[:, 0] for step in (-1, 0, 1))
+    at_row = np.take_along_axis(errors, row, axis=1)[:, 0]
+    row, inner = row[:, 0], inner[:, 0]
+    # At the first and last sample, the sample itself is the maximum.
+    is_inner = row == inner
+    rise, fall = parameters[inner] - parameters[inner - 1], parameters[inner + 1] - parameters[inner]
+    up, down = (largest - before) / rise, (after - largest) / fall
+    slope, curvature = (up * fall + down * rise) / (rise + fall), (up - down) / (rise + fall)
+    # The maximum of the parabola is slope / (2 curvature) after the largest error, and slope² / (4 curvature) above it.
+    ahead = np.divide(slope, 2.0 * curvature, out=np.zeros_like(slope), where=(curvature > 0.0) & is_inner)
+    return np.where(is_inner, largest + 0.5 * slope * ahead, at_row), parameters[row] + ahead

@@ -26,9 +26,9 @@ from interp.fitting.reduction import (
     stand_still,
 )
 from interp.fitting.reduction.fewest_keys import within
-from interp.fitting.reduction.key_sets import KeySet, Samples
 from interp.fitting.reduction.tension_and_bias import chord_products, weights_in_triangle
-from interp.fitting.reduction.windows import refit
+from interp.fitting.reduction.window_fits import refit
+from interp.fitting.reduction.windows import KeySet, Samples
 from interp.splines import hermite
 from tests.interp.dense_motion import smooth_paths
 

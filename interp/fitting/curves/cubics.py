@@ -16,7 +16,7 @@ from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from ...rotations import sphere
 from ...rotations.representations import RotationRepresentation
-from ..largest_errors import angles_apart, maxima
+from ..requests import angles_apart, maxima
 from .strands import Pieces, Spans, Strands
 
 _LARGEST_FOLLOWED = 1.0

@@ -7,13 +7,12 @@ docs/formulas, "Fewest keys".
 
 from .fewest_keys import part_of_steps
 from .joints import Joint
-from .key_sets import Method
-from .low_pass import low_pass
+from .noise_and_rest import limits_while_still, low_pass, stand_still
 from .recovered_keys import RecoveredKeys, recover_keys
 from .reduce_skeleton import reduce_skeleton
 from .reduce_tracks import Reduced, SampledTracks, divided, reduce_tracks, reduce_tracks_steps
 from .skeleton import Skeleton
-from .standing_still import limits_while_still, stand_still
+from .windows import Method
 
 __all__ = [
     "Joint",

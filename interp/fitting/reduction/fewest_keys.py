@@ -15,9 +15,8 @@ import numpy as np
 from ...cubics import hermite_weights
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from .key_sets import KeySet, Samples
-from .window_equations import played_values
-from .windows import fitted_windows, largest_errors, refit
+from .window_fits import fitted_windows, largest_errors, refit
+from .windows import KeySet, Samples, played_values
 
 _SPACING = 24
 """The maximum number of frames between the first keys."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
-from .window_equations import SegmentSamples
+from .windows import SegmentSamples
 
 _ROUNDING = 2.0**-24
 """The rounding of float32 samples, relative to the largest sample."""

@@ -20,9 +20,9 @@ from .fewest_keys import (
     with_keys_at,
     within,
 )
-from .key_sets import KeySet, Samples
 from .reduce_tracks import Reduced, split_keys
 from .skeleton import Skeleton
+from .windows import KeySet, Samples
 
 _FIRST_SHARE = 0.7
 """The fraction of the error that one bone may cause when the search begins. The errors of several bones add up."""

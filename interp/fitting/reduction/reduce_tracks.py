@@ -17,8 +17,8 @@ from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb
 from .fewest_keys import errors_of, fewest_keys, refit_around, respaced, with_keys_at
-from .key_sets import KeySet, Method, Samples
 from .tension_and_bias import chord_products, chord_rates, weights_in_triangle
+from .windows import KeySet, Method, Samples
 
 _ROTATION_LIMIT = 1.1
 """The limit of splines of rotations, relative to the tolerance. Cubics of quaternions and of rotation vectors play the

@@ -10,9 +10,8 @@ import numpy as np
 from ...key_batch import BoolArray, IndexArray
 from ...keys import Float64Array
 from .joints import LOCATION, Joint, Link, PointErrors, chained, inverse
-from .key_sets import KeySet, Method, Samples
-from .standing_still import limits_while_still
-from .window_equations import played_values
+from .noise_and_rest import limits_while_still
+from .windows import KeySet, Method, Samples, played_values
 
 _SAME = 1e-9
 """Points closer than this fraction of the total size are the same point."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...key_batch import IndexArray
 from ...keys import Float64Array
-from .window_equations import WindowSums
+from .windows import WindowSums
 
 _ROUNDS = 2
 """The number of rounds. Each round fits the weights of every second key, then the weights of the keys between them."""
