@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import fields
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from .windows import KeySet, Samples, played_values
 
 _SPACING = 24
 """The maximum number of frames between the first keys."""
-_REACH = 1
-"""The number of keys on each side of a removed or moved key that are fitted again."""
 _WIDE = 4
 """The number of keys on each side that are fitted again if all keys are fitted in windows.
 
@@ -38,9 +36,14 @@ _LONGEST = 2.0
 _SHARES = (0.0, 0.3, 0.6, 0.8, 0.95)
 """The fractions of additional keys that are tried when keys are spaced again."""
 
-_AROUND = np.arange(-_REACH - 1, _REACH + 2)
-_APART = 2 * _REACH + 2
-"""The distance, in keys, at which two keys do not affect each other's fit."""
+_AROUND_REMOVED = np.array([-2, -1, 1, 2, 3])
+"""The offsets, from a removed key, of the keys of its window."""
+_REMOVED_APART = 5
+"""The distance, in keys, at which two removed keys do not affect each other's fit."""
+_AROUND_MOVED = np.arange(-2, 3)
+"""The offsets, from a moved key, of the keys of its window."""
+_MOVED_APART = 4
+"""The distance, in keys, at which two moved keys do not affect each other's fit."""
 
 T = TypeVar("T")
 Steps = Generator[float, None, KeySet]
@@ -66,11 +69,6 @@ def fewest_keys(samples: Samples, keys: KeySet | None = None) -> Steps:
     keys = within(samples, first_keys(samples) if keys is None else keys)
     yield 0.4
     return improved(samples, keys)
-
-
-def improved(samples: Samples, keys: KeySet) -> KeySet:
-    """Merge pairs of keys, move other keys, remove keys that are no longer needed, and return the result."""
-    return without_needless(samples, thinned_and_moved(samples, keys))
 
 
 def respaced(samples: Samples, keys: KeySet) -> Steps:
@@ -245,7 +243,7 @@ def _fit_near(samples: Samples, keys: KeySet, is_new: BoolArray, pinned: BoolArr
 def refit_around(samples: Samples, keys: KeySet, centers: IndexArray) -> None:
     """Fit some keys and their neighbors again, one key after another."""
     for center in centers.tolist():
-        indices, free = _window_indices(samples, keys, np.array([center]), _AROUND)
+        indices, free = _window_indices(samples, keys, np.array([center]), _AROUND_MOVED)
         keys.put(indices, fitted_windows(samples, keys.windows(indices), free), free)
 
 
@@ -257,72 +255,55 @@ def _inaccurate_segments(samples: Samples, keys: KeySet) -> IndexArray:
     return inaccurate
 
 
-class _Change(NamedTuple):
-    """A change that leaves one key fewer."""
-
-    around: tuple[int, ...]
-    """The offsets, from the changed key, of the keys in the window afterward."""
-    dropped: int
-    """The offset of the key that is dropped."""
-
-
-_REMOVAL = _Change((-2, -1, 1, 2, 3), 0)
-_MERGE = _Change((-2, -1, 0, 2, 3), 1)
-"""The key moves halfway to the next key, which is dropped."""
-
-
-def thinned_and_moved(samples: Samples, keys: KeySet) -> KeySet:
-    """Remove keys, replace pairs of keys with one key halfway between them, and move the other keys."""
-    keys = _changed(samples, without_needless(samples, keys), _MERGE)
+def improved(samples: Samples, keys: KeySet) -> KeySet:
+    """Remove keys, replace pairs of keys with one key halfway between them, move keys, and replace pairs again."""
+    keys = _thinned(samples, _thinned(samples, keys), merges=True)
     _move(samples, keys)
-    return keys
+    return _thinned(samples, keys, merges=True)
 
 
-def without_needless(samples: Samples, keys: KeySet) -> KeySet:
-    """Remove the keys that are not needed, starting with the least important."""
-    return _changed(samples, keys, _REMOVAL)
+def _thinned(samples: Samples, keys: KeySet, merges: bool = False) -> KeySet:
+    """Remove keys where the errors stay within the limits, starting with the smallest errors.
 
-
-def _changed(samples: Samples, keys: KeySet, change: _Change) -> KeySet:
-    """Make a change at all keys where the errors stay within the limits, starting with the smallest errors."""
-    around, apart = np.array(change.around), change.around[-1] - change.around[0]
-    # The error and the window after the change at each key. NaN marks errors to compute again.
+    If `merges`, the next key moves halfway to the removed key.
+    """
+    # The error and the window after the removal of each key. NaN marks errors to compute again.
     errors = np.full(len(keys.rows), np.nan)
-    fits = keys.windows(np.zeros((len(keys.rows), len(around)), dtype=np.intp))
+    fits = keys.windows(np.zeros((len(keys.rows), len(_AROUND_REMOVED)), dtype=np.intp))
     while True:
         first, last = keys.bounds()
         index = np.arange(len(keys.rows))
         is_fixed = (index == first) | (index == last) | samples.held[keys.track, keys.rows]
-        errors[is_fixed | is_fixed[np.minimum(index + change.dropped, len(index) - 1)]] = np.inf
-        center = np.flatnonzero(np.isnan(errors))
-        if len(center):
-            indices, free = _window_indices(samples, keys, center, around)
+        errors[is_fixed | np.append(is_fixed[1:], True) if merges else is_fixed] = np.inf
+        removed = np.flatnonzero(np.isnan(errors))
+        if len(removed):
+            indices, free = _window_indices(samples, keys, removed, _AROUND_REMOVED)
             windows = keys.windows(indices)
-            if change is _MERGE:
-                windows.rows[:, 2] = (keys.rows[center] + keys.rows[center + 1]) // 2
+            if merges:
+                windows.rows[:, 2] = (keys.rows[removed] + keys.rows[removed + 1]) // 2
                 windows.values[:, 2] = samples.values[windows.track, windows.rows[:, 2]]
-            fitted, errors[center] = refit(samples, windows, free)
-            fits.rows[center] = fitted.rows
-            fits.values[center], fits.velocities[center] = fitted.values, fitted.velocities
-        center = _independent(errors, apart)
-        if not len(center):
+            fitted, errors[removed] = refit(samples, windows, free)
+            fits.rows[removed] = fitted.rows
+            fits.values[removed], fits.velocities[removed] = fitted.values, fitted.velocities
+        removed = _independent(errors)
+        if not len(removed):
             return keys
-        indices, free = _window_indices(samples, keys, center, around)
-        keys.put(indices, fits.take(center), free)
-        near = center[:, np.newaxis] + np.arange(1 - apart, apart)
+        indices, free = _window_indices(samples, keys, removed, _AROUND_REMOVED)
+        keys.put(indices, fits.take(removed), free)
+        near = removed[:, np.newaxis] + np.arange(1 - _REMOVED_APART, _REMOVED_APART)
         is_near = np.zeros(len(keys.rows), dtype=np.bool_)
-        is_near[near[(near >= first[center, np.newaxis]) & (near <= last[center, np.newaxis])]] = True
+        is_near[near[(near >= first[removed, np.newaxis]) & (near <= last[removed, np.newaxis])]] = True
         errors[is_near & (errors <= _HOPELESS)] = np.nan
         stays = np.ones(len(keys.rows), dtype=np.bool_)
-        stays[center + change.dropped] = False
+        stays[removed] = False
         keys, errors, fits = keys.take(stays), errors[stays], fits.take(stays)
 
 
-def _independent(errors: Float64Array, apart: int) -> IndexArray:
+def _independent(errors: Float64Array) -> IndexArray:
     """Return the indices of the smallest allowed errors that are far enough apart for independent fits."""
     order = np.flatnonzero(errors <= 1.0)
     order = order[np.argsort(errors[order], kind="stable")]
-    around = apart - 1
+    around = _REMOVED_APART - 1
     # Bytes, because indexing an array in a loop is slow. Byte i blocks key i - around.
     blocked = bytearray(len(errors) + 2 * around)
     block = b"\x01" * (2 * around + 1)
@@ -337,8 +318,8 @@ def _independent(errors: Float64Array, apart: int) -> IndexArray:
 def _move(samples: Samples, keys: KeySet) -> None:
     """Move keys to the next or previous row if the error around them becomes smaller there."""
     first, last = keys.bounds()
-    for start in range(_APART):
-        center = np.arange(start, len(keys.rows), _APART)
+    for start in range(_MOVED_APART):
+        center = np.arange(start, len(keys.rows), _MOVED_APART)
         center = center[(center > first[center]) & (center < last[center])]
         center = center[~samples.held[keys.track[center], keys.rows[center]]]
         _move_apart(samples, keys, center)
@@ -346,8 +327,8 @@ def _move(samples: Samples, keys: KeySet) -> None:
 
 def _move_apart(samples: Samples, keys: KeySet, center: IndexArray) -> None:
     """Move keys that do not affect each other's fit. All fits are one call, because few fits take as long as many."""
-    offsets, middle, count = np.array([0, -1, 1]), len(_AROUND) // 2, len(center)
-    indices, free = _window_indices(samples, keys, center, _AROUND)
+    offsets, middle, count = np.array([0, -1, 1]), len(_AROUND_MOVED) // 2, len(center)
+    indices, free = _window_indices(samples, keys, center, _AROUND_MOVED)
     owner = np.tile(np.arange(count), len(offsets))
     windows = keys.windows(indices).take(owner)
     windows.rows[:, middle] += np.repeat(offsets, count)

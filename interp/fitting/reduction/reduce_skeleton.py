@@ -15,8 +15,8 @@ from ...spline_batch import evaluate_many
 from .fewest_keys import (
     errors_of,
     first_keys,
+    improved,
     part_of_steps,
-    thinned_and_moved,
     with_keys_at,
     within,
 )
@@ -119,7 +119,7 @@ def _thinned(skeleton: Skeleton) -> Generator[float, None, None]:
     batches = skeleton.batches()
     for number, batch in enumerate(batches):
         samples = skeleton.samples(batch)
-        skeleton.set_keys(batch, thinned_and_moved(samples, skeleton.keys_of(batch)), samples)
+        skeleton.set_keys(batch, improved(samples, skeleton.keys_of(batch)), samples)
         yield (number + 1) / len(batches)
 
 
