@@ -33,7 +33,7 @@ from .track_splines import TrackSpline
 
 AnyKeys = TypeVar("AnyKeys", "ChannelKeys", "HandleKeys")
 Owner = TypeVar("Owner")
-_KEYS_AT_ONCE = 20_000
+_KEYS_AT_ONCE = 40_000
 """Number of keys to compose together, which take a few megabytes."""
 
 
