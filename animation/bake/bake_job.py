@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 import bpy
@@ -18,7 +18,6 @@ from ...interp.base_spline import Cycle
 from ..fcurves.channels import Channels
 from ..fcurves.keyframes import Float32Array
 from ..live.meaning_of_edits import may_imply, with_implied
-from ..memoize import memoized
 from ..records import record
 from ..report import AnimationError, Finding
 from ..store.editable import blocking_reasons
@@ -56,7 +55,7 @@ def count_samples(inputs: TrackInput) -> float:
     return _count_at(timings, inputs.settings.cycle, options.output, options.step, options.extend)
 
 
-@memoized
+@lru_cache(maxsize=16)
 def _count_at(
     timings: tuple[bytes, ...], cycle: Cycle, output: Output, step: float, extend: tuple[float, float] | None
 ) -> float:

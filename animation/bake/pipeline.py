@@ -51,22 +51,17 @@ from .write_baked_curves import write_bakes
 from .write_handles import write_handles
 
 
-def write_jobs(jobs: Sequence[BakeJob[TrackBake]]) -> list[Report]:
-    """Write the jobs of a manual bake (see `write_tracks`), and show the result. Return one report per job.
-
-    The reports do not count datablocks.
-    """
+def write_jobs(jobs: Sequence[BakeJob[TrackBake]], report: Report) -> None:
+    """Write the jobs of a manual bake (see `write_tracks`), add their tracks to the report, and show the result."""
     for job in jobs:
         remove_strays(job.channels)
-    written_jobs = write_tracks(jobs)
-    reports = [Report(notes=[*job.notes]) for job in written_jobs]
     with scratch_curves.shared_action():
-        for job, report in zip(written_jobs, reports, strict=True):
+        for job in write_tracks(jobs):
+            report.notes += job.notes
             count_tracks(report, job)
             add_notes_of_manual_bake(report, job)
     for job in jobs:
         evaluate_anew(job.channels.action)
-    return reports
 
 
 def write_tracks(jobs: Sequence[BakeJob[TrackBake]]) -> list[BakeJob[TrackBake]]:
@@ -170,8 +165,8 @@ def bake_steps(
         recorded = jobs_after(_add_rows, fitted)
         baked_datablocks |= dict.fromkeys(datablock for job in recorded for datablock in job.datablocks)
         for together in _written_together(recorded):
-            for job, report_of_job in zip(together, write_jobs(together), strict=True):
-                report.add(report_of_job)
+            write_jobs(together, report)
+            for job in together:
                 done += len(job.tracks)
                 yield done, total
     report.add(Report.on(list(baked_datablocks)))
