@@ -10,26 +10,32 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
+from ...interp.fitting.curves import handles
 from ..fcurves.channels import channels_in
 from ..fcurves.cycles_modifier import repeat
 from ..fcurves.keyframes import (
     FLAGS,
+    HANDLE,
+    INTERPOLATION,
+    KEY_TYPE,
     NAMES,
     SIDES,
     BoolArray,
     Float32Array,
     IndexArray,
     Joined,
+    KeyArrays,
     Keyframes,
+    flat,
     matching_rows,
 )
 from ..fcurves.read_and_write import extrapolate, read_joined, write_joined, write_some
+from ..store.identities_in_keys import IDENTIFYING, with_identities_in_unused
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, own_end_to_end
 from ..store.read_own_keys import saved_keys
 from ..store.table.track_records import Bake, BakedChannel, Extrapolation, Fingerprint, SavedKeys, TrackState
 from ..store.up_to_date import fingerprints
 from .bake_job import TrackBake
-from .keyframes_to_write import baked_keys, with_identities
 from .locked_channels import lock, remove_made
 from .plans.plan import ChannelKeys, by_layout, stacked
 
@@ -151,9 +157,70 @@ def _write_channels(
 
 def _composed(own_keys: OwnKeys, keys: ChannelKeys, channel_count: int) -> Joined:
     """Return the keys to write: the animator's keys of all channels with their identities, and the generated keys."""
-    identified = with_identities(own_keys, ~keys.begins_segment) if len(keys.rows) else own_keys.keys
-    written_keys = baked_keys(Joined(identified, [len(keys.rows)] * channel_count), keys)
+    identified = with_identities_in_unused(own_keys, ~keys.begins_segment) if len(keys.rows) else own_keys.keys
+    written_keys = _baked_keys(Joined(identified, [len(keys.rows)] * channel_count), keys)
     return Joined(written_keys, [len(keys.frames)] * channel_count)
+
+
+def _baked_keys(own: Joined, keys: ChannelKeys) -> Keyframes:
+    """Return the keys of all baked curves, one channel after another, unselected.
+
+    Generated keys have the type GENERATED. The animator's keys keep their type and identity. If Blender plays the
+    segment after an animator's key, the key also keeps all attributes that affect the segment.
+    """
+    shape, rows = keys.values.shape, keys.rows
+    co = np.empty((*shape, 2), dtype=np.float32)
+    co[..., 0], co[..., 1] = keys.frames, keys.values
+    arrays: KeyArrays = {name: np.zeros(shape, dtype=np.float32) for name in IDENTIFYING}
+    arrays["easing"] = np.zeros(shape, dtype=np.uint8)
+    arrays["type"] = np.full(shape, KEY_TYPE["GENERATED"], dtype=np.uint8)
+    kind = INTERPOLATION["LINEAR" if keys.incoming is None else "BEZIER"]
+    arrays["interpolation"] = np.full(shape, kind, dtype=np.uint8)
+    if len(rows):
+        for name in ("easing", "type", *IDENTIFYING):
+            arrays[name][:, rows] = own.by_channel(name)
+    arrays |= {"co": co} | dict.fromkeys(
+        ("handle_left_type", "handle_right_type"), np.full(shape, HANDLE["FREE"], dtype=np.uint8)
+    )
+    arrays |= dict.fromkeys(FLAGS, np.zeros(shape, dtype=np.bool_))
+    sides = _thirds(keys, co)
+    if np.count_nonzero(keys.begins_segment):
+        sides = [handles_of_side.copy() for handles_of_side in sides]
+        _copy_blender_segments(arrays, sides, co[..., 1], own, keys)
+    return flat(arrays | dict(zip(SIDES, sides, strict=True)))
+
+
+def _thirds(keys: ChannelKeys, co: Float32Array) -> list[Float32Array]:
+    """Return left and right handles, each one third of the segment away from its key.
+
+    The handles of linear keys coincide with the keys.
+    """
+    if keys.incoming is None or keys.outgoing is None:
+        return [co, co]
+    return list(handles(keys.frames, co[..., 1], keys.incoming, keys.outgoing))
+
+
+def _copy_blender_segments(
+    arrays: KeyArrays, sides: list[Float32Array], values_on_curves: Float32Array, own: Joined, keys: ChannelKeys
+) -> None:
+    """Copy the interpolation and handles of the animator's keys to the segments that Blender plays."""
+    shape = len(keys.components), len(keys.rows)
+    begins_segment = keys.begins_segment
+    ends_segment = np.concatenate(([False], begins_segment[:-1]))
+    rows = keys.rows[begins_segment]
+    arrays["interpolation"][:, rows] = own.by_channel("interpolation")[:, begins_segment]
+    factors, terms = keys.maps if keys.maps is not None else (np.ones(shape), np.zeros(shape))
+    own_values = own.by_channel("values")
+    for side, handles_of_side, mask in zip(SIDES, sides, (ends_segment, begins_segment), strict=True):
+        own_handles = own.by_channel(side)[:, mask]
+        rows, values = keys.rows[mask], values_on_curves[:, keys.rows[mask]]
+        # The handle keeps its offset from the key, because the key's value on the curve may differ.
+        offset = (own_handles[..., 1] - own_values[:, mask]) * factors[:, mask]
+        moved = (values + offset).astype(np.float32)
+        is_unmapped = (factors[:, mask] == 1.0) & (terms[:, mask] == 0.0)
+        is_unmoved = (values == own_values[:, mask]) & is_unmapped
+        handles_of_side[:, rows, 0] = own_handles[..., 0]
+        handles_of_side[:, rows, 1] = np.where(is_unmoved, own_handles[..., 1], moved)
 
 
 def _can_overwrite_samples(curves: Sequence[bpy.types.FCurve], keys: ChannelKeys) -> bool:

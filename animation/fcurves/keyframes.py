@@ -237,6 +237,10 @@ def matching_rows(frames: Float32Array, among: Float32Array) -> tuple[IndexArray
 # The keys of many channels, one channel after another
 
 
+KeyArrays = dict[str, npt.NDArray[Any]]
+"""Key attributes by name, shape (channels, n) or (channels, n, 2)."""
+
+
 @record(eq=False)
 class Joined:
     """The keys of several channels, one channel after another. `counts` contains the number of keys per channel."""
@@ -282,6 +286,16 @@ class Joined:
     def spread(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Expand an array with one element per channel to one element per row."""
         return np.repeat(array, self.counts)
+
+    def by_channel(self, name: str) -> npt.NDArray[Any]:
+        """Return an attribute of channels with the same number of keys, shape (channels, n) or (channels, n, 2)."""
+        array: npt.NDArray[Any] = getattr(self.keys, name)
+        return array.reshape(len(self.counts), self.counts[0], *array.shape[1:])
+
+
+def flat(arrays: KeyArrays) -> Keyframes:
+    """Return the keys of all channels, one channel after another, from arrays with one row per channel."""
+    return Keyframes(**{name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()})
 
 
 class KeyframesSlice(Keyframes):

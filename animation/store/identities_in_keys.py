@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..fcurves.keyframes import BY_NUMBERS, MARKS, Float32Array, IndexArray, Joined, Keyframes
+from ..fcurves.keyframes import BY_NUMBERS, INTERPOLATION, MARKS, BoolArray, Float32Array, IndexArray, Joined, Keyframes
 from ..fcurves.read_and_write import read, read_joined, write
 from .own_keys import OwnKeys
 from .table import key_identity
@@ -147,3 +147,17 @@ def with_own_floats(keys: Keyframes, at: IndexArray) -> Keyframes:
             for name, floats in arrays.items()
         }
     )
+
+
+def with_identities_in_unused(own: OwnKeys, plays: BoolArray) -> Keyframes:
+    """Return the animator's keys in the channels, with key identities in all floats that the curves do not use.
+
+    `plays` is a mask of the keys that begin a segment of the spline.
+    """
+    # Searching the bytes is ten times as fast as `isin`.
+    kinds = own.keys.interpolation.tobytes()
+    if not any(kind in kinds for kind in BY_NUMBERS):
+        return own.keys
+    played = np.tile(plays, len(kinds) // len(plays))
+    interpolation = np.where(played, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
+    return key_identity.with_identities(own.keys, own.identities, interpolation)
