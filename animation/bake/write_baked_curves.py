@@ -133,7 +133,7 @@ def _write_channels(
     own_keys = own_end_to_end([bake.own.get(index, NO_OWN_KEYS) for bake, index in channels])
     composed = _composed(own_keys, keys, len(channels))
     own_extrapolations = [bake.track.extrapolation(index) for bake, index in channels]
-    extrapolations: list[Extrapolation] = ["CONSTANT" if keys.holds_outside else own for own in own_extrapolations]
+    extrapolations: list[Extrapolation] = ["CONSTANT"] * len(channels) if keys.holds_outside else own_extrapolations
     were_repeated = [repeat(fcurve, wanted=False) for fcurve in curves]
     for fcurve, extrapolation in zip(curves, extrapolations, strict=True):
         extrapolate(fcurve, extrapolation)
