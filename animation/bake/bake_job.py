@@ -27,7 +27,7 @@ from ..store.table.rows import Rows
 from ..store.table.track_records import BakedChannel, Options, Output, Settings, TrackState
 from ..store.tracks import Track
 from ..store.up_to_date import digest
-from .missing_rotation_keys import completed
+from .complete_rotations import with_complete_rotation
 from .plans.own_motion import ChosenTrack, OwnChannels, TrackInput
 from .plans.plan import ComposedKeys, Plan
 from .plans.retimed_plan import sample_count
@@ -194,7 +194,7 @@ def job_of_edited(
     tracks: Sequence[Track],
     options: Options,
     keep_options: bool = True,
-    complete: bool = True,
+    complete_rotations: bool = True,
 ) -> BakeJob[TrackInput]:
     """Return one job for the edited tracks (see `pipeline.rebake`).
 
@@ -205,7 +205,7 @@ def job_of_edited(
         ChosenTrack(track, channels, (track.settings.options if keep_options else None) or options_to_keep)
         for track in tracks
     ]
-    job = BakeJob(datablocks, channels, chosen, []).after(read_inputs(chosen, complete))
+    job = BakeJob(datablocks, channels, chosen, []).after(read_inputs(chosen, complete_rotations))
     notes = [note for inputs in job.tracks for note in inputs.notes_on_edits]
     within_limit = [_within_limit(inputs, options.sample_limit) for inputs in job.tracks]
     return replace(job, notes=notes).after([*job.refused, *within_limit])
@@ -218,11 +218,11 @@ def _within_limit(inputs: TrackInput, limit: int) -> TrackInput | Refusal:
     return Refusal(track, AnimationError(reason.on(track.name, track.path))) if reason else inputs
 
 
-def read_inputs(chosen: Sequence[ChosenTrack], complete: bool = True) -> list[TrackInput | Refusal]:
+def read_inputs(chosen: Sequence[ChosenTrack], complete_rotations: bool = True) -> list[TrackInput | Refusal]:
     """Read the animator's keys, and find the parameters implied by edits. Tracks that can't be baked are refused.
 
-    If `complete` is true, missing keys are added to rotations played by handles. Reading the keys of all tracks
-    together is faster than one track at a time.
+    If `complete_rotations` is true, missing keys are added to rotations played by handles. Reading the keys of all
+    tracks together is faster than one track at a time.
     """
     tracks = [each.track for each in chosen]
     reasons = blocking_reasons(tracks)
@@ -235,7 +235,7 @@ def read_inputs(chosen: Sequence[ChosenTrack], complete: bool = True) -> list[Tr
         try:
             if not own:
                 raise AnimationError(reason or track.finding("NO_KEYS"))
-            whole = completed(track, own) if complete and options.output == "HANDLES" else own
+            whole = with_complete_rotation(track, own) if complete_rotations and options.output == "HANDLES" else own
             is_completed = whole is not own
             whole, notes = with_implied(track, whole, options.defaults) if implies or is_completed else (whole, [])
             results.append(TrackInput(track, each.channels, options, whole, settings, function, is_completed, notes))

@@ -197,17 +197,17 @@ def rebake(
     tracks: Sequence[Track],
     options: Options,
     keep_options: bool = True,
-    complete: bool = True,
+    complete_rotations: bool = True,
 ) -> Report:
     """Bake the tracks of editable channels again.
 
     If `keep_options` is true, `options` are used only for tracks without a bake, and the other tracks keep their
-    options. If `complete` is true, missing keys are added to rotations played by handles.
+    options. If `complete_rotations` is true, missing keys are added to rotations played by handles.
 
     `datablocks` are the datablocks that the channels animate. A track that can't be baked does not prevent other tracks
     from being baked.
     """
-    job = job_of_edited(datablocks, channels, tracks, options, keep_options, complete)
+    job = job_of_edited(datablocks, channels, tracks, options, keep_options, complete_rotations)
     report = Report(errors=job.errors, notes=[*job.notes])
     planned = jobs_after(plan_tracks, [job])
     turn_off_unplayable(planned)

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.missing_rotation_keys import completed
+from ..bake.complete_rotations import with_complete_rotation
 from ..bake.pipeline import rebake
 from ..bake.plans.own_motion import is_keyed_whole
 from ..fcurves.channels import Channels, check_editable, editable_channels, evaluate_anew
@@ -89,7 +89,7 @@ def _key_track(datablock: bpy.types.ID, channels: Channels, track: Track, own_ke
 
     Raises AnimationError, without changing anything, if the missing keys can't be computed.
     """
-    complete_keys = completed(track, own_keys)
+    complete_keys = with_complete_rotation(track, own_keys)
     bake_options = track.settings.options
     restore_if_played(channels, track)
     new_frames: set[float] = set()

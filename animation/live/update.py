@@ -126,7 +126,7 @@ def _update_tracks(
     # A track that is played keeps the options of its last bake.
     options = Options() if all(track.is_played for track in present) else options_for(users)
     used = [track for track in present if track.in_use]
-    report = rebake(users, channels, used, options, complete=complete_rotations)
+    report = rebake(users, channels, used, options, complete_rotations=complete_rotations)
     refused = {error.track for error in report.errors}
     watch.take(channels, [track for track in present if track.path not in refused], report)
     return report

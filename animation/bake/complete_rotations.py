@@ -34,7 +34,7 @@ from .plans.own_motion import OwnChannels, is_keyed_whole, values_at
 from .plans.sample_frames import APART
 
 
-def completed(track: Track, own: OwnChannels) -> OwnChannels:
+def with_complete_rotation(track: Track, own: OwnChannels) -> OwnChannels:
     """Add missing keys to the channels of a rotation. If no key is missing, return the keys unchanged.
 
     New keys have no identity yet. Raises AnimationError if Blender would merge keys of different channels.
