@@ -33,12 +33,12 @@ _ABANDONED_AFTER = 86400.0
 def version_of(path: str | Path) -> Version | None:
     """Return the version of a file, or None if it does not exist."""
     try:
-        return version_of_status(os.stat(path))
+        return _version_of_status(os.stat(path))
     except OSError:
         return None
 
 
-def version_of_status(status: os.stat_result) -> Version:
+def _version_of_status(status: os.stat_result) -> Version:
     return status.st_mtime_ns, status.st_size
 
 
@@ -47,7 +47,7 @@ def unusable(code: str, *arguments: object) -> AnimationError:
     return AnimationError(Finding(code, arguments=tuple(map(str, arguments))))
 
 
-def reports_in(error: RuntimeError) -> str:
+def _reports_in(error: RuntimeError) -> str:
     """Return Blender's reports as one line."""
     return "; ".join(line.removeprefix("Error: ") for line in str(error).strip().splitlines() if line)
 
@@ -82,12 +82,12 @@ def open_file(file: Path, report: Report, writes: bool) -> Source:
         # Load the file's interface so that the result keeps the animator's windows.
         bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
     except RuntimeError as error:
-        here, why = _release(bpy.app.version), reports_in(error)
+        here, why = _release(bpy.app.version), _reports_in(error)
         raise unusable("FILE_NOT_OPENED", here, why) from error
     converted = _check_release(report, writes)
-    libraries = {path: version_of(path) for path in library_paths()}
+    libraries = {path: version_of(path) for path in _library_paths()}
     report.errors += _library_faults()
-    return Source(is_compressed, version_of_status(status), libraries, converted)
+    return Source(is_compressed, _version_of_status(status), libraries, converted)
 
 
 def _is_compressed(file: Path) -> bool:
@@ -130,7 +130,7 @@ def _release(version: Sequence[int]) -> str:
     return f"{version[0]}.{version[1]}"
 
 
-def library_paths() -> Iterator[str]:
+def _library_paths() -> Iterator[str]:
     """Yield the absolute paths of the open file's libraries, with links resolved."""
     yield from map(_path_of, bpy.data.libraries)
 
@@ -161,7 +161,7 @@ def check_target(target: Path, makes_folder: bool) -> None:
 
 def check_no_library(target: Path) -> None:
     """Check that the result would not replace a library of the open file. Raises AnimationError."""
-    if str(target) in library_paths():
+    if str(target) in _library_paths():
         raise unusable("TARGET_IS_LIBRARY", target)
 
 
@@ -189,9 +189,9 @@ def save(
         _force_to_disk(temporary)
         if target.exists():
             _take_over_rights(target, temporary)
-        if in_place and version_of_status(target.stat()) != source.version:
+        if in_place and _version_of_status(target.stat()) != source.version:
             raise unusable("FILE_CHANGED")
-        before_rename(version_of_status(temporary.stat()))
+        before_rename(_version_of_status(temporary.stat()))
         os.replace(temporary, target)
         _force_to_disk(target.parent)
     except OSError as error:
@@ -244,7 +244,7 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
         )
     except RuntimeError as error:
         folder = temporary.parent
-        free, why = _free_space(folder), reports_in(error)
+        free, why = _free_space(folder), _reports_in(error)
         raise unusable("BLENDER_DID_NOT_WRITE", folder, free, why) from error
 
 

@@ -42,10 +42,10 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     requested = matching_objects(names, outcome) if names else [None]
     for obj in requested:
         datablocks = _of_file() if obj is None else animation.of_object(obj)
-        to_process = [datablock for datablock in datablocks if has_work(datablock, job.work)]
+        to_process = [datablock for datablock in datablocks if _has_work(datablock, job.work)]
         for datablock in to_process:
             (chosen if datablock.library is None else linked)[datablock] = None
-        layered = [datablock for datablock in datablocks if datablock not in to_process and is_layered(datablock)]
+        layered = [datablock for datablock in datablocks if datablock not in to_process and _is_layered(datablock)]
         reasons_not_read |= {datablock: reasons_without_channels(datablock) for datablock in layered}
         if obj is not None and obj.name in names and (obj.library is not None or not to_process):
             chosen[obj] = None
@@ -93,10 +93,10 @@ def datablocks_of_objects(patterns: Sequence[str], outcome: Outcome) -> list[bpy
     return list(dict.fromkeys(datablock for obj in objects for datablock in animation.of_object(obj)))
 
 
-def has_work(datablock: bpy.types.ID, work: str) -> bool:
+def _has_work(datablock: bpy.types.ID, work: str) -> bool:
     """Return whether the datablock needs processing."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
-    if is_layered(datablock):
+    if _is_layered(datablock):
         # This is an error for verbs that would change other actions. Only the table describes the tracks.
         table = read_table(data.action)
         return work in ("enable-and-bake", "enable") or bool(table.error or table.tracks)
@@ -119,7 +119,7 @@ def _has_entries(datablock: bpy.types.ID, kind: str) -> bool:
     return False
 
 
-def is_layered(datablock: bpy.types.ID) -> bool:
+def _is_layered(datablock: bpy.types.ID) -> bool:
     """Return whether an action with several layers or strips animates the datablock."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     return data.action is not None and bool(layered_reason(data.action))

@@ -11,6 +11,8 @@ import functools
 import json
 import math
 import os
+import sys
+import time
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +26,6 @@ from ..animation.checks.track_state import STATES
 from ..animation.report import one_of_each
 from ..animation.text import counted, iface_, n_, rpt_, size_text
 from ..interp.keys import WORDS
-from .announce import announce_for
 from .arguments import File, Job
 from .blend_files import Source, Version, version_of
 
@@ -134,23 +135,13 @@ class Outcome:
             setattr(self.report, name, 0)
 
 
-def print_findings(outcome: Outcome) -> None:
-    """Print notes and errors to standard error."""
-    for note in one_of_each(outcome.report.notes):
-        announce_for(outcome.file, rpt_("note: {:s}", note))
-    for error in one_of_each(outcome.report.errors):
-        announce_for(outcome.file, rpt_("error: {:s}", error))
-    if outcome.nothing_to_do:
-        announce_for(outcome.file, str(outcome.nothing_to_do))
-
-
 def result_text(outcome: Outcome, job: Job) -> str:
     """Return the text of the outcome for standard output, in complete lines."""
     if job.given.json:
-        return json_line(outcome, job.verb)
+        return _json_line(outcome, job.verb)
     seconds = f"({outcome.seconds:.1f} s)"
     if job.verb == "info" and outcome.results:
-        return list_of_tracks(outcome)
+        return _list_of_tracks(outcome)
     if outcome.summary:
         return f"{outcome.file}: {outcome.summary} {seconds}\n"
     if not outcome.is_written:
@@ -192,7 +183,7 @@ def _change(change: dict[str, Any]) -> str:
     return f'"{change["object"]}", {change["track"]}: {", ".join(parts)}'
 
 
-def json_line(outcome: Outcome, verb: str) -> str:
+def _json_line(outcome: Outcome, verb: str) -> str:
     """Return the outcome as one line of JSON."""
     report = outcome.report.to_dict()
     if outcome.nothing_to_do:
@@ -210,7 +201,7 @@ def json_line(outcome: Outcome, verb: str) -> str:
     return json.dumps(fields, allow_nan=False) + "\n"
 
 
-def list_of_tracks(outcome: Outcome) -> str:
+def _list_of_tracks(outcome: Outcome) -> str:
     """Return the tracks of `info` below their datablocks."""
     lines = [f"{outcome.file}: {rpt_('Found {:s}', outcome.report.counts)}"]
     lines += [f"  {rpt_('missing library {:s}', path)}" for path in outcome.results["missing_libraries"]]
@@ -255,6 +246,48 @@ def _key_count(count: int) -> str:
     return counted(count, n_("{:,} key"), n_("{:,} keys"))
 
 
+# Standard error
+
+
+_PROGRESS_PERIOD = 1.0
+"""Seconds between progress lines of a file."""
+
+
+def announce(text: str) -> None:
+    """Print to standard error in one write, because other processes may write there too."""
+    sys.stderr.write(f"tcb: {text}\n")
+    sys.stderr.flush()
+
+
+def announce_for(file: Path, text: str) -> None:
+    announce(f"{file}: {text}")
+
+
+def print_findings(outcome: Outcome) -> None:
+    """Print notes and errors to standard error."""
+    for note in one_of_each(outcome.report.notes):
+        announce_for(outcome.file, rpt_("note: {:s}", note))
+    for error in one_of_each(outcome.report.errors):
+        announce_for(outcome.file, rpt_("error: {:s}", error))
+    if outcome.nothing_to_do:
+        announce_for(outcome.file, str(outcome.nothing_to_do))
+
+
+class Ticker:
+    """The progress of a file, printed at limited intervals."""
+
+    def __init__(self, file: Path, line: str) -> None:
+        self.file = file
+        self.line = line
+        self.last = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self.last >= _PROGRESS_PERIOD:
+            self.last = now
+            announce_for(self.file, rpt_(self.line, done, total))
+
+
 # The option --skip-done
 
 
@@ -271,7 +304,7 @@ def record_done(job: Job, file: Path, target: Path, source: Source, result: Vers
     if result is not None:
         inputs.pop(str(target), None)  # the result may replace the file
     options = job.options_of_result
-    entry = {"output": str(target), "result": result, "inputs": inputs, "asked": options, "with": made_with()}
+    entry = {"output": str(target), "result": result, "inputs": inputs, "asked": options, "with": _made_with()}
     log = target.parent / _LOG
     try:
         if job.makes_folder:
@@ -290,7 +323,7 @@ def done_before(job: Job, file: File) -> Outcome | None:
         return None
     log = target.parent / _LOG
     entry = _last_entries(log, version_of(log)).get(str(target), {})
-    if not entry or entry["asked"] != job.options_of_result or entry["with"] != made_with():
+    if not entry or entry["asked"] != job.options_of_result or entry["with"] != _made_with():
         return None
     files = dict(entry["inputs"])
     has_result = entry["result"] is not None
@@ -320,7 +353,7 @@ def _last_entries(log: Path, _version: Version | None) -> dict[str, dict[str, An
 
 
 @functools.cache
-def made_with() -> str:
+def _made_with() -> str:
     """Return the software versions that a result depends on."""
     manifest = tomllib.loads(Path(__file__).parents[1].joinpath("blender_manifest.toml").read_text(encoding="utf-8"))
     return f"{manifest['name']} {manifest['version']}, Blender {bpy.app.version_string}"

@@ -31,11 +31,20 @@ import bpy
 from .. import animation
 from ..animation import Finding
 from ..animation.text import n_, rpt_
-from .announce import announce, announce_for
 from .arguments import File, Job, parse
 from .blend_files import Source, Version, check_no_library, check_target, open_file, remove_leftovers, save
 from .dry_run import changes_since, snapshot
-from .outcome import Outcome, Status, done_before, exit_status, print_findings, record_done, result_text
+from .outcome import (
+    Outcome,
+    Status,
+    announce,
+    announce_for,
+    done_before,
+    exit_status,
+    print_findings,
+    record_done,
+    result_text,
+)
 from .streams import only_results_on_standard_output
 from .verbs.check import check_motion
 from .verbs.edit import apply, bake, enable, free, reduce, remove, restore, restore_curves
@@ -215,7 +224,7 @@ class _Worker(threading.Thread):
         self.process.wait()
 
 
-def serve(do: Callable[[File], Answer], answers: TextIO) -> None:
+def _serve(do: Callable[[File], Answer], answers: TextIO) -> None:
     """Process files as a worker until standard input ends."""
     print(_RECORD, file=answers, flush=True)
     for line in sys.stdin:
@@ -258,7 +267,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
         job = parse(arguments, program)
         with only_results_on_standard_output() as results:
             if job.given.worker:
-                serve(functools.partial(process_file, job), results)
+                _serve(functools.partial(process_file, job), results)
                 return 0
             statuses = _run(job, _worker_command(job, arguments, start), results)
         return exit_status(statuses)
@@ -297,7 +306,7 @@ def _answers(job: Job, worker_command: Sequence[str]) -> Generator[Answer, None,
         outcome = done_before(job, file)
         if outcome:
             announce_for(file.source, rpt_("already done"))
-            yield answer_of(job, outcome)
+            yield _answer_of(job, outcome)
         else:
             remaining_files.append(file)
     do, fail = functools.partial(process_file, job), functools.partial(_fail, job)
@@ -306,10 +315,10 @@ def _answers(job: Job, worker_command: Sequence[str]) -> Generator[Answer, None,
 
 def _fail(job: Job, file: File, error: Finding) -> Answer:
     """Return the answer for a file whose worker died."""
-    return answer_of(job, Outcome(file.source, animation.Report(errors=[error])))
+    return _answer_of(job, Outcome(file.source, animation.Report(errors=[error])))
 
 
-def answer_of(job: Job, outcome: Outcome) -> Answer:
+def _answer_of(job: Job, outcome: Outcome) -> Answer:
     """Print the notes and errors of the outcome, and return its status with the text for standard output."""
     print_findings(outcome)
     return outcome.status, result_text(outcome, job)
@@ -331,7 +340,7 @@ def process_file(job: Job, file: File) -> Answer:
         traceback.print_exc()
         outcome.fail(Finding("FILE_FAULT", arguments=(type(error).__name__, str(error))))
     outcome.seconds = time.perf_counter() - start
-    return answer_of(job, outcome)
+    return _answer_of(job, outcome)
 
 
 def _process(job: Job, file: File, outcome: Outcome) -> None:

@@ -21,7 +21,7 @@ GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
 """Types of objects with geometry."""
 _FLAT_BOX = 1e-12
 """Minimum determinant relative to the product of the axis lengths. Below this value, the axes are coplanar."""
-MAX_COUNT = 0xFFFF
+_MAX_COUNT = 0xFFFF
 """The maximum number of vertices, and of faces, of a mesh in a .3ds file."""
 _ALL_EDGES = 7
 """Flags of a face with three visible edges."""
@@ -30,7 +30,7 @@ _FLAT_WORLD = 1e-9
 _Number = TypeVar("_Number", np.bool_, np.int32, np.float32)
 
 
-def valid_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:
+def _valid_faces(faces: npt.NDArray[np.integer]) -> tuple[BoolArray, Counter[str]]:
     """Return a mask of valid, unique triangles (n, 3), and the counts of the others.
 
     Vertex indices have 16 bits, so a triangle's three indices fit in one number.
@@ -51,7 +51,7 @@ def left_out_of_file(scene: Scene) -> Counter[str]:
         if isinstance(obj.content, Mesh):
             mesh = obj.content
             faces = mesh.faces[(mesh.faces < len(mesh.vertices)).all(axis=1)]
-            left_out += valid_faces(faces)[1]
+            left_out += _valid_faces(faces)[1]
             left_out["smoothing_group"] += _smoothing_groups(mesh)
     return left_out
 
@@ -81,7 +81,7 @@ def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) ->
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
     if len(faces) < len(mesh.faces):
         add_note("FACES_WITHOUT_VERTICES", len(mesh.faces) - len(faces))
-    faces = faces[valid_faces(faces)[0]]
+    faces = faces[_valid_faces(faces)[0]]
     corners = faces.ravel()
     datablock.vertices.add(len(points))
     datablock.vertices.foreach_set("co", points.astype(np.float32).ravel())
@@ -150,10 +150,10 @@ def mesh_of(
         points, faces, texture_coordinates = _triangles(datablock)
     finally:
         evaluated.to_mesh_clear()
-    if len(points) > MAX_COUNT or len(faces) > MAX_COUNT:
-        add_note("MESH_TOO_LARGE", len(points), len(faces), MAX_COUNT)
+    if len(points) > _MAX_COUNT or len(faces) > _MAX_COUNT:
+        add_note("MESH_TOO_LARGE", len(points), len(faces), _MAX_COUNT)
         return None
-    is_valid, invalid_counts = valid_faces(faces)
+    is_valid, invalid_counts = _valid_faces(faces)
     faces = faces[is_valid]
     left_out += invalid_counts
     matrix = world

@@ -8,12 +8,11 @@ The formulas are from the glTF 2.0 specification.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .gltf_document import Document, Fetch, as_index, as_list, as_object, read_accessor
+from .gltf_document import Document, Fetch, Json, read_accessor
 from .interp import Float64Array, n_, rotations
 from .motion import (
     CONSTANT,
@@ -62,33 +61,30 @@ def read(data: bytes, fetch: Fetch | None = None) -> MotionFile:
     """
     document = Document(data, fetch)
     nodes = _nodes(document)
-    animations = document.items("animations")
-    takes = [_take(document, item, f"animations[{i}]", len(nodes)) for i, item in enumerate(animations)]
-    return MotionFile(nodes, tuple(takes), _Y_UP)
+    takes = tuple(_take(document, animation, len(nodes)) for animation in document.items("animations"))
+    return MotionFile(nodes, takes, _Y_UP)
 
 
 def _nodes(document: Document) -> tuple[Node, ...]:
-    values = document.items("nodes")
-    entries = [as_object(value, f"nodes[{i}]") for i, value in enumerate(values)]
-    parents = [-1] * len(entries)
-    for i, entry in enumerate(entries):
-        for child in as_list(entry.get("children", []), f"nodes[{i}].children"):
-            parents[as_index(child, len(entries), f"nodes[{i}].children")] = i
+    nodes = document.items("nodes")
+    parents = [-1] * len(nodes)
+    for i, node in enumerate(nodes):
+        for child in node.get("children", []).as_list():
+            parents[child.as_index(len(nodes))] = i
     cyclic = find_cycle(parents)
     if cyclic is not None:
         raise MotionError(n_("nodes[{:d}] is its own ancestor", cyclic))
-    return tuple(_node(document, entry, i, parents[i]) for i, entry in enumerate(entries))
+    return tuple(_node(document, node, i, parents[i]) for i, node in enumerate(nodes))
 
 
-def _node(document: Document, entry: Mapping[str, Any], number: int, parent: int) -> Node:
-    name = _name(document, entry, number)
-    if "matrix" in entry:
-        matrix = _numbers(entry["matrix"], 16, f"nodes[{number}].matrix").reshape(4, 4).T
+def _node(document: Document, node: Json, number: int, parent: int) -> Node:
+    name = _name(document, node, number)
+    if "matrix" in node.as_object():
+        matrix = _numbers(node.get("matrix"), 16).reshape(4, 4).T
         return Node(name, parent, matrix[:3, 3], *_rotation_and_scale(matrix[:3, :3]))
-    translation, rotation, scale = (
-        _numbers(entry.get(key, default), len(default), f"nodes[{number}].{key}")
-        for key, default in (("translation", [0.0] * 3), ("rotation", [0.0, 0.0, 0.0, 1.0]), ("scale", [1.0] * 3))
-    )
+    translation = _numbers(node.get("translation", [0.0] * 3), 3)
+    rotation = _numbers(node.get("rotation", [0.0, 0.0, 0.0, 1.0]), 4)
+    scale = _numbers(node.get("scale", [1.0] * 3), 3)
     return Node(name, parent, translation, _unit(rotation[_W_FIRST]), scale)
 
 
@@ -102,52 +98,49 @@ def _rotation_and_scale(matrix: Float64Array) -> tuple[Float64Array, Float64Arra
     return rotations.from_matrix(np.eye(3) if is_sheared else axes), scale
 
 
-def _name(document: Document, entry: Mapping[str, Any], number: int) -> str:
+def _name(document: Document, node: Json, number: int) -> str:
     """Return the name of a node, or the name that Blender's importer creates from its mesh or number."""
-    if entry.get("name"):
-        return str(entry["name"])
+    name = node.get("name").value
+    if name:
+        return str(name)
     meshes = document.items("meshes")
-    if "mesh" not in entry or not meshes:
+    if "mesh" not in node.as_object() or not meshes:
         return f"Node_{number}"
-    index = as_index(entry["mesh"], len(meshes), f"nodes[{number}].mesh")
-    mesh = as_object(meshes[index], f"meshes[{index}]")
-    return str(mesh.get("name") or f"Mesh_{index}")
+    index = node.get("mesh").as_index(len(meshes))
+    return str(meshes[index].get("name").value or f"Mesh_{index}")
 
 
-def _numbers(value: object, count: int, name: str) -> Float64Array:
-    numbers = as_list(value, name)
+def _numbers(array: Json, count: int) -> Float64Array:
+    numbers: list[Any] = [item.value for item in array.as_list()]
     if len(numbers) != count or not all(type(n) in (int, float) and abs(n) < VALUE_LIMIT for n in numbers):
-        raise MotionError(n_("{:s} must have {:d} numbers", name, count))
+        raise MotionError(n_("{:s} must have {:d} numbers", array.name, count))
     return np.array(numbers, dtype=np.float64)
 
 
-def _take(document: Document, item: object, name: str, node_count: int) -> Take:
-    animation = as_object(item, name)
-    samplers = as_list(animation.get("samplers", []), f"{name}.samplers")
+def _take(document: Document, animation: Json, node_count: int) -> Take:
+    samplers = animation.get("samplers", []).as_list()
     tracks: dict[int, dict[str, Track]] = {}
-    for i, channel_item in enumerate(as_list(animation.get("channels", []), f"{name}.channels")):
-        channel_name = f"{name}.channels[{i}]"
-        channel = as_object(channel_item, channel_name)
-        target = as_object(channel.get("target"), f"{channel_name}.target")
-        path = target.get("path")
-        if "node" not in target or not isinstance(path, str) or path not in _COMPONENTS:
+    for channel in animation.get("channels", []).as_list():
+        target = channel.get("target")
+        path = target.get("path").value
+        if "node" not in target.as_object() or not isinstance(path, str) or path not in _COMPONENTS:
             continue
-        node = as_index(target["node"], node_count, f"{channel_name}.target.node")
-        sampler_item = samplers[as_index(channel.get("sampler"), len(samplers), f"{channel_name}.sampler")]
-        sampler = as_object(sampler_item, f"{channel_name}.sampler")
-        track = _track(document, sampler, path, channel_name)
+        node = target.get("node").as_index(node_count)
+        track = _track(document, samplers[channel.get("sampler").as_index(len(samplers))], path)
         # Like Blender's importer, use the first of several channels of one property.
         tracks.setdefault(node, {}).setdefault(path, track)
-    return Take(str(animation.get("name", "")), {node: NodeMotion(**paths) for node, paths in tracks.items()})
+    name = str(animation.get("name", "").value)
+    return Take(name, {node: NodeMotion(**paths) for node, paths in tracks.items()})
 
 
-def _track(document: Document, sampler: Mapping[str, Any], path: str, name: str) -> Track:
+def _track(document: Document, sampler: Json, path: str) -> Track:
     """Return the track of a sampler. glTF keys all components of a property together."""
-    times, values, arriving, leaving, interpolation = _read_keys(document, sampler, path, name)
+    times, values, arriving, leaving, interpolation = _read_keys(document, sampler, path)
     if path == "rotation":
         lengths = np.linalg.norm(values, axis=1)
         if not (lengths > _MIN_QUATERNION).all():
-            raise MotionError(n_("{:s}: key {:d} is a quaternion of zero length", name, int(np.argmin(lengths))))
+            short = int(np.argmin(lengths))
+            raise MotionError(n_("{:s}: key {:d} is a quaternion of zero length", sampler.name, short))
         # Of both signs of a quaternion, interpolate the one with the shorter turn.
         if interpolation == LINEAR:
             values = rotations.unroll_signs(_unit(values))
@@ -164,16 +157,16 @@ def _track(document: Document, sampler: Mapping[str, Any], path: str, name: str)
 
 
 def _read_keys(
-    document: Document, sampler: Mapping[str, Any], path: str, name: str
+    document: Document, sampler: Json, path: str
 ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array, int]:
     """Return n times in seconds, values (n, d), slopes before and after the keys (n, d), and the interpolation.
 
     Quaternions are w, x, y, z. Raises MotionError if the keys are damaged.
     """
-    components = _COMPONENTS[path]
-    times = read_accessor(document, sampler.get("input"), 1, f"{name}.input")[:, 0]
-    rows = read_accessor(document, sampler.get("output"), components, f"{name}.output")
-    mode = sampler.get("interpolation", "LINEAR")
+    name, components = sampler.name, _COMPONENTS[path]
+    times = read_accessor(document, sampler.get("input"), 1)[:, 0]
+    rows = read_accessor(document, sampler.get("output"), components)
+    mode = sampler.get("interpolation", "LINEAR").value
     if not isinstance(mode, str) or mode not in _INTERPOLATION:
         raise MotionError(n_("{:s} has an unknown interpolation, {}", name, str(mode)[:40]))
     interpolation = _INTERPOLATION[mode]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The JSON of a glTF file, checked when it is read, its buffers, and arrays of numbers in the buffers."""
+"""The JSON of a glTF file, checked when it is read, its buffers, and arrays of numbers in the buffers.
+
+All functions and methods raise MotionError if the file is damaged.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import base64
 import json
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
@@ -28,11 +32,42 @@ _COMPONENT_TYPES: dict[int, Any] = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123:
 _COMPONENTS_OF_TYPE = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 
-class Document:
-    """The JSON of a file, and the file's buffers.
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A value of the JSON, and its name for errors."""
 
-    All methods raise MotionError if the file is damaged.
-    """
+    value: object
+    name: str
+
+    def as_object(self) -> Mapping[str, Any]:
+        """Return the value, which must be an object."""
+        if not isinstance(self.value, dict):
+            raise MotionError(n_("{:s} is not an object", self.name))
+        return self.value
+
+    def get(self, key: str, default: object = None) -> Json:
+        """Return a value of an object."""
+        return Json(self.as_object().get(key, default), f"{self.name}.{key}")
+
+    def as_list(self) -> list[Json]:
+        """Return the items of a list."""
+        if not isinstance(self.value, list):
+            raise MotionError(n_("{:s} is not a list", self.name))
+        return [Json(item, f"{self.name}[{i}]") for i, item in enumerate(self.value)]
+
+    def as_index(self, size: int) -> int:
+        """Return an index, which must be less than `size`."""
+        if type(self.value) is not int or not 0 <= self.value < size:
+            raise MotionError(n_("{:s} is {}, but must be from 0 to {:d}", self.name, str(self.value)[:40], size - 1))
+        return self.value
+
+    def as_count(self) -> int:
+        """Return a nonnegative integer that is a possible array size."""
+        return self.as_index(1 << 40)
+
+
+class Document:
+    """The JSON of a file, and the file's buffers."""
 
     def __init__(self, data: bytes, fetch: Fetch | None) -> None:
         chunks = _chunks(data) if data[:4] == b"glTF" else {_JSON: data}
@@ -40,6 +75,7 @@ class Document:
             raise MotionError(n_("no JSON"))
         text, self._binary = chunks[_JSON], chunks.get(_BINARY)
         self._fetch = fetch
+        self._lists: dict[str, list[Json]] = {}
         self._buffers: dict[int, bytes] = {}
         if len(text) > _MAX_JSON_SIZE:
             raise MotionError(n_("the JSON has {:d} bytes, more than the limit of {:d}", len(text), _MAX_JSON_SIZE))
@@ -49,24 +85,30 @@ class Document:
             raise MotionError(n_("the JSON cannot be read: {}", str(error)[:200])) from error
         if not isinstance(root, dict):
             raise MotionError(n_("the JSON is not an object"))
-        self.root: Mapping[str, Any] = root
-        version = as_object(root.get("asset"), n_("asset")).get("version")
+        self._root = root
+        version = Json(root.get("asset"), "asset").get("version").value
         if not isinstance(version, str) or not version.startswith("2."):
             raise MotionError(n_("glTF version {} is not supported. Only version 2 is supported", str(version)[:20]))
 
-    def items(self, name: str) -> list[Any]:
+    def items(self, name: str) -> list[Json]:
         """Return a list from the root object, or an empty list if it is missing."""
-        return as_list(self.root.get(name, []), name)
+        if name not in self._lists:
+            self._lists[name] = Json(self._root.get(name, []), name).as_list()
+        return self._lists[name]
 
-    def buffer(self, index: int) -> bytes:
-        """Return the content of a buffer."""
+    def item(self, name: str, number: Json) -> Json:
+        """Return the item of a list from the root object, by its index."""
+        return self.items(name)[number.as_index(len(self.items(name)))]
+
+    def buffer(self, number: Json) -> bytes:
+        """Return the content of a buffer, by its index."""
+        buffer = self.item("buffers", number)
+        index = number.as_count()
         if index not in self._buffers:
-            name = f"buffers[{index}]"
-            entry = as_object(self.items("buffers")[index], name)
-            content = self._content(entry.get("uri"), index, name)
-            length = as_count(entry.get("byteLength"), f"{name}.byteLength")
+            content = self._content(buffer.get("uri").value, index, buffer.name)
+            length = buffer.get("byteLength").as_count()
             if len(content) < length:
-                raise MotionError(n_("{:s} declares {:d} bytes, but has {:d}", name, length, len(content)))
+                raise MotionError(n_("{:s} declares {:d} bytes, but has {:d}", buffer.name, length, len(content)))
             self._buffers[index] = content[:length]
         return self._buffers[index]
 
@@ -128,117 +170,84 @@ def _reject_constant(text: str) -> float:
     raise ValueError(n_("{:s} is not a number", text))
 
 
-def as_list(value: object, name: str) -> list[Any]:
-    """Return a value of the JSON that must be a list. `name` names it in errors."""
-    if not isinstance(value, list):
-        raise MotionError(n_("{:s} is not a list", name))
-    return value
+def read_accessor(document: Document, number: Json, components: int) -> Float64Array:
+    """Return the data of the accessor with an index, shape (count, components).
 
-
-def as_object(value: object, name: str) -> Mapping[str, Any]:
-    """Return a value that must be an object."""
-    if not isinstance(value, dict):
-        raise MotionError(n_("{:s} is not an object", name))
-    return value
-
-
-def as_index(value: object, size: int, name: str) -> int:
-    """Return an index, which must be less than `size`."""
-    if type(value) is not int or not 0 <= value < size:
-        raise MotionError(n_("{:s} is {}, but must be from 0 to {:d}", name, str(value)[:40], size - 1))
-    return value
-
-
-def as_count(value: object, name: str) -> int:
-    """Return a nonnegative integer that is a possible array size."""
-    return as_index(value, 1 << 40, name)
-
-
-def read_accessor(document: Document, number: object, components: int, owner: str) -> Float64Array:
-    """Return the data of an accessor, shape (count, components).
-
-    `number` is the accessor's index, and `owner` is the name of the item that refers to it. Raises MotionError if the
-    accessor has a different number of components, or bytes are missing.
+    Raises MotionError also if the accessor has a different number of components.
     """
-    accessors = document.items("accessors")
-    index = as_index(number, len(accessors), owner)
-    name = f"accessors[{index}]"
-    accessor = as_object(accessors[index], name)
-    kind = accessor.get("type")
+    accessor = document.item("accessors", number)
+    name, kind = accessor.name, accessor.get("type").value
     if not isinstance(kind, str) or _COMPONENTS_OF_TYPE.get(kind) != components:
         raise MotionError(
-            n_("{:s} is of type {}, but {:s} needs {:d} components", name, str(kind)[:20], owner, components)
+            n_("{:s} is of type {}, but {:s} needs {:d} components", name, str(kind)[:20], number.name, components)
         )
-    count = as_count(accessor.get("count"), f"{name}.count")
+    count = accessor.get("count").as_count()
     check_count(count * components, name)
-    dtype = _dtype(accessor.get("componentType"), name)
-    if accessor.get("bufferView") is None:
+    dtype = _dtype(accessor)
+    if accessor.get("bufferView").value is None:
         values = np.zeros((count, components), dtype=dtype)
     else:
-        values = _elements(document, accessor, dtype, (count, components), name)
-    if "sparse" in accessor:
-        _replace_sparse(document, accessor["sparse"], values, f"{name}.sparse")
-    return _as_floats(values, bool(accessor.get("normalized")))
+        values = _elements(document, accessor, dtype, (count, components))
+    if "sparse" in accessor.as_object():
+        _replace_sparse(document, accessor.get("sparse"), values)
+    return _as_floats(values, bool(accessor.get("normalized").value))
 
 
-def _dtype(component_type: object, name: str) -> np.dtype[Any]:
-    if type(component_type) is not int or component_type not in _COMPONENT_TYPES:
-        raise MotionError(n_("{:s} has an unknown component type, {}", name, str(component_type)[:20]))
-    dtype: np.dtype[Any] = np.dtype(_COMPONENT_TYPES[component_type])
+def _dtype(source: Json) -> np.dtype[Any]:
+    """Return the type of the numbers of an accessor, or of the indices of a sparse accessor."""
+    number = source.get("componentType").value
+    if type(number) is not int or number not in _COMPONENT_TYPES:
+        raise MotionError(n_("{:s} has an unknown component type, {}", source.name, str(number)[:20]))
+    dtype: np.dtype[Any] = np.dtype(_COMPONENT_TYPES[number])
     return dtype
 
 
-def _elements(
-    document: Document, source: Mapping[str, Any], dtype: np.dtype[Any], shape: tuple[int, int], name: str
-) -> npt.NDArray[Any]:
+def _elements(document: Document, source: Json, dtype: np.dtype[Any], shape: tuple[int, int]) -> npt.NDArray[Any]:
     """Return elements of a shape from the buffer view that an accessor, or a part of a sparse accessor, refers to."""
-    view_name, data, stride = _read_view(document, source.get("bufferView"), f"{name}.bufferView")
-    offset = as_count(source.get("byteOffset", 0), f"{name}.byteOffset")
+    view = document.item("bufferViews", source.get("bufferView"))
+    data = _view_data(document, view)
+    offset = source.get("byteOffset", 0).as_count()
     count, components = shape
     size = dtype.itemsize * components
-    stride = stride or size
+    # Without a stride, elements are adjacent.
+    stride = view.get("byteStride", 0).as_count() or size
     if stride < size:
         raise MotionError(
-            n_("{:s} has a stride of {:d} bytes, but each element is {:d} bytes long", view_name, stride, size)
+            n_("{:s} has a stride of {:d} bytes, but each element is {:d} bytes long", view.name, stride, size)
         )
     end = offset + (stride * (count - 1) + size if count else 0)
     if end > len(data):
-        raise MotionError(n_("{:s} needs {:d} bytes of {:s}, which has only {:d}", name, end, view_name, len(data)))
+        raise MotionError(
+            n_("{:s} needs {:d} bytes of {:s}, which has only {:d}", source.name, end, view.name, len(data))
+        )
     if not count:
         return np.zeros(shape, dtype=dtype)
     return np.ndarray(shape, dtype, data, offset, (stride, dtype.itemsize)).copy()
 
 
-def _read_view(document: Document, number: object, owner: str) -> tuple[str, memoryview, int]:
-    """Return the name of a buffer view, its data, and the bytes from one element to the next, or 0 if adjacent."""
-    views = document.items("bufferViews")
-    index = as_index(number, len(views), owner)
-    name = f"bufferViews[{index}]"
-    view = as_object(views[index], name)
-    data = document.buffer(as_index(view.get("buffer"), len(document.items("buffers")), f"{name}.buffer"))
-    start = as_count(view.get("byteOffset", 0), f"{name}.byteOffset")
-    end = start + as_count(view.get("byteLength"), f"{name}.byteLength")
+def _view_data(document: Document, view: Json) -> memoryview:
+    """Return the bytes of a buffer view."""
+    data = document.buffer(view.get("buffer"))
+    start = view.get("byteOffset", 0).as_count()
+    end = start + view.get("byteLength").as_count()
     if end > len(data):
-        raise MotionError(n_("{:s} ends at byte {:d}, but the buffer has only {:d} bytes", name, end, len(data)))
-    stride = as_count(view.get("byteStride", 0), f"{name}.byteStride")
-    return name, memoryview(data)[start:end], stride
+        raise MotionError(n_("{:s} ends at byte {:d}, but the buffer has only {:d} bytes", view.name, end, len(data)))
+    return memoryview(data)[start:end]
 
 
-def _replace_sparse(document: Document, item: object, values: npt.NDArray[Any], name: str) -> None:
+def _replace_sparse(document: Document, sparse: Json, values: npt.NDArray[Any]) -> None:
     """Replace the elements of the array that a sparse accessor lists."""
-    sparse = as_object(item, name)
-    count = as_count(sparse.get("count"), f"{name}.count")
+    name, count = sparse.name, sparse.get("count").as_count()
     if count > len(values):
         raise MotionError(n_("{:s} replaces {:d} elements, but there are only {:d}", name, count, len(values)))
-    indices = as_object(sparse.get("indices"), f"{name}.indices")
-    new_values = as_object(sparse.get("values"), f"{name}.values")
-    index_dtype = _dtype(indices.get("componentType"), name)
+    indices, new_values = sparse.get("indices"), sparse.get("values")
+    index_dtype = _dtype(indices)
     if index_dtype.kind != "u":
         raise MotionError(n_("{:s} has indices that are not unsigned integers", name))
-    rows = _elements(document, indices, index_dtype, (count, 1), name)[:, 0]
+    rows = _elements(document, indices, index_dtype, (count, 1))[:, 0]
     if count and int(rows.max()) >= len(values):
         raise MotionError(n_("{:s} replaces element {:d}, but there are only {:d}", name, int(rows.max()), len(values)))
-    values[rows] = _elements(document, new_values, values.dtype, (count, values.shape[1]), name)
+    values[rows] = _elements(document, new_values, values.dtype, (count, values.shape[1]))
 
 
 def _as_floats(values: npt.NDArray[Any], is_normalized: bool) -> Float64Array:

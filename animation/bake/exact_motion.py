@@ -19,7 +19,7 @@ from ..fcurves.keyframes import BoolArray, Float64Array
 from ..live.meaning_of_edits import may_imply, with_implied
 from ..report import AnimationError
 from ..sampling.fingerprints import Fingerprint, Fingerprints, is_inexact
-from ..sampling.transforms import Frames, Matrices, TransformSampler
+from ..sampling.transforms import FCurves, Frames, Matrices, TransformSampler
 from ..store.frame_functions import FrameFunction, function_of
 from ..store.read_own_keys import read_own_keys
 from ..store.tracks import Track, rotation_property
@@ -27,7 +27,6 @@ from .plans.own_motion import OwnChannels, is_keyed_whole
 from .plans.rotations import unwrapped
 from .plans.track_splines import TrackSpline, track_splines
 
-_Curves = dict[tuple[str, int], bpy.types.FCurve]
 _Splines = list[tuple[list[int], Spline]]
 """The splines of a track, each with its components."""
 _MOST_TRACKS = 1000
@@ -48,7 +47,7 @@ class ExactSampler(TransformSampler):
         self._defaults = defaults
         self._fingerprints = fingerprints or Fingerprints()
 
-    def _played(self, owner: Any, curves: _Curves, name: str, path: str) -> Float64Array:
+    def _played(self, owner: Any, curves: FCurves, name: str, path: str) -> Float64Array:
         values = super()._played(owner, curves, name, path)
         # Rotations are replaced as a whole.
         if not name.removeprefix("delta_").startswith("rotation"):
@@ -57,7 +56,7 @@ class ExactSampler(TransformSampler):
                     values[exact.mask, component] = exact_column
         return values
 
-    def _rotation(self, owner: Any, curves: _Curves, delta: str, path: str = "") -> Matrices:
+    def _rotation(self, owner: Any, curves: FCurves, delta: str, path: str = "") -> Matrices:
         uid, name = owner.id_data.session_uid, delta + rotation_property(owner.rotation_mode)
         is_moved = any((uid, path + moved) in self._moved for moved in (f"{delta}rotation", name))
         exact_values = [] if is_moved else self._exact(owner, name, path)

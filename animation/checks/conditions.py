@@ -181,7 +181,7 @@ def scale_violations(sampler: PropertySampler) -> Iterator[Violation]:
     item: Any = sampler.item
     paths = {"scale", "delta_scale", *(f"{bone_path(bone)}.scale" for bone in (item.pose.bones if item.pose else ()))}
     if not plays_strips(item):
-        paths &= {path for path, _ in (*curves_of(item), *driven_components(item))}
+        paths &= {*curves_of(item), *(path for path, _ in driven_components(item))}
     for path, values in sampler.values(item, sorted(paths)).items():
         signs = _signs(values)
         # At a single zero between opposite signs, the scale passes through zero.

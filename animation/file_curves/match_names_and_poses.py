@@ -20,9 +20,10 @@ from ..fcurves.channels import Channels, channels_in, check_editable
 from ..fcurves.keyframes import is_among, union
 from ..fcurves.read_and_write import read_coordinates
 from ..report import AnimationError, Finding, Report, size_of
+from ..sampling.transforms import FCurves, by_path
 from ..scene_time import frame_rate
 from .convert_axes_and_times import Clock, NodeConversion, Poses, find_conversion
-from .objects_and_bones import FCurves, Item
+from .objects_and_bones import Item
 
 # Objects, bones and nodes
 
@@ -266,10 +267,7 @@ def _actions_of(owner: bpy.types.Object, report: Report) -> Iterator[Channels]:
 
 def _with_best_take(matcher: Matcher, owner: bpy.types.Object, channels: Channels) -> MatchedAction | None:
     """Return an owner's action with the take that fits best, or None."""
-    fcurves: dict[str, dict[int, bpy.types.FCurve]] = {}
-    for fcurve in channels:
-        if len(fcurve.keyframe_points):
-            fcurves.setdefault(fcurve.data_path, {})[fcurve.array_index] = fcurve
+    fcurves = by_path(fcurve for fcurve in channels if len(fcurve.keyframe_points))
     best: MatchedAction | None = None
     fewest_faults = np.inf, np.inf
     action = channels.action.name

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,9 @@ import bpy
 import numpy as np
 
 from ...interp.keys import Float64Array
-from ...interp.rotations.representations import rotation_representation
+from ..sampling.transforms import FCurves, orientations, played_values
 from ..store.paths import bone_path
 from ..store.tracks import rotation_property
-
-FCurves = Mapping[str, Mapping[int, bpy.types.FCurve]]
-"""The F-curves of an action that have keys, by path and component."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,22 +59,8 @@ class Item:
 
         Properties without F-curves keep their current values.
         """
-        fcurves_of_property, columns = fcurves.get(self.path(name), {}), []
-        for index, rest in enumerate(self.rest(name).tolist()):
-            fcurve = fcurves_of_property.get(index)
-            if fcurve is None:
-                columns.append(np.full(len(frames), rest))
-            else:
-                columns.append(np.array([fcurve.evaluate(frame) for frame in frames.tolist()]))
-        values = np.stack(columns, axis=-1)
+        values = played_values(self.rest(name).tolist(), fcurves.get(self.path(name), {}), frames)
         return orientations(self.mode, values) if name == "rotation" else values
-
-
-def orientations(mode: str, numbers: Float64Array) -> Float64Array:
-    """Convert channel values (n, c) in a rotation mode to unit quaternions (n, 4)."""
-    q = rotation_representation(mode).orientation(numbers.T).T
-    length = np.linalg.norm(q, axis=-1, keepdims=True)
-    return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), [1.0, 0.0, 0.0, 0.0])
 
 
 def items_of(objects: Iterable[bpy.types.Object]) -> Iterator[Item]:

@@ -14,9 +14,9 @@ from ...formats.motion import CONSTANT, CUBIC, LINEAR, Curve, EulerCurves, Track
 from ...interp import rotations
 from ...interp.keys import Float64Array
 from ..fcurves.keyframes import INTERPOLATION, Keyframes, free_keys
+from ..sampling.transforms import orientations
 from .convert_axes_and_times import Clock, Evaluate, NodeConversion
 from .fitted_curves import fit
-from .objects_and_bones import orientations
 
 _NEXT_KEY = 0.02
 """Distance in frames, slightly more than Blender's minimum distance between keys."""

@@ -22,6 +22,7 @@ from ..fcurves.keyframes import LAST_FRAME
 from ..fcurves.read_and_write import write
 from ..options import RESTORE_CURVES
 from ..report import AnimationError, Finding, Report, handle_error, size_of
+from ..sampling.transforms import by_path
 from ..steps import Progress
 from ..store.editable import blocking_reason
 from ..store.find_tracks import find_tracks
@@ -143,10 +144,7 @@ def _restored_properties(
 ) -> Iterator[_RestoredProperty]:
     """Yield the new curves of an item's properties. Add the properties that can't be restored to the report."""
     channels, item, clock = action.channels, match.item, action.clock
-    fcurves_by_path: dict[str, list[bpy.types.FCurve]] = {}
-    for fcurve in channels:
-        if fcurve.data_path.startswith(item.prefix):
-            fcurves_by_path.setdefault(fcurve.data_path, []).append(fcurve)
+    fcurves_by_path = by_path(fcurve for fcurve in channels if fcurve.data_path.startswith(item.prefix))
     refusals = _refusals(channels, item, fcurves_by_path)
     for name, track in match.motion.tracks.items():
         path = item.path(name)
@@ -158,7 +156,7 @@ def _restored_properties(
         elif np.abs(clock.frames(track.times)).max() > LAST_FRAME:
             report.errors.append(Finding("FRAME_OUT_OF_RANGE", name_of(item.owner), path, arguments=(LAST_FRAME,)))
         else:
-            curves = _new_curves(name, track, match, fcurves_by_path[path], clock, tolerances)
+            curves = _new_curves(name, track, match, fcurves_by_path[path].values(), clock, tolerances)
             yield _RestoredProperty(channels, item, path, curves, name == "rotation")
 
 
@@ -176,7 +174,7 @@ def _new_curves(
     name: str,
     track: Track,
     match: Match,
-    fcurves: Sequence[bpy.types.FCurve],
+    fcurves: Iterable[bpy.types.FCurve],
     clock: Clock,
     tolerances: tuple[float | None, float | None],
 ) -> ChannelCurves:

@@ -37,7 +37,7 @@ def cameras_of(scene: Any) -> Cuts:
     return ((scene.frame_start, scene.camera.session_uid),) if scene.camera is not None else ()
 
 
-def cut_rows(cuts: Cuts, frames: Frames) -> npt.NDArray[np.int64]:
+def _cut_rows(cuts: Cuts, frames: Frames) -> npt.NDArray[np.int64]:
     """Return the row in `cuts` of the camera at each frame."""
     starts = [start for start, _ in cuts]
     rows: npt.NDArray[np.int64] = np.maximum(np.searchsorted(starts, frames + SAME_FRAME, side="right") - 1, 0)
@@ -79,7 +79,7 @@ class Cameras:
         objects. Raises IsSteppedError if `step` must be called first.
         """
         matrices = np.empty((len(frames), 4, 4))
-        rows = cut_rows(cuts, seen_at)
+        rows = _cut_rows(cuts, seen_at)
         for number, (_, uid) in enumerate(cuts):
             is_seen = rows == number
             if is_seen.any():

@@ -77,22 +77,13 @@ def measure_changes(looks: Sequence[Look], fitted: Sequence[Sequence[Spline]]) -
     """
     batch = SplineBatch(spline for splines in fitted for spline in splines)
     compared = _compare_at_samples(looks, fitted, batch)
-    between = [_frames_between(spline) for spline in compared]
-    differences = _differences(compared, batch, between)
-    peaks = _frames_around_peaks(
-        compared,
-        [np.concatenate([spline.frames.ravel(), more]) for spline, more in zip(compared, between, strict=True)],
-        [
-            np.concatenate([spline.differences.ravel(), more])
-            for spline, more in zip(compared, differences, strict=True)
-        ],
-    )
-    _differences(compared, batch, peaks)
+    _compare_at(compared, [_frames_between(spline) for spline in compared], batch)
+    _compare_at(compared, _frames_around_peaks(compared), batch)
 
 
 @dataclass(eq=False)
 class _Compared:
-    """A fitted spline of a look, with its differences at the samples of the fit."""
+    """A fitted spline of a look, with the differences found so far."""
 
     look: Look
     track_spline: TrackSpline
@@ -101,10 +92,12 @@ class _Compared:
     rounding: Float64Array
     """Rounding errors of differences in the segment after each key, shape (n,). The last key repeats the last
     segment."""
+    largest: Float64Array
+    """The largest difference of each segment at the samples of the fit, shape (n - 1,)."""
     frames: Float64Array
-    """The frames of the samples, shape (segments, samples)."""
+    """The frames at which the motions were compared, shape (m,)."""
     differences: Float64Array
-    """The differences at the samples, which are 0 within the rounding errors, shape (segments, samples)."""
+    """The differences at these frames, which are 0 within the rounding errors, shape (m,)."""
 
 
 def _compare_at_samples(
@@ -125,9 +118,18 @@ def _compare_at_samples(
             differences[differences <= rounding] = 0.0
             look.update(at.ravel(), differences.ravel())
             segment_means.append(differences.mean(axis=1))
-            largest = rounding.max(axis=1)
-            by_key = np.append(largest, largest[-1])
-            compared.append(_Compared(look, track_spline, spline.keys.frames, by_key, at, differences))
+            by_segment = rounding.max(axis=1)
+            compared.append(
+                _Compared(
+                    look,
+                    track_spline,
+                    spline.keys.frames,
+                    rounding=np.append(by_segment, by_segment[-1]),
+                    largest=differences.max(axis=1),
+                    frames=at.ravel(),
+                    differences=differences.ravel(),
+                )
+            )
             if not look.track.is_rotation:
                 values_and_samples = np.concatenate([part.spline.keys.values, played])
                 look.spread = max(look.spread, float(np.ptp(values_and_samples, axis=0).max()))
@@ -152,30 +154,28 @@ def _rounding(track: Track, part: SplineToFit, frames: Float64Array) -> Float64A
     return rounding
 
 
-def _differences(
-    compared: Sequence[_Compared], batch: SplineBatch, frames: Sequence[Float64Array]
-) -> list[Float64Array]:
-    """Measure the differences at additional frames of each spline, and store the largest in the spline's look."""
+def _compare_at(compared: Sequence[_Compared], frames: Sequence[Float64Array], batch: SplineBatch) -> None:
+    """Compare each spline with the played motion at additional frames, and store the results in its look."""
     played = played_at(
         [
             SplineFrames(spline.look.track, spline.look.own, spline.track_spline, at)
             for spline, at in zip(compared, frames, strict=True)
         ]
     )
-    result = []
     for spline, at, played_values, fitted_values in zip(compared, frames, played, batch(frames), strict=True):
+        if not len(at):
+            continue
         differences = spline.look.differences(played_values, fitted_values)
-        if len(at):
-            segment = np.searchsorted(spline.keys, at, side="right") - 1
-            differences[differences <= spline.rounding[segment]] = 0.0
-            spline.look.update(at, differences)
-        result.append(differences)
-    return result
+        segment = np.searchsorted(spline.keys, at, side="right") - 1
+        differences[differences <= spline.rounding[segment]] = 0.0
+        spline.look.update(at, differences)
+        spline.frames = np.concatenate((spline.frames, at))
+        spline.differences = np.concatenate((spline.differences, differences))
 
 
 def _frames_between(compared: _Compared) -> Float64Array:
     """Return additional frames, in the segments that may contain the maximum difference."""
-    keys, largest = compared.keys, compared.differences.max(axis=1)
+    keys, largest = compared.keys, compared.largest
     is_large = (largest >= _LEAST_RATIO * compared.look.change) & (largest > 0.0)
     frames = [(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _BETWEEN)[is_large].ravel()]
     if compared.look.track.is_rotation:
@@ -189,15 +189,13 @@ def _frames_between(compared: _Compared) -> Float64Array:
     return np.concatenate(frames)
 
 
-def _frames_around_peaks(
-    compared: Sequence[_Compared], frames: Sequence[Float64Array], differences: Sequence[Float64Array]
-) -> list[Float64Array]:
+def _frames_around_peaks(compared: Sequence[_Compared]) -> list[Float64Array]:
     """Return frames around the highest local maxima of each look, for each spline."""
     peaks: dict[int, list[tuple[float, int, Float64Array]]] = {}
-    for number, (spline, at, difference) in enumerate(zip(compared, frames, differences, strict=True)):
-        order = np.argsort(at, kind="stable")
-        bounds = np.concatenate((spline.keys[:1], at[order], spline.keys[-1:]))
-        heights = np.concatenate(([0.0], difference[order], [0.0]))
+    for number, spline in enumerate(compared):
+        order = np.argsort(spline.frames, kind="stable")
+        bounds = np.concatenate((spline.keys[:1], spline.frames[order], spline.keys[-1:]))
+        heights = np.concatenate(([0.0], spline.differences[order], [0.0]))
         is_peak = (heights[1:-1] >= heights[:-2]) & (heights[1:-1] > heights[2:])
         is_peak &= heights[1:-1] >= _LEAST_PEAK_RATIO * spline.look.change
         for row in np.flatnonzero(is_peak).tolist():

@@ -29,7 +29,7 @@ from .transforms import plays
 # Tracks whose F-curves do not play the exact motion
 
 
-def inexact_tracks(
+def _inexact_tracks(
     datablock: bpy.types.ID, owner: str, curves: Mapping[str, Sequence[bpy.types.FCurve]]
 ) -> list[Track]:
     """Return the inexact tracks of the object, or of the bone whose path is `owner`.
@@ -111,7 +111,7 @@ class Fingerprints:
     def inexact(self, item: bpy.types.Object, path: str) -> list[Track]:
         """Return the tracks of the object, or of its bone with this path, that F-curves do not play exactly."""
         if (item.session_uid, path) not in self._inexact:
-            self._inexact[item.session_uid, path] = inexact_tracks(item, path, self._curves_of(item))
+            self._inexact[item.session_uid, path] = _inexact_tracks(item, path, self._curves_of(item))
         return self._inexact[item.session_uid, path]
 
     def release(self) -> None:

@@ -21,7 +21,7 @@ from ..report import AnimationError, Finding
 from ..store.find_tracks import find_tracks
 from ..store.read_own_keys import key_frames
 from .depsgraph import values_by_stepping
-from .transforms import Frames, plays
+from .transforms import FCurves, Frames, by_path, played_values, plays
 
 Values = npt.NDArray[np.float64]
 
@@ -55,12 +55,7 @@ class PropertySampler:
             if has_strips or path in driven:
                 paths_to_step.append(path)
                 continue
-            current = _numbers(owner, path)
-            result[path] = np.tile(np.array(current, dtype=np.float64), (len(self.frames), 1))
-            for index in range(len(current)):
-                fcurve = curves.get((path, index))
-                if fcurve is not None:
-                    result[path][:, index] = [fcurve.evaluate(frame) for frame in self.frames.tolist()]
+            result[path] = played_values(_numbers(owner, path), curves.get(path, {}), self.frames)
         result |= self._stepped(owner, paths_to_step)
         self._check_finite(owner, result)
         return result
@@ -87,10 +82,10 @@ class PropertySampler:
         return dict(zip(paths, np.split(rows, np.cumsum(sizes)[:-1], axis=1), strict=True))
 
 
-def curves_of(owner: bpy.types.ID) -> dict[tuple[str, int], bpy.types.FCurve]:
+def curves_of(owner: bpy.types.ID) -> FCurves:
     """Return the datablock's F-curves that have an effect, by path and component."""
     try:
-        return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels_of(owner) if plays(fcurve)}
+        return by_path(filter(plays, channels_of(owner)))
     except AnimationError:
         return {}
 
@@ -118,7 +113,7 @@ def driven_components(owner: Any) -> set[tuple[str, int]]:
 
 def all_keys(owner: bpy.types.ID) -> Values:
     """Return the frames of all the animator's keys on the datablock, in ascending order."""
-    paths = {path for path, _ in curves_of(owner)}
+    paths = curves_of(owner).keys()
     try:
         by_track = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in paths]
     except AnimationError:

@@ -6,9 +6,9 @@ For objects animated by constraints, drivers, NLA strips or physics, see `depsgr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import bpy
 import numpy as np
@@ -18,7 +18,7 @@ from ...interp import rotations
 from ..fcurves.channels import channels_of
 from ..report import AnimationError, Finding
 from ..store.paths import bone_path
-from ..store.tracks import EULER_ORDERS, rotation_property
+from ..store.tracks import rotation_property
 
 # Motion from other sources than F-curves and parents
 
@@ -40,13 +40,13 @@ def check_constraints(owner: bpy.types.Object | bpy.types.PoseBone) -> None:
         raise UnknownMotionError("HAS_CONSTRAINTS", owner.name)
 
 
-def check_body(item: bpy.types.Object) -> None:
+def _check_body(item: bpy.types.Object) -> None:
     """Raise UnknownMotionError if physics moves the object."""
     if item.rigid_body is not None:
         raise UnknownMotionError("RIGID_BODY", item.name)
 
 
-def check_bone_parent(item: Any) -> None:
+def _check_bone_parent(item: Any) -> None:
     """Raise UnknownMotionError if the object has a parent other than an object or a bone without relative parenting."""
     parent, kind = item.parent, item.parent_type
     if kind != "BONE" or parent.type != "ARMATURE":
@@ -63,14 +63,14 @@ def check_kinematics(item: Any) -> None:
         raise UnknownMotionError("HAS_IK", item.name)
 
 
-def check_inheritance(bone: bpy.types.PoseBone) -> None:
+def _check_inheritance(bone: bpy.types.PoseBone) -> None:
     """Raise UnknownMotionError if the bone inherits only part of its parent's transform."""
     settings = bone.bone
     if not settings.use_inherit_rotation or settings.inherit_scale != "FULL" or not settings.use_local_location:
         raise UnknownMotionError("INHERITS_PART", bone.name)
 
 
-def check_animation(item: Any, path: str) -> None:
+def _check_animation(item: Any, path: str) -> None:
     """Raise UnknownMotionError if NLA tracks or drivers move the object, or the bone with that path."""
     animation = item.animation_data
     if len(animation.nla_tracks):
@@ -94,7 +94,8 @@ Matrices = npt.NDArray[np.float64]
 
 Moved = Mapping[tuple[int, str], npt.NDArray[np.float64]]
 """Values by the object's `session_uid` and the property's path."""
-_Curves = dict[tuple[str, int], bpy.types.FCurve]
+FCurves = Mapping[str, Mapping[int, bpy.types.FCurve]]
+"""F-curves by path and component."""
 _Name = tuple[int, str | None] | tuple[int, str, str]
 """The dictionary key of a cached transform of an object, a bone in world space, or a bone in armature space."""
 
@@ -110,8 +111,7 @@ class TransformSampler:
     def __init__(self, frames: Frames, moved: Moved | None = None) -> None:
         self.frames = frames
         self._moved = moved or {}
-        self._frame_list: list[float] = frames.tolist()
-        self._curves: dict[int, _Curves] = {}
+        self._curves: dict[int, FCurves] = {}
         """The F-curves that have an effect, by the object's `session_uid`."""
         self._curve_values: dict[tuple[int, str], npt.NDArray[np.float64]] = {}
         """The values of properties and the matrices of rotations, by the object's `session_uid` and the path."""
@@ -169,7 +169,7 @@ class TransformSampler:
     def _unconstrained(self, item: bpy.types.Object) -> Matrices:
         """Return the world matrices of an object, ignoring its constraints."""
         self._dependencies.add(item.session_uid)
-        check_body(item)
+        _check_body(item)
         curves = self._curves_of(item, "")
         rotation = self._rotation(item, curves, "")
         # Blender has no delta for this mode.
@@ -190,7 +190,7 @@ class TransformSampler:
         parent = item.parent
         if item.parent_type == "OBJECT" and not (parent.type == "CURVE" and parent.data.use_path):
             return self.matrices(parent)
-        check_bone_parent(item)
+        _check_bone_parent(item)
         bone = parent.pose.bones.get(item.parent_bone)
         if bone is None:
             return self.matrices(parent)
@@ -229,17 +229,17 @@ class TransformSampler:
         if bone.parent is None:
             root: Matrices = rest @ local
             return root
-        check_inheritance(bone)
+        _check_inheritance(bone)
         offset = np.linalg.inv(np.array(bone.parent.bone.matrix_local)) @ rest
         child: Matrices = self._in_armature(item, bone.parent) @ offset @ local
         return child
 
-    def _curves_of(self, item: bpy.types.Object, path: str) -> _Curves:
+    def _curves_of(self, item: bpy.types.Object, path: str) -> FCurves:
         """Return the F-curves that animate the object, or the bone with that path."""
         animation = item.animation_data
         if animation is None:
             return {}
-        check_animation(item, path)
+        _check_animation(item, path)
         try:
             channels = channels_of(item)
         except AnimationError as refusal:
@@ -248,12 +248,10 @@ class TransformSampler:
             return {}
         self._dependencies.add(channels.action.session_uid)
         if item.session_uid not in self._curves:
-            self._curves[item.session_uid] = {
-                (fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels if plays(fcurve)
-            }
+            self._curves[item.session_uid] = by_path(filter(plays, channels))
         return self._curves[item.session_uid]
 
-    def _values(self, owner: Any, curves: _Curves, name: str, path: str = "") -> npt.NDArray[np.float64]:
+    def _values(self, owner: Any, curves: FCurves, name: str, path: str = "") -> npt.NDArray[np.float64]:
         """Return the values of the property at all frames, shape (frames, components)."""
         key = owner.id_data.session_uid, path + name
         if key in self._moved:
@@ -262,34 +260,20 @@ class TransformSampler:
             self._curve_values[key] = self._played(owner, curves, name, path)
         return self._curve_values[key]
 
-    def _played(self, owner: bpy.types.ID, curves: _Curves, name: str, path: str) -> npt.NDArray[np.float64]:
-        """Return the values of F-curves, and the current values of components without F-curves."""
-        current = getattr(owner, name)
-        values = np.empty((len(self.frames), len(current)))
-        for index, value in enumerate(current):
-            fcurve = curves.get((path + name, index))
-            values[:, index] = value if fcurve is None else [fcurve.evaluate(frame) for frame in self._frame_list]
-        return values
+    def _played(self, owner: Any, curves: FCurves, name: str, path: str) -> npt.NDArray[np.float64]:
+        return played_values(getattr(owner, name), curves.get(path + name, {}), self.frames)
 
-    def _rotation(self, owner: Any, curves: _Curves, delta: str, path: str = "") -> Matrices:
+    def _rotation(self, owner: Any, curves: FCurves, delta: str, path: str = "") -> Matrices:
         """Return rotation matrices, shape (frames, 3, 3)."""
         key = owner.id_data.session_uid, f"{path}{delta}rotation"
         if key in self._moved:
             return rotations.to_matrix(self._moved[key])
         mode = owner.rotation_mode
-        is_played = (key[0], path + delta + rotation_property(mode)) not in self._moved
+        name = delta + rotation_property(mode)
+        is_played = (key[0], path + name) not in self._moved
         if is_played and key in self._curve_values:
             return self._curve_values[key]
-        if mode in EULER_ORDERS:
-            quaternions = rotations.from_euler(self._values(owner, curves, f"{delta}rotation_euler", path), mode)
-        elif mode == "AXIS_ANGLE":
-            values = self._values(owner, curves, "rotation_axis_angle", path)
-            quaternions = rotations.from_axis_angle(values[:, 1:], values[:, 0])
-        else:
-            values = self._values(owner, curves, f"{delta}rotation_quaternion", path)
-            length = np.linalg.norm(values, axis=1, keepdims=True)
-            quaternions = np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), (1.0, 0.0, 0.0, 0.0))
-        matrices = rotations.to_matrix(quaternions)
+        matrices = rotations.to_matrix(orientations(mode, self._values(owner, curves, name, path)))
         if is_played:
             self._curve_values[key] = matrices
         return matrices
@@ -302,6 +286,38 @@ def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.
     matrices[:, :3, 3] = location
     matrices[:, 3, 3] = 1.0
     return matrices
+
+
+def orientations(mode: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Convert channel values (n, components) in a rotation mode to unit quaternions (n, 4)."""
+    if mode == "AXIS_ANGLE":
+        return rotations.from_axis_angle(values[:, 1:], values[:, 0])
+    if mode != "QUATERNION":
+        return rotations.from_euler(values, cast(rotations.Order, mode))
+    length = np.linalg.norm(values, axis=1, keepdims=True)
+    return np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), (1.0, 0.0, 0.0, 0.0))
+
+
+def by_path(fcurves: Iterable[bpy.types.FCurve]) -> dict[str, dict[int, bpy.types.FCurve]]:
+    """Return the F-curves by path and component."""
+    curves: dict[str, dict[int, bpy.types.FCurve]] = {}
+    for fcurve in fcurves:
+        curves.setdefault(fcurve.data_path, {})[fcurve.array_index] = fcurve
+    return curves
+
+
+def played_values(
+    current: Sequence[float], fcurves: Mapping[int, bpy.types.FCurve], frames: Frames
+) -> npt.NDArray[np.float64]:
+    """Return the values of a property at frames, shape (frames, components).
+
+    Components without an F-curve keep their current values.
+    """
+    values = np.empty((len(frames), len(current)))
+    for index, value in enumerate(current):
+        fcurve = fcurves.get(index)
+        values[:, index] = value if fcurve is None else [fcurve.evaluate(frame) for frame in frames.tolist()]
+    return values
 
 
 def plays(fcurve: bpy.types.FCurve) -> bool:

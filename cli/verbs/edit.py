@@ -16,10 +16,9 @@ from ...animation.reduction.reduce import reduce_steps
 from ...animation.steps import run_steps
 from ...animation.store.editable import blocking_reason, has_keys
 from ...animation.text import n_
-from ..announce import Ticker
 from ..arguments import Job
 from ..choosing import choose, matching_objects, tracks_of
-from ..outcome import Outcome
+from ..outcome import Outcome, Ticker
 
 
 def bake(job: Job, outcome: Outcome) -> None:

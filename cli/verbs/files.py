@@ -20,11 +20,10 @@ from ...exchange.importing.importer import ImportOptions, import_steps, set_play
 from ...exchange.rotation_modes import RotationOptions
 from ...formats import table, three_ds
 from ...interp.messages import Text
-from ..announce import Ticker
 from ..arguments import Job
 from ..blend_files import Source, unusable, version_of
 from ..choosing import choose, matching_objects
-from ..outcome import Outcome
+from ..outcome import Outcome, Ticker
 
 # Tables and velocities
 

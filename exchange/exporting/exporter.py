@@ -58,7 +58,7 @@ def export_steps(
             yield done, steps
         scene.frame_set(scene.frame_start)
         left_out = left_out_of_objects(exported)
-        editor = three_ds.Editor(tuple(editor_objects(nodes, scene, conversion, left_out)))
+        editor = three_ds.Editor(tuple(_editor_objects(nodes, scene, conversion, left_out)))
     file_scene = three_ds.Scene(editor, _keyframer(nodes, scene, conversion, report))
     report.counts = counts_of_file(file_scene)
     report.note_left_out(left_out)
@@ -116,7 +116,7 @@ def _program_name(nodes: Sequence[ExportNode]) -> bytes:
     return MAX_NAME if used == "SQUAD" else b"TCB"
 
 
-def editor_objects(
+def _editor_objects(
     nodes: Sequence[ExportNode], scene: bpy.types.Scene, conversion: Conversion, left_out: Counter[str]
 ) -> Iterator[three_ds.Object]:
     """Yield the editor objects of the nodes, without duplicates, and add skipped parts to `left_out`."""

@@ -31,7 +31,7 @@ from ..report import AddNote, ExchangeReport, note
 # Nodes
 
 
-def kind_of(obj: Any) -> str:
+def _kind_of(obj: Any) -> str:
     """Return the kind of an object's node in the file, unless it is a target."""
     if obj.type == "LIGHT" and obj.data.type == "SPOT":
         return "SPOTLIGHT"
@@ -40,7 +40,7 @@ def kind_of(obj: Any) -> str:
 
 def is_aimed(obj: Any) -> bool:
     """Return whether the object has a target in the file."""
-    return kind_of(obj) in three_ds.TARGET_KINDS
+    return _kind_of(obj) in three_ds.TARGET_KINDS
 
 
 @dataclass(eq=False)
@@ -231,7 +231,7 @@ def gather_nodes(
             nodes.append(_target_node(node, exported, conversion, report))
     for node in nodes:
         _note_lost_transforms(node, targets)
-    return nodes + ambient_nodes(scene, conversion, report)
+    return nodes + _ambient_nodes(scene, conversion, report)
 
 
 def _target_node(node: ExportNode, exported: set[Any], conversion: Conversion, report: ExchangeReport) -> ExportNode:
@@ -248,13 +248,13 @@ def _note_lost_transforms(node: ExportNode, targets: set[Any]) -> None:
     """Note transforms that the file cannot inherit."""
     # Children of lights and targets inherit only positions. Children of cameras and spotlights do not inherit scale.
     parent = node.parent
-    if parent is None or (kind_of(parent) == "OBJECT" and parent not in targets):
+    if parent is None or (_kind_of(parent) == "OBJECT" and parent not in targets):
         return
     loses_rotation = not is_aimed(parent)
     lost_paths = ("scale", "rotation") if loses_rotation else ("scale",)
     is_scaled = not np.allclose(parent.scale, 1.0)
     is_rotated = loses_rotation and parent.matrix_basis.to_quaternion().angle > _ROUNDING
-    if is_scaled or is_rotated or any(path.startswith(lost_paths) for path, _ in curves_of(parent)):
+    if is_scaled or is_rotated or any(path.startswith(lost_paths) for path in curves_of(parent)):
         node.add_note("PARENT_LOSES_SCALE_AND_ROTATION" if loses_rotation else "PARENT_LOSES_SCALE", parent.name)
 
 
@@ -296,7 +296,7 @@ def _object_node(obj: Any, exported: set[Any], aim: _Aim, report: ExchangeReport
     parent = obj.parent
     while parent is not None and parent not in exported:
         parent = parent.parent
-    return ExportNode(obj, kind_of(obj), b"", parent, add_note, target=aim.target, is_upright=aim.is_upright)
+    return ExportNode(obj, _kind_of(obj), b"", parent, add_note, target=aim.target, is_upright=aim.is_upright)
 
 
 def _note_lost_parts(obj: Any, add_note: AddNote) -> None:
@@ -304,7 +304,7 @@ def _note_lost_parts(obj: Any, add_note: AddNote) -> None:
         add_note("LIGHT_TYPE", obj.data.type.lower())
     if obj.type == "ARMATURE":
         add_note("ARMATURE_AS_DUMMY")
-    elif kind_of(obj) == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
+    elif _kind_of(obj) == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
         add_note("TYPE_AS_DUMMY", obj.type.lower())
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
         add_note("COLLECTION_AS_DUMMY", obj.instance_collection.name)
@@ -323,7 +323,7 @@ def _depth(obj: bpy.types.Object) -> int:
     return depth
 
 
-def ambient_nodes(scene: Any, conversion: Conversion, report: ExchangeReport) -> list[ExportNode]:
+def _ambient_nodes(scene: Any, conversion: Conversion, report: ExchangeReport) -> list[ExportNode]:
     """Return the node of the ambient light, which has the color of the world, or no node without a world.
 
     The color is the background's, unless other nodes determine it, the world's viewport color is keyed, or the world
@@ -336,7 +336,7 @@ def ambient_nodes(scene: Any, conversion: Conversion, report: ExchangeReport) ->
     node.imported = recall(world, node.kind, node.space(conversion), node.add_note)
     background = _background(world)
     path = None if background is None else _path_of_color(background)
-    uses_viewport_color = node.imported.node is not None or any(path == "color" for path, _ in curves_of(world))
+    uses_viewport_color = node.imported.node is not None or "color" in curves_of(world)
     if path is None or uses_viewport_color:
         node.colored = world, "color"
     else:
@@ -344,7 +344,7 @@ def ambient_nodes(scene: Any, conversion: Conversion, report: ExchangeReport) ->
     if background is not None and path is None and not uses_viewport_color:
         node.add_note("NODES_MAKE_COLOR")
     if world.node_tree is not None:
-        lost_paths = sorted({path for path, _ in curves_of(world.node_tree)} - {node.colored[1]})
+        lost_paths = sorted(curves_of(world.node_tree).keys() - {node.colored[1]})
         if lost_paths:
             node.add_note("NODES_ANIMATED", ", ".join(lost_paths))
     return [node]

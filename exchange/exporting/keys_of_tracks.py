@@ -16,8 +16,8 @@ from ...animation.checks.track_state import state
 from ...animation.datablocks import name_of
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import Float64Array
-from ...animation.file_curves.objects_and_bones import orientations
 from ...animation.sampling.properties import PropertySampler, curves_of
+from ...animation.sampling.transforms import orientations, played_values
 from ...animation.store.editable import blocking_reason
 from ...animation.store.find_tracks import find_tracks
 from ...animation.store.read_own_keys import read_own_keys
@@ -136,7 +136,8 @@ class DatablockTracks:
 
     def sampled_values(self, *paths: str) -> tuple[Float64Array, Float64Array]:
         """Return the whole frames at which these properties of the data change, and their values, one per column."""
-        fcurves = [fcurve for (path, _), fcurve in curves_of(self.datablock).items() if path in paths]
+        curves = curves_of(self.datablock)
+        fcurves = [fcurve for path in paths for fcurve in curves.get(path, {}).values()]
         span = span_of_keys(fcurves)
         if any(other_control(self.datablock, path) for path in paths) or change_outside(fcurves, span, self.scene):
             span = span.with_frames_of(self.scene)
@@ -242,9 +243,7 @@ def _keys(spline: TrackSpline, values: Float64Array) -> Keys:
 
 
 def _evaluated(track: Track, splines: Sequence[TrackSpline], frames: Float64Array) -> Float64Array:
-    values = _rest_values(track, len(frames))
-    for index, fcurve in played_fcurves(track).items():
-        values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
+    values = played_values(_rest_values(track, 1)[0].tolist(), played_fcurves(track), frames)
     for spline in splines:
         values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
     return values

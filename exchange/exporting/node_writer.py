@@ -142,7 +142,7 @@ class NodeWriter:
 
     def _add_visibility(self, node: ExportNode) -> None:
         """Write the visibility at the first key to the flags, and a key for each change to a track."""
-        visibility = visibility_keys(node.obj, self.scene, self.limit)
+        visibility = _visibility_keys(node.obj, self.scene, self.limit)
         source, unchanged = node.imported.node, node.imported.unchanged_track("HIDE", visibility)
         if source is not None and unchanged is not None:
             node.flags = source.flags
@@ -230,12 +230,12 @@ def _has_driver(datablock: Any, path: str, expression: str) -> bool:
     return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
 
 
-def visibility_keys(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimit) -> Keys:
+def _visibility_keys(obj: bpy.types.Object, scene: bpy.types.Scene, limit: SampleLimit) -> Keys:
     """Return keys that are 1 while the object is hidden in renders.
 
     A curve that is not stepped, or that continues outside its keys, is sampled.
     """
-    fcurve = curves_of(obj).get(("hide_render", 0))
+    fcurve = curves_of(obj).get("hide_render", {}).get(0)
     if fcurve is None:
         return still(float(obj.hide_render))
     points = list(fcurve.keyframe_points)

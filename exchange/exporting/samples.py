@@ -14,7 +14,7 @@ import numpy as np
 from ...animation import AnimationError
 from ...animation.fcurves.keyframes import Float64Array
 from ...animation.report import Finding
-from ...animation.sampling.properties import curves_of, driven_components, is_driven, plays_strips
+from ...animation.sampling.properties import curves_of, is_driven, plays_strips
 from ...animation.sampling.transforms import plays
 from ...animation.store.frame_functions import function_of
 from ...animation.store.tracks import Track
@@ -65,7 +65,8 @@ def _is_enabled(constraint: bpy.types.Constraint) -> bool:
     """Return whether the constraint is enabled, or F-curves or drivers may enable it."""
     obj: Any = constraint.id_data
     switches = [constraint.path_from_id(name) for name in ("enabled", "mute")]
-    return constraint.enabled or any(path in switches for path, _ in (*curves_of(obj), *driven_components(obj)))
+    animated = curves_of(obj)
+    return constraint.enabled or any(path in animated or is_driven(obj, path) for path in switches)
 
 
 def _has_deltas(obj: Any, scene: bpy.types.Scene) -> bool:
@@ -74,8 +75,8 @@ def _has_deltas(obj: Any, scene: bpy.types.Scene) -> bool:
         return True
     return any(
         fcurve.evaluate(frame) != _NO_DELTAS[path][index]
-        for (path, index), fcurve in curves_of(obj).items()
-        if path in _NO_DELTAS
+        for path in _NO_DELTAS
+        for index, fcurve in curves_of(obj).get(path, {}).items()
         for frame in frames_of(scene).tolist()
     )
 

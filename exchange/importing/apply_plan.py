@@ -153,7 +153,7 @@ BLEND = "(cos(radians(hotspot) / 2) - cos(radians(falloff) / 2)) / (1 - cos(radi
 """Expression of the blend of a spotlight, as in `blend_of`."""
 AIM, ROLL_CONSTRAINT = "3DS Aim", "3DS Roll"
 """Names of the constraints of aimed objects."""
-ROLL_PATHS = tuple(f'constraints["{ROLL_CONSTRAINT}"].{end}' for end in ("to_min_z_rot", "to_max_z_rot"))
+_ROLL_PATHS = tuple(f'constraints["{ROLL_CONSTRAINT}"].{end}' for end in ("to_min_z_rot", "to_max_z_rot"))
 """Paths of the roll in an object."""
 
 
@@ -164,7 +164,7 @@ def apply_plan(planned: PlannedObject, obj: Any, target: Any, axes: Any, report:
     for cameras.
     """
     if planned.kind == "WORLD":
-        write_action(obj, obj.name, _set_vectors(obj, ["color"], planned), report)
+        _write_action(obj, obj.name, _set_vectors(obj, ["color"], planned), report)
         return
     animated = _set_vectors(obj, ["location", "scale"], planned)
     rotation, hidden = planned.rotation, planned.keys.get("hide")
@@ -179,13 +179,13 @@ def apply_plan(planned: PlannedObject, obj: Any, target: Any, axes: Any, report:
             animated.append(PropertyKeys(path, hidden, None, "CONSTANT"))
     if target is not None:
         _aim(obj, target, axes)
-        animated += set_roll(planned, obj, target, report)
-    write_action(obj, planned.name, animated, report, planned.markers)
+        animated += _set_roll(planned, obj, target, report)
+    _write_action(obj, planned.name, animated, report, planned.markers)
     if planned.kind == "CAMERA":
-        write_action(obj.data, planned.name, set_lens(planned, obj.data, report), report)
+        _write_action(obj.data, planned.name, _set_lens(planned, obj.data, report), report)
     elif planned.kind == "LIGHT":
-        animated = set_cones(planned, obj.data, report) + _set_vectors(obj.data, ["color"], planned)
-        write_action(obj.data, planned.name, animated, report)
+        animated = _set_cones(planned, obj.data, report) + _set_vectors(obj.data, ["color"], planned)
+        _write_action(obj.data, planned.name, animated, report)
 
 
 def _set_vectors(datablock: bpy.types.ID, paths: Sequence[str], planned: PlannedObject) -> list[PropertyKeys]:
@@ -201,7 +201,7 @@ def _set_vectors(datablock: bpy.types.ID, paths: Sequence[str], planned: Planned
 
 def _aim(obj: Any, target: Any, axes: Any) -> None:
     """Aim the object at its target along -Z, upright."""
-    for path in ROLL_PATHS:
+    for path in _ROLL_PATHS:
         obj.driver_remove(path)
     imported = [constraint for constraint in obj.constraints if constraint.name in (AIM, ROLL_CONSTRAINT)]
     for constraint in imported:
@@ -215,7 +215,7 @@ def _aim(obj: Any, target: Any, axes: Any) -> None:
         aim.space_object = axes
 
 
-def set_roll(planned: PlannedObject, obj: Any, target: object, report: ExchangeReport) -> list[PropertyKeys]:
+def _set_roll(planned: PlannedObject, obj: Any, target: object, report: ExchangeReport) -> list[PropertyKeys]:
     """Roll the object about its line of sight. Return the keys of custom properties."""
     keys = planned.keys.get("roll")
     if keys is None or (keys.is_still and keys.values[0, 0] == 0.0):
@@ -227,10 +227,10 @@ def set_roll(planned: PlannedObject, obj: Any, target: object, report: ExchangeR
     constraint.owner_space = constraint.target_space = "LOCAL"
     constraint.map_to, constraint.mix_mode_rot = "ROTATION", "AFTER"
     constraint.to_min_z_rot = constraint.to_max_z_rot = math.radians(keys.values[0, 0])
-    return _drive_by_quantities(obj, {"roll": keys}, dict.fromkeys(ROLL_PATHS, "radians(roll)"), report)
+    return _drive_by_quantities(obj, {"roll": keys}, dict.fromkeys(_ROLL_PATHS, "radians(roll)"), report)
 
 
-def set_lens(planned: PlannedObject, camera: bpy.types.Camera, report: ExchangeReport) -> list[PropertyKeys]:
+def _set_lens(planned: PlannedObject, camera: bpy.types.Camera, report: ExchangeReport) -> list[PropertyKeys]:
     """Set the lens of a camera from its field of view. Return the keys of custom properties."""
     keys = planned.keys.get("fov")
     if keys is None or not _is_not_driven(camera, {"lens": LENS}, report):
@@ -240,7 +240,7 @@ def set_lens(planned: PlannedObject, camera: bpy.types.Camera, report: ExchangeR
     return _drive_by_quantities(camera, {"fov": keys}, {"lens": f"{camera.sensor_width / 2.0!r}{LENS}"}, report)
 
 
-def set_cones(planned: PlannedObject, light: Any, report: ExchangeReport) -> list[PropertyKeys]:
+def _set_cones(planned: PlannedObject, light: Any, report: ExchangeReport) -> list[PropertyKeys]:
     """Set the size and blend of a spotlight from its two cones. Return the keys of custom properties."""
     names = ("hotspot", "falloff")
     keys_of_cones: dict[str, Keys] = {name: planned.keys[name] for name in names if name in planned.keys}
@@ -318,7 +318,7 @@ class PropertyKeys:
     interpolation: str = "BEZIER"
 
 
-def write_action(
+def _write_action(
     datablock: bpy.types.ID,
     name: str,
     animated: Sequence[PropertyKeys],

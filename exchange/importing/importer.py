@@ -80,8 +80,8 @@ def import_steps(
                 if len(scenes) > 1:
                     findings[start:] = [Finding("OF_FILE", arguments=(name, finding)) for finding in findings[start:]]
         if options.output != "NONE" and report.animated_datablocks:
-            ends = playback_ranges(scenes.values(), options.conversion)
-            for done, total in bake_imported(report, ends, options.output, options.sample_limit):
+            ends = _playback_ranges(scenes.values(), options.conversion)
+            for done, total in _bake_imported(report, ends, options.output, options.sample_limit):
                 yield total + done, 2 * total
     except BaseException:
         changes.undo()
@@ -102,7 +102,7 @@ def _import_scene(
         objects = yield from make_objects(plans, changes, report.notes)
         report.counts += Counter(planned.kind.lower() for planned in plans)
     has_targets = any(planned.target is not None for planned in plans)
-    axes = make_axes(options.conversion, changes) if has_targets and not options.conversion.keeps_up else None
+    axes = _make_axes(options.conversion, changes) if has_targets and not options.conversion.keeps_up else None
     conversion = conversion_text(options.conversion, rotation_options)
     for index, (planned, obj) in enumerate(zip(plans, objects, strict=True)):
         if obj is None:
@@ -126,7 +126,7 @@ def set_playback_range(
     scene: bpy.types.Scene, file_scenes: Iterable[Scene], conversion: Conversion, rate: float | None
 ) -> None:
     """Set the scene's playback range from the files, and the frame rate if `rate` is given."""
-    ends = np.clip(playback_ranges(file_scenes, conversion), -LAST_FRAME, LAST_FRAME)
+    ends = np.clip(_playback_ranges(file_scenes, conversion), -LAST_FRAME, LAST_FRAME)
     scene.frame_start, scene.frame_end = math.floor(ends.min()), math.ceil(ends.max())
     if rate is not None:
         # Blender stores the rate as a whole number and a divisor.
@@ -134,7 +134,7 @@ def set_playback_range(
         scene.render.fps_base = scene.render.fps / rate
 
 
-def playback_ranges(file_scenes: Iterable[Scene], conversion: Conversion) -> Float64Array:
+def _playback_ranges(file_scenes: Iterable[Scene], conversion: Conversion) -> Float64Array:
     """Return the first and last frames of each file's playback range in the scene, shape (n, 2)."""
     return conversion.frames(np.array([_file_range(file_scene) for file_scene in file_scenes]))
 
@@ -185,7 +185,7 @@ def _data_of(planned: PlannedObject, meshes: dict[_Instance, Any], changes: Chan
     return meshes[instance]
 
 
-def make_axes(conversion: Conversion, changes: Changes) -> Any:
+def _make_axes(conversion: Conversion, changes: Changes) -> Any:
     """Return an object with the axes of the file, in which cameras are upright."""
     obj = changes.new_object("3DS Axes", None)
     obj.rotation_mode = "QUATERNION"
@@ -193,7 +193,7 @@ def make_axes(conversion: Conversion, changes: Changes) -> Any:
     return obj
 
 
-def bake_imported(report: ExchangeReport, ends: Float64Array, output: str, sample_limit: int) -> Steps[None]:
+def _bake_imported(report: ExchangeReport, ends: Float64Array, output: str, sample_limit: int) -> Steps[None]:
     """Bake the imported keys in steps, and add the results to the report.
 
     `ends` contains the first and last frames of each file, shape (n, 2). Cyclic tracks are baked to these frames.

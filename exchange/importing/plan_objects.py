@@ -29,26 +29,26 @@ DUMMY = b"$$$DUMMY"
 """The name of nodes without an object in the editor."""
 TARGET_SUFFIX = ".Target"
 """The end of the names of objects for targets, whose nodes have the names of their cameras and lights."""
-KINDS_OF_TARGETS = tuple(TARGET_KINDS.values())
+_KINDS_OF_TARGETS = tuple(TARGET_KINDS.values())
 """The kinds of nodes that are targets."""
 
 
-def all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], list[int | None]]:
+def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], list[int | None]]:
     """Return the keyframer's nodes and nodes for objects only in the editor, with the indices of their parents."""
     nodes = list(scene.nodes)
     parents: list[int | None] = [] if scene.keyframer is None else list(scene.keyframer.parents())
     kinds_and_names = {(node.kind, node.name) for node in nodes}
-    animated_names = {node.name for node in nodes if node.kind not in KINDS_OF_TARGETS}
+    animated_names = {node.name for node in nodes if node.kind not in _KINDS_OF_TARGETS}
     for obj in objects.values():
-        for node in editor_nodes(obj):
-            is_animated = node.kind not in KINDS_OF_TARGETS and obj.name in animated_names
+        for node in _editor_nodes(obj):
+            is_animated = node.kind not in _KINDS_OF_TARGETS and obj.name in animated_names
             if (node.kind, node.name) not in kinds_and_names and not is_animated:
                 nodes.append(node)
                 parents.append(None)
     return nodes, parents
 
 
-def editor_nodes(obj: Object) -> Iterator[Node]:
+def _editor_nodes(obj: Object) -> Iterator[Node]:
     """Yield nodes with the position of the object in the editor."""
     content = obj.content
     if isinstance(content, Mesh):
@@ -80,7 +80,7 @@ def _single_key(kind: str, value: object) -> Track:
     return Track(kind, np.zeros(1, np.int32), values, np.zeros(1, np.uint16), np.zeros((5, 1), np.float32))
 
 
-def skip_ambient_parents(nodes: list[Node], parents: list[int | None], notes: list[Finding]) -> None:
+def _skip_ambient_parents(nodes: list[Node], parents: list[int | None], notes: list[Finding]) -> None:
     """Reparent children of an ambient light, which has no position, to the light's parent."""
     for index, node in enumerate(nodes):
         path = [index]
@@ -97,7 +97,7 @@ def skip_ambient_parents(nodes: list[Node], parents: list[int | None], notes: li
             note(notes, node_name(node), "UNDER_AMBIENT_UNDER", node_name(nodes[parent]))
 
 
-def target_indices(nodes: Sequence[Node]) -> list[int | None]:
+def _target_indices(nodes: Sequence[Node]) -> list[int | None]:
     """Return the index of each node's target, which has the same name, or None."""
     # If several nodes have the same name, the first counts.
     indices = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
@@ -109,7 +109,7 @@ def node_name(node: Node) -> str:
     name, instance = node.name.decode("latin-1"), (node.instance_name or b"").decode("latin-1")
     if node.name == DUMMY:
         return instance or "Dummy"
-    if node.kind in KINDS_OF_TARGETS:
+    if node.kind in _KINDS_OF_TARGETS:
         return name + TARGET_SUFFIX
     return (f"{name}.{instance}" if instance else name) or "Unnamed"
 
@@ -163,9 +163,9 @@ def plan_objects(
 ) -> list[PlannedObject]:
     """Plan all objects of the file, starting with the nodes in file order."""
     objects = {obj.name: obj for obj in reversed(scene.objects)}
-    nodes, parents = all_nodes(scene, objects)
-    skip_ambient_parents(nodes, parents, notes)
-    targets = target_indices(nodes)
+    nodes, parents = _all_nodes(scene, objects)
+    _skip_ambient_parents(nodes, parents, notes)
+    targets = _target_indices(nodes)
     plans = []
     for index, (node, parent, target) in enumerate(zip(nodes, parents, targets, strict=True)):
         parent_is_aimed = parent is not None and targets[parent] is not None
@@ -202,7 +202,7 @@ def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
     tracks = list(node.tracks)
     if obj is not None and node.kind != "OBJECT":
         keyed_kinds = {track.kind for track in tracks if len(track.frames)}
-        for editor_node in editor_nodes(obj):
+        for editor_node in _editor_nodes(obj):
             if editor_node.kind == node.kind:
                 tracks += [track for track in editor_node.tracks if track.kind not in keyed_kinds]
     return tracks

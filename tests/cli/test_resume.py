@@ -79,7 +79,7 @@ def test_with_other_options_it_is_done_again(bake, options):
 
 def test_another_version_does_it_again(bake, cli, monkeypatch):
     bake()
-    monkeypatch.setattr(cli.outcome, "made_with", lambda: "TCB Animation 99, Blender 99")
+    monkeypatch.setattr(cli.outcome, "_made_with", lambda: "TCB Animation 99, Blender 99")
     assert bake()["status"] == "done"
 
 
