@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from .edit.bake import bake as bake, bake_many as bake_many
     from .edit.bake_in_world import bake_in_world as bake_in_world, bake_in_world_many as bake_in_world_many
     from .edit.enable import enable as enable, enable_many as enable_many
+    from .edit.fix_rotations import RotationFault as RotationFault, find_rotation_faults as find_rotation_faults
+    from .edit.fix_rotations import fix_rotations as fix_rotations, fix_rotations_many as fix_rotations_many
     from .edit.free_restore_apply_remove import apply as apply, apply_many as apply_many
     from .edit.free_restore_apply_remove import free as free, free_many as free_many
     from .edit.free_restore_apply_remove import remove as remove, remove_many as remove_many
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
     from .edit.key_all_rotation_channels import key_whole as key_whole, key_whole_many as key_whole_many
     from .edit.key_arrays import KeyArrays as KeyArrays, get_keys as get_keys, set_keys as set_keys
     from .edit.parameters import key_set as key_set, key_set_many as key_set_many
-    from .edit.rotation_faults import RotationFault as RotationFault, find_rotation_faults as find_rotation_faults
-    from .edit.rotation_faults import fix_rotations as fix_rotations, fix_rotations_many as fix_rotations_many
     from .edit.tables import TableKeys as TableKeys, export_table as export_table, import_table as import_table
     from .edit.timing import remove_retiming as remove_retiming, retime as retime
     from .edit.track_keys import find_track as find_track
@@ -73,6 +73,7 @@ _MODULES = {
     ".edit.bake": ("bake", "bake_many"),
     ".edit.bake_in_world": ("bake_in_world", "bake_in_world_many"),
     ".edit.enable": ("enable", "enable_many"),
+    ".edit.fix_rotations": ("RotationFault", "find_rotation_faults", "fix_rotations", "fix_rotations_many"),
     ".edit.free_restore_apply_remove": (
         "apply",
         "apply_many",
@@ -86,7 +87,6 @@ _MODULES = {
     ".edit.key_all_rotation_channels": ("key_whole", "key_whole_many"),
     ".edit.key_arrays": ("KeyArrays", "get_keys", "set_keys"),
     ".edit.parameters": ("key_set", "key_set_many"),
-    ".edit.rotation_faults": ("RotationFault", "find_rotation_faults", "fix_rotations", "fix_rotations_many"),
     ".edit.tables": ("TableKeys", "export_table", "import_table"),
     ".edit.timing": ("remove_retiming", "retime"),
     ".edit.track_keys": ("find_track",),

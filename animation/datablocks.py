@@ -54,7 +54,7 @@ def of_file() -> Iterator[bpy.types.ID]:
     """
     all_datablocks = list(bpy.data.user_map())
     used_by_objects = (datablock for item in bpy.data.objects for datablock in _used_by(item))
-    yield from animated([*used_by_objects, *all_datablocks, *node_trees(all_datablocks)])
+    yield from animated([*used_by_objects, *all_datablocks, *_node_trees(all_datablocks)])
 
 
 def _used_by(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
@@ -67,14 +67,14 @@ def _used_by(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
     shape_keys: bpy.types.Key | None = getattr(data, "shape_keys", None)
     if shape_keys is not None:
         yield shape_keys
-    yield from node_trees([data])
+    yield from _node_trees([data])
     for slot in item.material_slots:
         if slot.material is not None:
             yield slot.material
-            yield from node_trees([slot.material])
+            yield from _node_trees([slot.material])
 
 
-def node_trees(datablocks: Iterable[bpy.types.ID]) -> Iterator[bpy.types.NodeTree]:
+def _node_trees(datablocks: Iterable[bpy.types.ID]) -> Iterator[bpy.types.NodeTree]:
     """Yield the node trees that the datablocks own."""
     for datablock in datablocks:
         # Since Blender 5.0 a scene's compositing nodes are a separate node group, and scene.node_tree no longer exists.
@@ -133,7 +133,7 @@ def users_of_each(
     users = {}
     for action in actions:
         # A set has no order, but the order of messages must not vary.
-        candidates = [*referrers[action], *node_trees(referrers[action])]
+        candidates = [*referrers[action], *_node_trees(referrers[action])]
         candidates.sort(key=lambda datablock: (type(datablock).__name__, datablock.name_full))
         users[action] = [
             datablock

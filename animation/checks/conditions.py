@@ -152,7 +152,7 @@ def check_many(
         checks.samples += len(frames)
         sampler = PropertySampler(scene, item, frames)
         # An error in one condition does not skip the others.
-        for condition in (camera_violations, view_violations, scale_violations):
+        for condition in (camera_violations, view_violations, _scale_violations):
             try:
                 results = list(condition(sampler))
             except AnimationError as refusal:
@@ -176,7 +176,7 @@ def _not_checked(reason: Finding) -> Finding:
     return replace(reason, code="NOT_CHECKED", arguments=(reason.on(""),))
 
 
-def scale_violations(sampler: PropertySampler) -> Iterator[Violation]:
+def _scale_violations(sampler: PropertySampler) -> Iterator[Violation]:
     """Yield violations by the animated scales of the sampler's object and its bones."""
     item: Any = sampler.item
     paths = {"scale", "delta_scale", *(f"{bone_path(bone)}.scale" for bone in (item.pose.bones if item.pose else ()))}

@@ -35,7 +35,7 @@ SPLINE, NOTHING = 254, 255
 interpolations."""
 Sides = tuple[int, int]
 """The interpolations before and after a key."""
-Cause = Literal["INTERPOLATION", "HANDLES", "METHOD", "END"]
+_Cause = Literal["INTERPOLATION", "HANDLES", "METHOD", "END"]
 _CHOSEN_SIDES = np.array([CHOSEN_LEFT, CHOSEN_RIGHT], dtype=np.uint8)
 _HANDLE_TYPES = ("handle_left_type", "handle_right_type")
 _NAME_OF_INTERPOLATION = {number: name for name, number in INTERPOLATION.items()}
@@ -92,7 +92,7 @@ class Obstacle:
     for the first or last key of the track, or "" for any other end of a spline.
     """
 
-    cause: Cause
+    cause: _Cause
     names: tuple[str, ...]
 
 
@@ -247,7 +247,7 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
     function = function_of(track)
     motion_frame = frame if function is None else float(function([frame])[0])
     own = read_own_keys(track)
-    check_can_be_drawn(track, own)
+    _check_can_be_drawn(track, own)
     (spline,) = track_splines(track, track.settings, own, defaults)
     first, last = spline.frames[[0, -1]].tolist()
     is_single = spline.spline.cycle == "SINGLE"
@@ -266,7 +266,7 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
     return Turn(start, end, abs(float(angle)), (x, y, z))
 
 
-def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
+def _check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
     """Raise AnimationError if the rotation needs a new F-curve, which drawing code must not create."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
@@ -281,7 +281,7 @@ def largest_jumps(track: Track, defaults: Mapping[str, float]) -> list[Jump]:
     own = read_own_keys(track)
     if not own:
         raise track.error("NO_KEYS")
-    check_can_be_drawn(track, own)
+    _check_can_be_drawn(track, own)
     splines = track_splines(track, track.settings, own, defaults)
     jumps_by_order = zip(*(jumps(spline.spline, track.is_rotation) for spline in splines), strict=False)
     return [max(of_order, key=lambda jump: (jump.is_seen, jump.size)) for of_order in jumps_by_order]

@@ -186,7 +186,7 @@ Tangents = dict[str, Float64Array]
 
 
 @record(eq=False)
-class BestParameters:
+class _BestParameters:
     """The parameters with which a key's tangents best fit given tangents."""
 
     parameters: Float64Array
@@ -227,7 +227,7 @@ class KeyTangents:
         """Return whether an ease defines the velocity of any component on this side of the key."""
         return any(key.is_eased(side) for key in self._keys)
 
-    def best_parameters(self, goals: Mapping[str, Float64Array], weight_of_other: float) -> BestParameters | None:
+    def best_parameters(self, goals: Mapping[str, Float64Array], weight_of_other: float) -> _BestParameters | None:
         """Return the parameters that best fit the goal tangents, given by side. The segments on these sides must exist.
 
         Return None if parameters do not determine the tangent: next to an ease, or at the end of a loop. On a side
@@ -250,7 +250,7 @@ class KeyTangents:
             result[index] = own.with_(numbers=numbers)
         return result
 
-    def _best_inside(self, goals: Mapping[str, Float64Array], weight_of_other: float) -> BestParameters:
+    def _best_inside(self, goals: Mapping[str, Float64Array], weight_of_other: float) -> _BestParameters:
         """Return the best parameters for a key with a segment on both sides."""
         before, after, shares = self._chords
         size = float(np.linalg.norm(before) + np.linalg.norm(after))
@@ -270,9 +270,9 @@ class KeyTangents:
         ).T
         reached = self._tangents_with(parameters)
         error = max(float(np.linalg.norm(goal - reached[side])) for side, goal in goals.items())
-        return BestParameters(parameters, error <= _REACHED * size)
+        return _BestParameters(parameters, error <= _REACHED * size)
 
-    def _best_at_end(self, goals: Mapping[str, Float64Array]) -> BestParameters:
+    def _best_at_end(self, goals: Mapping[str, Float64Array]) -> _BestParameters:
         """Return the best parameters for the first or last key, whose tangent is a linear function of the tension."""
         ((side, goal),) = goals.items()
         _, continuity, bias = self.present.tolist()
@@ -280,10 +280,10 @@ class KeyTangents:
         change = self._tangents_with(np.array([1.0, continuity, bias]))[side] - slack
         size = float(change @ change)
         if size == 0.0:
-            return BestParameters(self.present, bool(np.abs(goal - slack).max() == 0.0))
+            return _BestParameters(self.present, bool(np.abs(goal - slack).max() == 0.0))
         tension = float(np.clip((goal - slack) @ change / size, -1.0, 1.0))
         error = np.linalg.norm(slack + tension * change - goal)
-        return BestParameters(np.array([tension, continuity, bias]), bool(error <= _REACHED * np.sqrt(size)))
+        return _BestParameters(np.array([tension, continuity, bias]), bool(error <= _REACHED * np.sqrt(size)))
 
     @cached_property
     def _chords(self) -> tuple[Float64Array, Float64Array, Float64Array]:

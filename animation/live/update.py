@@ -25,15 +25,15 @@ from ..store.find_tracks import refreshed
 from ..store.table.track_records import Options
 from ..store.table_upkeep import is_live as is_switched_on
 from ..store.tracks import Track
-from .watch import Watch, Watches
+from .edited_tracks import Watch, Watches
 
-OptionsFor = Callable[[list[bpy.types.ID]], Options]
+_OptionsFor = Callable[[list[bpy.types.ID]], Options]
 
 
 def refresh(
     watches: Watches,
     action: bpy.types.Action,
-    options_for: OptionsFor | None = None,
+    options_for: _OptionsFor | None = None,
     complete_rotations: bool = True,
 ) -> Report:
     """Update the played tracks of an editable action that were edited since the last check, and `watches`.
@@ -58,7 +58,7 @@ def refresh(
 def check_remaining(
     watches: Watches,
     action: bpy.types.Action,
-    options_for: OptionsFor | None = None,
+    options_for: _OptionsFor | None = None,
     complete_rotations: bool = True,
     seconds: float = math.inf,
 ) -> Report:
@@ -83,7 +83,7 @@ def check_remaining(
 def refresh_all(
     watches: Watches,
     action: bpy.types.Action,
-    options_for: OptionsFor | None = None,
+    options_for: _OptionsFor | None = None,
     complete_rotations: bool = True,
 ) -> Report:
     """Check all tracks of the action for any kind of edit, and update the edited tracks.
@@ -113,7 +113,7 @@ def is_unsure(watches: Watches, action: bpy.types.Action) -> bool:
 
 @collector_paused()
 def _update_tracks(
-    watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None, complete_rotations: bool
+    watch: Watch, channels: Channels, tracks: list[Track], options_for: _OptionsFor | None, complete_rotations: bool
 ) -> Report:
     """Update edited tracks of a live action in their current output, and tracks that nothing plays yet."""
     if options_for is None:

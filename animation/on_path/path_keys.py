@@ -134,7 +134,7 @@ class KeyedTrack:
 
     def __init__(self, datablock: bpy.types.ID, track: Track, frame: float) -> None:
         self.datablock, self.frame = datablock, frame
-        check_can_change(datablock, track, frame)
+        _check_can_change(datablock, track, frame)
         key_frames = {index: own.keys.frames for index, own in read_own_keys(track).items()}
         self.components = [
             index for index, frames in key_frames.items() if (np.abs(frames - frame) <= SAME_FRAME).any()
@@ -217,7 +217,7 @@ class KeyedTrack:
         return {index: read(self.track.channels[index]) for index in self.components}
 
 
-def check_can_change(datablock: bpy.types.ID, track: Track, frame: float) -> None:
+def _check_can_change(datablock: bpy.types.ID, track: Track, frame: float) -> None:
     """Raise AnimationError if the track can't be changed, or if retiming or an NLA strip shifts its keys in time."""
     check_writable(datablock, track)
     if function_of(track) is not None:
@@ -258,7 +258,7 @@ def insert_key(spot: Spot) -> None:
     if not moving:
         raise AnimationError(Finding("POINT_WITHOUT_TRACK", spot.name, frame=spot.frame))
     for track in moving:
-        check_can_change(spot.item, track, spot.frame)
+        _check_can_change(spot.item, track, spot.frame)
     tracks = [track for track in moving if not _has_key(track, spot.frame)]
     if not tracks:
         raise moving[0].error("KEY_AT_FRAME", frame=spot.frame)
@@ -291,7 +291,7 @@ def delete_key(spot: Spot) -> None:
     """
     tracks = _tracks_with_key(spot)
     for track in tracks:
-        check_can_change(spot.item, track, spot.frame)
+        _check_can_change(spot.item, track, spot.frame)
         if any(
             own.count == 1 and abs(own.keys.frames[0] - spot.frame) <= SAME_FRAME
             for own in read_own_keys(track).values()

@@ -9,7 +9,7 @@ import bpy
 
 from ... import animation
 from ...animation import Finding
-from ...animation.edit.rotation_faults import Turns
+from ...animation.edit.fix_rotations import Turns
 from ..arguments import Job
 from ..choosing import datablocks_of_objects
 from ..outcome import Outcome

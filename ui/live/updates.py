@@ -20,8 +20,8 @@ import bpy
 
 from ...animation import Options, Report
 from ...animation.bake.drags import finish_preview, is_dragged
+from ...animation.live.edited_tracks import Watch
 from ...animation.live.update import check_remaining, is_unsure, refresh, refresh_all, standing_of
-from ...animation.live.watch import Watch
 from ...animation.report import Finding
 from ...animation.store.table.custom_property import has_baked_tracks
 from ...animation.store.table_upkeep import is_live

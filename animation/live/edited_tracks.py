@@ -32,110 +32,6 @@ from ..store.tracks import Track
 from ..store.up_to_date import RESTORED, are_up_to_date, edited_outside, shape_of
 
 
-class KeyReader:
-    """A reader of the keys on tracks."""
-
-    def __init__(self, tracks: Sequence[Track]) -> None:
-        self._paths = [track.path for track in tracks]
-        self._block = KeyBlock([fcurve.keyframe_points for track in tracks for fcurve in track.channels.values()])
-        starts = [0, *accumulate(self._block.counts)]
-        self._bounds = [starts[number] for number in accumulate([len(track.channels) for track in tracks], initial=0)]
-        """Index of each track's first key, and the total number of keys."""
-
-    def is_of(self, tracks: Sequence[Track]) -> bool:
-        """Return whether the reader was created for exactly these tracks, with the same numbers of keys."""
-        is_same = [track.path for track in tracks] == self._paths
-        return is_same and list(map(len, self._block.every)) == self._block.counts
-
-    def read(self, names: Sequence[str]) -> list[bytes]:
-        """Return, for each track, the bytes of these attributes of all keys, in the order of the keys."""
-        arrays = [self._block.read(name) for name in names]
-        bytes_of_keys = np.concatenate([_bytes_of(array, self._bounds[-1]) for array in arrays], axis=1)
-        size, buffer = bytes_of_keys.shape[1], bytes_of_keys.tobytes()
-        return [buffer[size * start : size * end] for start, end in pairwise(self._bounds)]
-
-
-def read_bake_inputs(tracks: Sequence[Track], reader: KeyReader) -> list[tuple[object, ...]]:
-    """Return each track's key identities, settings and timing, which affect the motion in addition to the keys."""
-    result: list[tuple[object, ...]] = []
-    identities = reader.read([name for name in MARKS if name != "co"])
-    for track, identities_of_track, function in zip(tracks, identities, functions_of(tracks), strict=True):
-        settings, checksum = track.settings, function.checksum if function is not None else 0
-        result.append((shape_of(track, settings, settings.options), settings, checksum, identities_of_track))
-    return result
-
-
-def bake_checksum(track: Track) -> int:
-    """Return a checksum of the key frames and values, the settings, and data that can prevent a bake of the track."""
-    function = function_of(track)
-    checksum = function.checksum if function is not None else 0
-    conditions = (track.settings, track.order, checksum, blocking_reason(track))
-    return zlib.crc32(KeyReader([track]).read(("co",))[0], zlib.crc32(repr(conditions).encode()))
-
-
-class OtherState(NamedTuple):
-    """The state of a track that edits can change, except key frames, key values and its bake inputs."""
-
-    handles: bytes
-    other: tuple[object, ...]
-
-    def is_like(self, other: OtherState) -> bool:
-        """Return whether the states are equal, except for rounding of the handles' frames by an editor.
-
-        If an NLA strip is in tweak mode, editors show the handles of its keys in scene time, and convert the frames
-        back to action time.
-        """
-        return self == other or (self.other == other.other and _are_handles_alike(self.handles, other.handles))
-
-
-def read_other_states(tracks: Iterable[Track], reader: KeyReader) -> list[OtherState]:
-    """Read the state that an edit to the tracks can change, except key frames, key values and bake inputs."""
-    result = []
-    kinds = reader.read((*KINDS, "easing"))
-    for track, handles, kinds_of_track in zip(tracks, reader.read(SIDES), kinds, strict=True):
-        settings = map(_settings_of, track.channels.values())
-        result.append(OtherState(handles, (*settings, zlib.crc32(kinds_of_track))))
-    return result
-
-
-def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
-    """Return the bytes of an array's `count` rows, shape (count, bytes)."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(count, -1 if count else 0)
-
-
-def _settings_of(fcurve: bpy.types.FCurve) -> tuple[object, ...]:
-    """Return the settings and modifiers of an F-curve that edits can change."""
-    settings = fcurve.extrapolation, fcurve.mute, fcurve.lock
-    modifiers = [(modifier.type, modifier.mute) for modifier in fcurve.modifiers] if len(fcurve.modifiers) else []
-    return (*settings, *modifiers)
-
-
-def are_handles_as_written(track: Track, state: OtherState) -> bool:
-    """Return whether the handles that play a track are unchanged since they were placed."""
-    if not track.is_played_by_handles or not track.all_written:
-        return True
-    # In the state, the two handles of a key are adjacent.
-    sides = [np.concatenate([channel.own[side] for side in SIDES], axis=1) for channel in track.all_written]
-    placed = b"".join([handles.tobytes() for handles in sides])
-    return len(placed) != len(state.handles) or _are_handles_alike(placed, state.handles)
-
-
-def _are_handles_alike(before: bytes, now: bytes) -> bool:
-    """Return whether handles have the same values, and the same frames except for rounding."""
-    if len(before) != len(now):
-        return False
-    away = np.abs(np.frombuffer(now, np.float32) - np.frombuffer(before, np.float32)).reshape(-1, 2)
-    return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
-
-
-class Refusal(NamedTuple):
-    """The reason why a track could not be baked again."""
-
-    checksum: int
-    """Checksum of the track's state. The track is not tried again in this state."""
-    reason: Finding
-
-
 @dataclass(eq=False)
 class Watch:
     """The TCB tracks in one slot of an action, and their state at the last check. Dictionaries are indexed by path."""
@@ -157,11 +53,11 @@ class Watch:
     """Frames and values of the keys in each played track at the last check."""
     bake_inputs: dict[str, tuple[object, ...]] = field(default_factory=dict)
     """Key identities, settings and timing of each played track, which also determine whether it is up to date."""
-    other_state: dict[str, OtherState] = field(default_factory=dict)
+    other_state: dict[str, _OtherState] = field(default_factory=dict)
     """The state of each track that an edit to its F-curves can change, except key frames and values."""
     unsure: list[str] = field(default_factory=list)
     """Tracks for which only key frames and values have been checked so far."""
-    refused: dict[str, Refusal] = field(default_factory=dict)
+    refused: dict[str, _Refusal] = field(default_factory=dict)
     """Tracks that could not be baked again."""
     standing: dict[str, list[Finding]] = field(default_factory=dict)
     """Notes from each track's last bake that remain valid until the track changes."""
@@ -171,7 +67,7 @@ class Watch:
     """True if the last check updated the tracks. Otherwise, edits may be pending."""
     _pointers: list[int] = field(default_factory=list)
     """Pointers of all F-curves. As long as the pointers are unchanged, `tracks` and `_reader` are valid."""
-    _reader: KeyReader | None = None
+    _reader: _KeyReader | None = None
     """The reader of the played tracks, which is reused because creating it takes as long as reading."""
 
     def forget(self) -> None:
@@ -232,14 +128,14 @@ class Watch:
         """
         played = self.played
         if self._reader is None or not self._reader.is_of(played):
-            self._reader = KeyReader(played)
+            self._reader = _KeyReader(played)
         reader = self._reader
         paths = [track.path for track in played]
         key_places = dict(zip(paths, reader.read(("co",)), strict=True))
         candidates = [self.tracks[path] for path in _differing(key_places, self.key_places)]
         self.key_places, self.unsure = key_places, paths
         if not candidates:
-            bake_inputs = dict(zip(paths, read_bake_inputs(played, reader), strict=True))
+            bake_inputs = dict(zip(paths, _read_bake_inputs(played, reader), strict=True))
             candidates = [self.tracks[path] for path in _differing(bake_inputs, self.bake_inputs)]
             self.bake_inputs = bake_inputs
         edited = []
@@ -260,9 +156,9 @@ class Watch:
             track = self.tracks.get(self.unsure.pop())
             if track is None or not track.is_played:
                 continue
-            (state,) = read_other_states([track], KeyReader([track]))
+            (state,) = _read_other_states([track], _KeyReader([track]))
             before = self.other_state.get(track.path)
-            if not (before.is_like(state) if before is not None else are_handles_as_written(track, state)):
+            if not (before.is_like(state) if before is not None else _are_handles_as_written(track, state)):
                 edited.append(track)
             self.other_state[track.path] = state
         return self.not_outside(edited)
@@ -279,7 +175,7 @@ class Watch:
         result = []
         for track in tracks:
             refusal = self.refused.get(track.path)
-            if refusal is not None and refusal.checksum == bake_checksum(track):
+            if refusal is not None and refusal.checksum == _bake_checksum(track):
                 continue
             self.refused.pop(track.path, None)
             result.append(track)
@@ -303,10 +199,10 @@ class Watch:
         self.table = table_stamp(channels.action)
         self.tracks |= {track.path: track for track in tracks}
         paths = [track.path for track in tracks]
-        reader = KeyReader(tracks)
+        reader = _KeyReader(tracks)
         self.key_places |= zip(paths, reader.read(("co",)), strict=True)
-        self.bake_inputs |= zip(paths, read_bake_inputs(tracks, reader), strict=True)
-        self.other_state |= zip(paths, read_other_states(tracks, reader), strict=True)
+        self.bake_inputs |= zip(paths, _read_bake_inputs(tracks, reader), strict=True)
+        self.other_state |= zip(paths, _read_other_states(tracks, reader), strict=True)
         for path in paths:
             self.refused.pop(path, None)
             self.standing[path] = []
@@ -316,7 +212,7 @@ class Watch:
         for error in report.errors:
             track = self.tracks.get(error.track)
             if track is not None:
-                self.refused[track.path] = Refusal(bake_checksum(track), error)
+                self.refused[track.path] = _Refusal(_bake_checksum(track), error)
 
     def findings(self) -> Iterator[Finding]:
         """Yield the notes on the tracks in their current state, such as reasons why a bake failed."""
@@ -332,6 +228,113 @@ Watches = dict[tuple[int, int], Watch]
 """States at the last check, by the `session_uid` of the action and the handle of its slot."""
 
 
+class _Refusal(NamedTuple):
+    """The reason why a track could not be baked again."""
+
+    checksum: int
+    """Checksum of the track's state. The track is not tried again in this state."""
+    reason: Finding
+
+
 def _differing(now: Mapping[str, object], before: Mapping[str, object]) -> list[str]:
     """Return the paths whose values differ, or were unknown before."""
     return [path for path, value in now.items() if before.get(path) != value]
+
+
+# Reading the state of tracks
+
+
+class _KeyReader:
+    """A reader of the keys on tracks."""
+
+    def __init__(self, tracks: Sequence[Track]) -> None:
+        self._paths = [track.path for track in tracks]
+        self._block = KeyBlock([fcurve.keyframe_points for track in tracks for fcurve in track.channels.values()])
+        starts = [0, *accumulate(self._block.counts)]
+        self._bounds = [starts[number] for number in accumulate([len(track.channels) for track in tracks], initial=0)]
+        """Index of each track's first key, and the total number of keys."""
+
+    def is_of(self, tracks: Sequence[Track]) -> bool:
+        """Return whether the reader was created for exactly these tracks, with the same numbers of keys."""
+        is_same = [track.path for track in tracks] == self._paths
+        return is_same and list(map(len, self._block.every)) == self._block.counts
+
+    def read(self, names: Sequence[str]) -> list[bytes]:
+        """Return, for each track, the bytes of these attributes of all keys, in the order of the keys."""
+        arrays = [self._block.read(name) for name in names]
+        bytes_of_keys = np.concatenate([_bytes_of(array, self._bounds[-1]) for array in arrays], axis=1)
+        size, buffer = bytes_of_keys.shape[1], bytes_of_keys.tobytes()
+        return [buffer[size * start : size * end] for start, end in pairwise(self._bounds)]
+
+
+def _read_bake_inputs(tracks: Sequence[Track], reader: _KeyReader) -> list[tuple[object, ...]]:
+    """Return each track's key identities, settings and timing, which affect the motion in addition to the keys."""
+    result: list[tuple[object, ...]] = []
+    identities = reader.read([name for name in MARKS if name != "co"])
+    for track, identities_of_track, function in zip(tracks, identities, functions_of(tracks), strict=True):
+        settings, checksum = track.settings, function.checksum if function is not None else 0
+        result.append((shape_of(track, settings, settings.options), settings, checksum, identities_of_track))
+    return result
+
+
+def _bake_checksum(track: Track) -> int:
+    """Return a checksum of the key frames and values, the settings, and data that can prevent a bake of the track."""
+    function = function_of(track)
+    checksum = function.checksum if function is not None else 0
+    conditions = (track.settings, track.order, checksum, blocking_reason(track))
+    return zlib.crc32(_KeyReader([track]).read(("co",))[0], zlib.crc32(repr(conditions).encode()))
+
+
+class _OtherState(NamedTuple):
+    """The state of a track that edits can change, except key frames, key values and its bake inputs."""
+
+    handles: bytes
+    other: tuple[object, ...]
+
+    def is_like(self, other: _OtherState) -> bool:
+        """Return whether the states are equal, except for rounding of the handles' frames by an editor.
+
+        If an NLA strip is in tweak mode, editors show the handles of its keys in scene time, and convert the frames
+        back to action time.
+        """
+        return self == other or (self.other == other.other and _are_handles_alike(self.handles, other.handles))
+
+
+def _read_other_states(tracks: Iterable[Track], reader: _KeyReader) -> list[_OtherState]:
+    """Read the state that an edit to the tracks can change, except key frames, key values and bake inputs."""
+    result = []
+    kinds = reader.read((*KINDS, "easing"))
+    for track, handles, kinds_of_track in zip(tracks, reader.read(SIDES), kinds, strict=True):
+        settings = map(_settings_of, track.channels.values())
+        result.append(_OtherState(handles, (*settings, zlib.crc32(kinds_of_track))))
+    return result
+
+
+def _bytes_of(array: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:
+    """Return the bytes of an array's `count` rows, shape (count, bytes)."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(count, -1 if count else 0)
+
+
+def _settings_of(fcurve: bpy.types.FCurve) -> tuple[object, ...]:
+    """Return the settings and modifiers of an F-curve that edits can change."""
+    settings = fcurve.extrapolation, fcurve.mute, fcurve.lock
+    modifiers = [(modifier.type, modifier.mute) for modifier in fcurve.modifiers] if len(fcurve.modifiers) else []
+    return (*settings, *modifiers)
+
+
+def _are_handles_as_written(track: Track, state: _OtherState) -> bool:
+    """Return whether the handles that play a track are unchanged since they were placed."""
+    if not track.is_played_by_handles or not track.all_written:
+        return True
+    # In the state, the two handles of a key are adjacent.
+    sides = [np.concatenate([channel.own[side] for side in SIDES], axis=1) for channel in track.all_written]
+    placed = b"".join([handles.tobytes() for handles in sides])
+    return len(placed) != len(state.handles) or _are_handles_alike(placed, state.handles)
+
+
+def _are_handles_alike(before: bytes, now: bytes) -> bool:
+    """Return whether handles have the same values, and the same frames except for rounding."""
+    if len(before) != len(now):
+        return False
+    away = np.abs(np.frombuffer(now, np.float32) - np.frombuffer(before, np.float32)).reshape(-1, 2)
+    return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
