@@ -169,6 +169,10 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "enable again"
     ),
     "TURNS_KEPT": n_("the turn to this key is {:.0f}°. Choose Turns: Shortest to take the shortest path"),
+    "TURNS_LOST": (
+        n_("{:d} full turn is lost between frames {:g} and {:g}. To keep it, choose Turns: As Keyed"),
+        n_("{:d} full turns are lost between frames {:g} and {:g}. To keep them, choose Turns: As Keyed"),
+    ),
     "TURNS_SHORTEST": n_("Turns was set to Shortest, which changes the motion less than As Keyed"),
     "LINEAR_CURVED": n_(
         "all keys were linear. The TCB curves deviate from straight lines by up to {:size}. For straight lines, choose"
@@ -493,6 +497,7 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
     "MUTED_IN_PART": n_("partly muted"),
     "RETIMED": n_("retimed by a frame function"),
     "METHOD_NOT_IN_FILE": n_("the file does not support the method {:s}"),
+    "TURNS_ABOUT_MOVING_AXIS": n_("the axis of full turns moves, but a file stores turns about one axis"),
     "COMPONENTS_APART": n_("components have keys or spline ends at different frames"),
     "MODIFIERS_LEFT": n_("F-curve modifiers were not exported: {:s}"),
     "GOES_ON_OUTSIDE": n_("the motion outside the keys was not exported, so the file holds the first and last values"),

@@ -287,6 +287,7 @@ TRACK = {
         {
             "SHORTEST": (n_("Shortest"), n_("Take the shortest path")),
             "AS_KEYED": (n_("As Keyed"), n_("Keep turns as keyed, including full turns (3ds Max: windup)")),
+            "ONE_AXIS": (n_("One Axis"), n_("Turn about one axis from key to key, as in 3D Studio files")),
         },
     ),
     "method": choice(

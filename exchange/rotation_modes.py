@@ -16,13 +16,12 @@ import numpy as np
 
 from ..animation.bake.plans.sample_frames import APART
 from ..animation.fcurves.keyframes import Float64Array
-from ..animation.store.table.track_records import Settings
+from ..animation.store.table.track_records import Settings, TurnPath
 from ..animation.store.tracks import EULER_ORDERS, rotation_property
 from ..animation.text import rpt_
 from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
 from ..interp.keys import PARAMETERS
-from ..interp.rotations.base_rotation_spline import Path
 from ..interp.splines import tcb
 from .keys import Keys
 from .report import AddNote
@@ -90,7 +89,7 @@ def keys_in_mode(turns: Keys, options: RotationOptions, add_note: AddNote) -> Mo
     is_long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
     if is_long.any():
         add_note("LONG_TURN", int(is_long.sum()), float(np.degrees(largest)))
-    path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
+    path: TurnPath = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
     settings = Settings(turns.cycle, construction=options.construction, path=path)
     quaternions = _orientations(turns)
     if options.prefers_euler and path == "SHORTEST":
@@ -107,7 +106,7 @@ def keys_in_mode(turns: Keys, options: RotationOptions, add_note: AddNote) -> Mo
         return shortened_keys
     if mode_and_values is not None:
         mode, values = mode_and_values
-        keys_of_mode = ModeKeys(mode, turns.with_values(values), settings)
+        keys_of_mode = ModeKeys(mode, turns.with_values(values), replace(settings, path="ONE_AXIS"))
     elif largest <= _LARGEST_QUATERNION_ARC:
         keys_of_mode = quaternion_keys
     elif np.ptp(turns.frames) <= _MAX_SAMPLES:

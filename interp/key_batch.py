@@ -115,6 +115,16 @@ class KeyBatch:
         """Return the differences in values (d, K) from the previous key to each key, and from each key to the next."""
         return values - values.take(self.previous, axis=1), values.take(self.following, axis=1) - values
 
+    def segment_chords(self, values: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return the differences in values (d, K) over the segments before and after each key.
+
+        In a loop whose first and last values differ, the segments beside the seam keep their own differences. At open
+        ends, the difference on the side without a key is arbitrary.
+        """
+        segment_before, segment_after = self.segments_beside
+        chords = values.take(self.segment_end, axis=1) - values
+        return chords.take(segment_before, axis=1), chords.take(segment_after, axis=1)
+
     def slopes(self, before: Float64Array, after: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return chords (d, K) before and after each key per frame, or 0 on a side without a key."""
         return (

@@ -239,6 +239,8 @@ class Turn(NamedTuple):
 def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
     """Return the rotation from the last key before `frame` to `frame`, including full turns.
 
+    If the axis of full turns moves, the result is the sum of the motion's rotation vectors.
+
     In cycles, both frames are in the first round. Before the first key, the rotation is from the identity. After the
     last key, it is the last key's rotation. Source: docs/formulas, "Key info".
 
@@ -261,7 +263,12 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> Turn:
         start, q = end, np.concatenate(([[1.0, 0.0, 0.0, 0.0]], spline.spline([end])))
     walked = rotations.to_rotation_vector(rotations.shorter(rotations.multiply(q[1:], rotations.conjugate(q[:-1]))))
     axis, angle = rotations.to_axis_angle(rotations.multiply(q[-1], rotations.conjugate(q[0])))
-    angle, axis = rotations.nearest_turns(angle, axis, walked.sum(axis=0))
+    walk = walked.sum(axis=0)
+    angle, axis = rotations.nearest_turns(angle, axis, walk)
+    walk_axis, walk_angle = rotations.unit_vectors(walk)
+    if walk_angle - abs(angle) > math.pi:
+        # About an axis that moves, no turn to the orientation has the full turns of the motion.
+        angle, axis = walk_angle, walk_axis
     x, y, z = (axis * np.copysign(1.0, angle)).tolist()
     return Turn(start, end, abs(float(angle)), (x, y, z))
 

@@ -377,7 +377,7 @@ def _list_faults(
         "TURN": key_faults.turns & ~key_faults.jumps,
         "GIMBAL": key_faults.gimbal,
     }
-    keeps_turns = track.enabled and track.settings.path == "AS_KEYED"
+    keeps_turns = track.enabled and track.settings.path != "SHORTEST"
     for kind, mask in masks.items():
         if not mask.any():
             continue

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...interp.base_spline import Spline
 from ...interp.fitting.tcb_parameters import fit_parameters
-from ...interp.rotations.base_rotation_spline import Path
 from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..fcurves.keyframes import INTERPOLATION, Float64Array, rows_of, union
 from ..records import record
@@ -21,7 +20,8 @@ from ..sampling.played_splines import played_parts
 from ..store.own_keys import OwnKeys
 from ..store.record_keys import NumbersByName, TrackToEnable
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
-from ..store.table.track_records import Settings
+from ..store.table.track_records import Settings, TurnPath
+from ..store.tracks import Track
 
 MAX_CHANGE = (math.radians(1.0), 0.01)
 """Changes greater than this count as visible: an angle in radians, and a fraction of a track's range."""
@@ -39,7 +39,7 @@ def preserve_motion(
     tracks: Sequence[TrackToEnable],
     defaults: Mapping[str, float],
     max_change: tuple[float, float],
-    path: Path | None,
+    path: TurnPath | None,
     report: Report,
 ) -> list[TrackToEnable]:
     """Return the tracks with the settings and parameters that best fit their current motion (see `enable`).
@@ -48,6 +48,7 @@ def preserve_motion(
     """
     result = [replace(track, own_keys=_with_chosen_interpolations(track, report)) for track in tracks]
     readings = [reading for number, track in enumerate(result) for reading in _readings(number, track, defaults, path)]
+    first_readings = {reading.number: reading for reading in reversed(readings)}
     for fit in _best_fits(_fitted(result, readings)):
         reading, to_enable = fit.reading, result[fit.reading.number]
         track = to_enable.track
@@ -60,6 +61,7 @@ def preserve_motion(
             report.notes.append(track.finding("FLIP_NOT_KEPT", frame=reading.flip))
         if reading.settings.path != to_enable.settings.path:
             report.notes.append(track.finding("TURNS_SHORTEST"))
+            report.notes += _lost_turns(track, first_readings[reading.number].splines)
         elif path is None:
             report.notes += _long_turn_note(fit)
         report.add(_report_of_change(fit, max_change))
@@ -109,7 +111,7 @@ class _Reading:
 
 
 def _readings(
-    number: int, to_enable: TrackToEnable, defaults: Mapping[str, float], path: Path | None
+    number: int, to_enable: TrackToEnable, defaults: Mapping[str, float], path: TurnPath | None
 ) -> list[_Reading]:
     """Return the possible interpretations of the track's turns, or an empty list if the track has nothing to fit."""
     settings, is_linear = to_enable.settings, _is_all_linear(to_enable.own_keys)
@@ -221,6 +223,18 @@ def _long_turn_note(fit: _Fit) -> list[Finding]:
         if is_long.any():
             row = int(np.argmax(is_long))
             return [fit.look.track.finding("TURNS_KEPT", math.degrees(turns[row]), frame=float(spline.frames[row + 1]))]
+    return []
+
+
+def _lost_turns(track: Track, splines: Sequence[TrackSpline]) -> list[Finding]:
+    """Return a note on the first full turns of the splines, which the shortest path does not have."""
+    for spline in splines:
+        full_turns = getattr(spline.spline, "full_turns", None)
+        if full_turns is not None:
+            counts = np.rint(np.abs(np.diff(full_turns.turns, axis=0)).sum(axis=1) / (2.0 * math.pi)).astype(int)
+            row = int(np.argmax(counts > 0))
+            frames = float(spline.frames[row]), float(spline.frames[row + 1])
+            return [track.finding("TURNS_LOST", int(counts[row]), *frames, frame=frames[1])]
     return []
 
 

@@ -12,7 +12,7 @@ from ...interp import rotations
 from ...interp.fitting.tcb_parameters import SAMPLES, SplineToFit, sample_frames
 from ...interp.splines import tcb
 from ..bake.plans.own_motion import OwnChannels, own_motion
-from ..bake.plans.rotations import quaternions_of, walk_of
+from ..bake.plans.rotations import quaternions_of
 from ..bake.plans.track_splines import TrackSpline
 from ..fcurves.keyframes import SAME_FRAME, Float32Array, Float64Array, IndexArray, Joined, union
 from ..fcurves.segments import evaluate_beziers, is_plain
@@ -80,7 +80,9 @@ def _splines_to_fit(of_track: SplinesOfTrack, channel_values: Sequence[Float64Ar
         rows = np.searchsorted(track_frames, spline.frames - np.float32(SAME_FRAME))
         # The splines contain no segments that Blender plays.
         assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
-        result.append(SplineToFit(spline.spline, rows, samples, _walk(track, spline, channels)))
+        has_full_turns = isinstance(spline.spline, tcb.RotationSpline) and spline.spline.full_turns is not None
+        angles = channels.reshape(*samples.shape[:2], -1) if has_full_turns else None
+        result.append(SplineToFit(spline.spline, rows, samples, angles))
     return result
 
 
@@ -95,18 +97,6 @@ def _finite_motion(track: Track, channels: Float64Array) -> Float64Array | None:
     if not (quaternions.any(axis=1).all() and np.isfinite(quaternions).all()):
         return None
     return rotations.normalise(quaternions)
-
-
-def _walk(track: Track, spline: TrackSpline, channels: Float64Array) -> Float64Array | None:
-    """Return the rotation from the last key to each sample as changes in angles, shape (n - 1, SAMPLES, 3)."""
-    if track.kind not in ("EULER", "AXIS_ANGLE") or spline.turns is None:
-        return None
-    samples = channels.reshape(len(spline.frames) - 1, SAMPLES, -1)
-    from_keys = np.concatenate((spline.values[:-1, np.newaxis], samples), axis=1)
-    # The change from a segment's last sample to the next key is not needed.
-    walk = walk_of(track, from_keys.reshape(-1, from_keys.shape[2]))
-    walk = np.append(walk, np.zeros((1, 3)), axis=0).reshape(len(samples), SAMPLES + 1, 3)
-    return np.cumsum(walk[:, :-1], axis=1)
 
 
 def _channel_values(samples: Sequence[SplineFrames]) -> list[Float64Array]:

@@ -12,7 +12,6 @@ import bpy
 
 from ...interp import rotations
 from ...interp.base_spline import Cycle
-from ...interp.rotations.base_rotation_spline import Path
 from ...interp.splines import METHODS
 from ..fcurves.cycles_modifier import repeats
 from ..fcurves.keyframes import KEY_TYPE
@@ -20,7 +19,7 @@ from ..fcurves.read_and_write import read_joined
 from ..report import AnimationError, Finding
 from .table import key_identity
 from .table.custom_property import NO_TABLE, Table
-from .table.track_records import Bake, Channel, Settings, TrackState
+from .table.track_records import Bake, Channel, Settings, TrackState, TurnPath
 
 EULER_ORDERS: tuple[rotations.Order, ...] = get_args(rotations.Order)
 
@@ -201,7 +200,7 @@ def default_settings(track: Track) -> Settings:
     such turns. Quaternion keys can't represent such turns with either sign. If every channel has a Cycles modifier, the
     modifiers determine the cycle.
     """
-    path: Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
+    path: TurnPath = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
     cycle: Cycle = "SINGLE"
     if track.channels and all(map(repeats, track.channels.values())):
         cycle = "LOOP" if all(map(_closes, track.channels.values())) else "REPEAT"

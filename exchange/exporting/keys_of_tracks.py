@@ -23,7 +23,11 @@ from ...animation.store.find_tracks import find_tracks
 from ...animation.store.read_own_keys import read_own_keys
 from ...animation.store.tracks import Track, rotation_property
 from ...interp import evaluate_many, rotations
-from ...interp.splines.tcb import METHOD
+from ...interp.fitting.curves import ROTATION_TOLERANCE
+from ...interp.fitting.tcb_parameters import sample_frames
+from ...interp.keys import PARAMETERS
+from ...interp.rotations.base_rotation_spline import Path
+from ...interp.splines import tcb
 from ..conversion import Conversion
 from ..keys import Keys, still
 from ..report import AddNote
@@ -95,7 +99,7 @@ class DatablockTracks:
             return still(_value(self.datablock, path))
         self._note_state(track)
         splines = self._splines(track)
-        if len(splines) == 1 and track.settings.method == METHOD.name:
+        if len(splines) == 1 and track.settings.method == tcb.METHOD.name:
             spline = splines[0]
             keys = self._joined_keys(track, spline) or _keys(spline, spline.values)
             values = _rest_values(track, len(keys))
@@ -112,11 +116,12 @@ class DatablockTracks:
             axis, angle = rotations.to_axis_angle(orientations(self.obj.rotation_mode, values[np.newaxis])[0])
             return still(np.append(angle, axis))
         splines = self._splines(track)
-        if splines and track.settings.method == METHOD.name:
+        if splines and track.settings.method == tcb.METHOD.name:
             if track.settings.ends != "3DS":
                 self.add_note("ENDS_NOT_IN_FILE", track=track.path)
             spline = splines[0]
-            return self._joined_keys(track, spline) or _keys(spline, _turns(track, spline))
+            if all(_can_be_turns(track, run) for run in spline.runs):
+                return self._joined_keys(track, spline) or _keys(spline, _turns(track, spline))
         frames = self._sampled_frames(track, splines)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
@@ -223,13 +228,34 @@ class DatablockTracks:
 
 def _turns(track: Track, spline: TrackSpline) -> Float64Array:
     """Return a rotation's keys as turns, each with an angle and an axis, shape (n, 4)."""
-    if track.settings.path == "AS_KEYED" and track.kind == "EULER":
+    path = track.settings.path
+    if path != "SHORTEST" and track.kind == "EULER":
         angles, axes = rotations.turns_of_euler(spline.values, track.order)
-    elif track.settings.path == "AS_KEYED" and track.kind == "AXIS_ANGLE":
+    elif path != "SHORTEST" and track.kind == "AXIS_ANGLE":
         angles, axes = rotations.turns_of_axis_angle(spline.values[:, 0], spline.values[:, 1:])
     else:
-        angles, axes = rotations.rotations_to_turns(spline.spline.keys.values, path=track.settings.path)
+        literal_path: Path = "SHORTEST" if path == "SHORTEST" else "AS_KEYED"
+        angles, axes = rotations.rotations_to_turns(spline.spline.keys.values, path=literal_path)
     return np.column_stack((angles, axes))
+
+
+def _can_be_turns(track: Track, run: TrackSpline) -> bool:
+    """Return whether turns from key to key, each about one axis, give the motion of the rotation."""
+    spline = run.spline
+    if not isinstance(spline, tcb.RotationSpline) or spline.full_turns is None:
+        return True
+    turns = _turns(track, run)
+    with_turns = tcb.RotationSpline.from_turns(
+        spline.keys.frames,
+        turns[:, 0],
+        turns[:, 1:],
+        **dict(zip(PARAMETERS, spline.keys.parameters, strict=True)),
+        cycle=spline.cycle,
+        ends=spline.ends,
+        construction=spline.construction,
+    )
+    frames = sample_frames(spline.keys.frames).ravel()
+    return bool(rotations.angle_between(spline(frames), with_turns(frames)).max() < ROTATION_TOLERANCE)
 
 
 def _value(datablock: bpy.types.ID, path: str) -> Float64Array:

@@ -101,8 +101,8 @@ def reason_to_sample_track(track: Track) -> Finding:
     method = track.settings.method
     if method != METHOD.name:
         return Finding("METHOD_NOT_IN_FILE", arguments=(METHODS[method].label,))
-    # The components have keys at different frames, or different parameters.
-    return Finding("COMPONENTS_APART")
+    # The components of values have keys at different frames, or different parameters.
+    return Finding("TURNS_ABOUT_MOVING_AXIS" if track.is_rotation else "COMPONENTS_APART")
 
 
 def is_played_by_splines(track: Track) -> bool:

@@ -182,7 +182,7 @@ class FittedTracks:
         batches: dict[Hashable, list[tuple[SplineToFit, int, float]]] = {}
         for track, start, (scale, _) in zip(tracks, starts.tolist(), scales, strict=False):
             for part in track:
-                batches.setdefault((part.spline.batch, part.counts_turns), []).append((part, start, scale))
+                batches.setdefault((part.spline.batch, part.is_on_sphere), []).append((part, start, scale))
         return cls(
             np.repeat(np.arange(len(tracks)), counts),
             np.array([noise for _, noise in scales]),
@@ -253,9 +253,9 @@ def _scale_of(track: Sequence[SplineToFit]) -> tuple[float, float]:
     spread = largest = 0.0
     for part in track:
         # The chord of a quaternion is half the chord of the rotation.
-        per_chord = 2.0 if part.is_rotation else 1.0
-        samples = part.samples.reshape(-1, part.samples.shape[2])
-        values = samples if part.is_rotation else np.concatenate([samples, part.spline.keys.values])
+        per_chord = 2.0 if part.is_on_sphere else 1.0
+        samples = part.compared_samples.reshape(-1, part.compared_samples.shape[2])
+        values = samples if part.is_on_sphere else np.concatenate([samples, part.compared_keys])
         spread = max(spread, per_chord * float(np.ptp(values, axis=0).max()))
         largest = max(largest, per_chord * float(np.abs(values).max()))
     noise = max(_NOISE * spread, FLOAT32 * largest)

@@ -51,36 +51,43 @@ class SplineToFit:
         track, and share the parameters of a key.
     samples : ndarray, shape (n - 1, SAMPLES, d)
         The motion at `sample_frames`: finite values, or unit quaternions of either sign.
-    walk : ndarray, shape (n - 1, SAMPLES, 3), or None
-        Rotation vectors from the previous key to the samples, including full turns. Only splines with long turns need
-        them.
+    angles : ndarray, shape (n - 1, SAMPLES, d), or None
+        The angles at the samples for a rotation with full turns. They are fitted as values, because orientations do not
+        count turns.
     """
 
     spline: Spline
     rows: IndexArray
     samples: Float64Array
-    walk: Float64Array | None = None
+    angles: Float64Array | None = None
 
     def with_parameters(self, parameters: Float64Array) -> Spline:
         """Return the spline with parameters (5, keys) of the track's keys, which must be within their ranges."""
         return self.spline.with_keys(self.spline.keys.with_parameters(parameters[:, self.rows]))
 
     @property
-    def is_rotation(self) -> bool:
-        """Return whether this is a spline of rotations."""
-        return isinstance(self.spline, tcb.RotationSpline)
+    def is_on_sphere(self) -> bool:
+        """Return whether orientations are compared, instead of values or angles."""
+        return isinstance(self.spline, tcb.RotationSpline) and self.angles is None
 
     @property
-    def counts_turns(self) -> bool:
-        """Return whether the spline and the motion are rotations with known full turns."""
-        return isinstance(self.spline, tcb.RotationSpline) and self.spline.has_long_turns and self.walk is not None
+    def compared_keys(self) -> Float64Array:
+        """Return the values, angles or quaternions of the keys, shape (n, components)."""
+        if isinstance(self.spline, tcb.RotationSpline) and self.spline.full_turns is not None:
+            return self.spline.full_turns.channels
+        return self.spline.keys.values
+
+    @property
+    def compared_samples(self) -> Float64Array:
+        """Return the values, angles or quaternions of the motion, shape (n - 1, SAMPLES, components)."""
+        return self.samples if self.angles is None else self.angles
 
     @property
     def weights(self) -> Float64Array:
         """Return weights (n - 1, d) for which the squares in a segment of mean length add up to their mean."""
         lengths = np.diff(self.spline.keys.frames)
         weights = np.sqrt(lengths / lengths.mean() / SAMPLES)
-        return np.repeat(weights[:, np.newaxis], 3 if self.is_rotation else self.samples.shape[2], axis=1)
+        return np.repeat(weights[:, np.newaxis], 3 if self.is_on_sphere else self.compared_samples.shape[2], axis=1)
 
 
 def sample_frames(frames: Float64Array) -> Float64Array:
@@ -122,8 +129,8 @@ class SplineSegments:
     """Weights of residuals, shape (d, N)."""
     samples: Float64Array
     """The motion, shape (components, SAMPLES, N). Values are weighted and relative to the first key."""
-    walk: Float64Array | None
-    """Rotation vectors since the first key of the segment, if full turns count, shape (3, SAMPLES, N)."""
+    is_on_sphere: bool
+    """True if the samples are quaternions."""
 
     @classmethod
     def of(cls, parts: Sequence[SplineToFit], starts: Sequence[int], scales: Sequence[float]) -> SplineSegments:
@@ -134,13 +141,16 @@ class SplineSegments:
         inner[tracks.last] = False
         begin = np.flatnonzero(inner)
         weights = np.concatenate([part.weights / scale for part, scale in zip(parts, scales, strict=True)]).T
-        samples = np.concatenate([part.samples for part in parts]).transpose(2, 1, 0)
-        if not parts[0].is_rotation:
+        samples = np.concatenate([part.compared_samples for part in parts]).transpose(2, 1, 0)
+        is_on_sphere = parts[0].is_on_sphere
+        if is_on_sphere:
+            chords_before, chords_after = tcb.RotationSpline.chords(cast(list[tcb.RotationSpline], splines), tracks)
+        else:
+            tracks = replace(tracks, values=np.concatenate([part.compared_keys for part in parts]))
+            has_full_turns = parts[0].angles is not None
+            chords_of = tracks.segment_chords if has_full_turns else tracks.chords
+            chords_before, chords_after = chords_of(tracks.columns)
             samples = (samples - tracks.values[begin].T[:, np.newaxis]) * weights[:, np.newaxis]
-        walk = None
-        if parts[0].counts_turns:
-            walk = np.concatenate([cast(Float64Array, part.walk) for part in parts]).transpose(2, 1, 0)
-        chords_before, chords_after = type(splines[0]).chords(splines, tracks)  # type: ignore[arg-type]
         return cls(
             splines,
             tracks,
@@ -150,7 +160,7 @@ class SplineSegments:
             chords_after=chords_after,
             weights=np.ascontiguousarray(weights),
             samples=np.ascontiguousarray(samples),
-            walk=None if walk is None else np.ascontiguousarray(walk),
+            is_on_sphere=is_on_sphere,
         )
 
     def take(self, keys: BoolArray) -> SplineSegments | None:
@@ -173,7 +183,7 @@ class SplineSegments:
             chords_after=self.chords_after.compress(is_taken, axis=1),
             weights=self.weights.compress(segments, axis=1),
             samples=self.samples.compress(segments, axis=2),
-            walk=None if self.walk is None else self.walk.compress(segments, axis=2),
+            is_on_sphere=self.is_on_sphere,
         )
 
     @property
@@ -187,11 +197,6 @@ class SplineSegments:
         return self.problem_keys[self.begin + 1]
 
     @property
-    def is_rotation(self) -> bool:
-        """Return whether these are splines of rotations."""
-        return isinstance(self.splines[0], tcb.RotationSpline)
-
-    @property
     def _ends(self) -> Ends:
         """Return the rule for the tangents at the ends of the tracks."""
         spline = self.splines[0]
@@ -201,7 +206,7 @@ class SplineSegments:
         """Return the residuals (d, SAMPLES, N) for parameters (5, keys) of the problem's keys."""
         spline_parameters = parameters.take(self.problem_keys, axis=1)
         u = self._eased(spline_parameters)
-        if self.is_rotation:
+        if self.is_on_sphere:
             return self._residuals_of_rotations(spline_parameters, u) * self.weights[:, np.newaxis]
         chords, (leaving, arriving) = self._chords, self._tangents(spline_parameters)
         weighted = (vectors * self.weights for vectors in (chords, leaving, arriving))
@@ -215,13 +220,7 @@ class SplineSegments:
         curve = tcb.RotationSpline.curve(cast(list[tcb.RotationSpline], self.splines), tracks)
         segment = np.tile(self.begin, SAMPLES)
         values = curve.evaluate(segment, u.ravel(), 0)
-        turns = sphere.product(values.reshape(self.samples.shape), sphere.conjugate(self.samples))
-        if self.walk is None or curve.long_turns is None:
-            return _chord_vectors(turns)
-        since_key = curve.long_turns.turned_since_key(curve.since_start(values, segment), segment, u.ravel())
-        walk_error = since_key.T.reshape(self.walk.shape) - self.walk
-        axis = curve.long_turns.axis[:, self.begin][:, np.newaxis]
-        return _nearest_vectors(turns, walk_error, axis)
+        return _chord_vectors(sphere.product(values.reshape(self.samples.shape), sphere.conjugate(self.samples)))
 
     def _eased(self, spline_parameters: Float64Array) -> Float64Array:
         """Return the eased local parameter at the samples, shape (SAMPLES, N)."""
@@ -277,7 +276,7 @@ class SplineSegments:
         For rotations, the half vectors transport changes in the two tangents to the samples that they affect most.
         """
         chords, weights, rate_weights = self._chords, hermite_weights(u), hermite_weights(u, 1)
-        if not self.is_rotation:
+        if not self.is_on_sphere:
             return _curve(rate_weights, chords, *tangents), None
         shape = chords, tangents[0], _transported(tangents[1], _half_vector(-chords))
         thirds = _curve(hermite_weights(np.array([[1 / 3], [2 / 3]])), *shape)
@@ -326,11 +325,3 @@ def _chord_vectors(turns: Float64Array) -> Float64Array:
     """Return the rotation vector of each turn (a quaternion of either sign), with the chord length 4 sin(angle / 4)."""
     vectors: Float64Array = turns[1:] * (np.copysign(2.0, turns[0]) / np.sqrt(0.5 + 0.5 * np.abs(turns[0])))
     return vectors
-
-
-def _nearest_vectors(turns: Float64Array, targets: Float64Array, axis: Float64Array) -> Float64Array:
-    """Return the rotation vector of each turn, with full turns added to minimize its distance to the target vector."""
-    vectors = 2.0 * sphere.log(turns * np.copysign(1.0, turns[0]))
-    whole = np.rint(sphere.dot(targets - vectors, axis) / (2.0 * np.pi))
-    result: Float64Array = vectors + axis * (2.0 * np.pi * whole)
-    return result

@@ -5,6 +5,7 @@ The package exports functions for orientations and turns. Curves on the quaterni
 """
 
 from .euler import Order, follow_axis_angle, follow_euler, from_euler, to_euler
+from .full_turns import FullTurns, split_full_turns
 from .quaternions import (
     angle_between,
     conjugate,
@@ -35,6 +36,7 @@ from .turns import (
 
 __all__ = [
     "Convention",
+    "FullTurns",
     "Order",
     "angle_between",
     "conjugate",
@@ -50,6 +52,7 @@ __all__ = [
     "rotations_to_turns",
     "shorter",
     "slerp",
+    "split_full_turns",
     "to_axis_angle",
     "to_euler",
     "to_matrix",

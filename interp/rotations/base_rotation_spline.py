@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
@@ -16,8 +17,11 @@ from ..base_spline import BaseSpline, Cycle
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
+from ..prepared import Curve
 from . import sphere
+from .full_turns import ExceptionalCurve, FullTurns, ProductCurve
 from .quaternions import angle_between, conjugate, from_rotation_vector, multiply, shorter, to_axis_angle, unit_vectors
+from .representations import RotationCurve, rotation_representation
 from .turns import Convention, nearest_turns, turn_sign, turns_to_rotations
 
 if TYPE_CHECKING:
@@ -81,6 +85,55 @@ class TurnedSpline(OrientationSpline):
 
     _turns: Float64Array | None = None
     """The turns from key to key, if they are given."""
+    full_turns: FullTurns | None = None
+    """Full turns of angles, which are added to the motion on the sphere."""
+
+    @classmethod
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
+        curve: Curve = cls.sphere_curve(splines, tracks)
+        full_turns = [spline.full_turns for spline in splines]
+        kinds = {(each.representation, each.needs_values) for each in full_turns if each is not None}
+        for name, needs_values in sorted(kinds):
+            representation = rotation_representation(name)
+            is_of_kind = [
+                each is not None and (each.representation, each.needs_values) == (name, needs_values)
+                for each in full_turns
+            ]
+            has_turns = np.repeat(is_of_kind, tracks.last - tracks.first + 1)
+
+            def at_keys(attribute: str, is_of_kind: list[bool] = is_of_kind, has_turns: Any = has_turns) -> Any:
+                rows = [getattr(each, attribute) for each in compress(full_turns, is_of_kind)]
+                values = np.zeros((rows[0].shape[1], len(has_turns)))
+                values[:, has_turns] = np.concatenate(rows).T
+                return values
+
+            if needs_values:
+                channels = at_keys("channels")
+                rates = representation.rates(channels, tracks.columns, cls.given_velocities(splines))
+                played: Curve = RotationCurve(cls.value_curve(splines, tracks, channels, rates), representation)
+            else:
+                turns = at_keys("outer"), at_keys("inner")
+                outer, inner = (cls.value_curve(splines, tracks, each, np.zeros_like(each)) for each in turns)
+                played = ProductCurve(
+                    [RotationCurve(outer, representation), curve, RotationCurve(inner, representation)]
+                )
+            curve = ExceptionalCurve(curve, has_turns, played)
+        return curve
+
+    @classmethod
+    @abstractmethod
+    def sphere_curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
+        """Return the segments of all splines without full turns of angles."""
+
+    @classmethod
+    @abstractmethod
+    def value_curve(cls, splines: Sequence[Self], tracks: KeyBatch, values: Float64Array, rates: Float64Array) -> Curve:
+        """Return the method's segments through values (d, K). Methods with given velocities use `rates` per frame."""
+
+    @classmethod
+    def given_velocities(cls, splines: Sequence[Self]) -> Float64Array:
+        """Return the angular velocities at keys that were given to the splines, shape (3, K), or 0."""
+        return np.zeros((3, sum(len(spline.keys) for spline in splines)))
 
     @classmethod
     def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
@@ -154,7 +207,14 @@ class TurnedSpline(OrientationSpline):
         return spline
 
     @classmethod
-    def from_walk(cls, keys: Keys, walk: npt.ArrayLike, cycle: Cycle = "SINGLE", **options: Any) -> Self:
+    def from_walk(
+        cls,
+        keys: Keys,
+        walk: npt.ArrayLike,
+        cycle: Cycle = "SINGLE",
+        full_turns: FullTurns | None = None,
+        **options: Any,
+    ) -> Self:
         """Create the spline from orientations and the rotation from each key to the next, as angle channels define it.
 
         Parameters
@@ -167,6 +227,9 @@ class TurnedSpline(OrientationSpline):
             keys, and the keys determine the ends of the path.
         cycle
             See the constructor.
+        full_turns : FullTurns, optional
+            Full turns of the angle channels, as returned by `split_full_turns`. They are in addition to `walk`, which
+            is then the walk of the angles without these turns.
         **options
             Other parameters of the constructor.
 
@@ -177,7 +240,7 @@ class TurnedSpline(OrientationSpline):
         >>> np.degrees(tcb.RotationSpline.from_walk(keys, rotations.walk_euler(angles))(10, nu=1))  # per frame
         array([36.,  0.,  0.])
         """
-        return splines_along_walks(cls, [keys], [walk], cycle, **options)[0]
+        return splines_along_walks(cls, [keys], [walk], cycle, [full_turns], **options)[0]
 
     @classmethod
     def _turns_of_walk(cls, starts: Float64Array, ends: Float64Array, walk: Float64Array) -> Float64Array:
@@ -200,7 +263,12 @@ _Turned = TypeVar("_Turned", bound=TurnedSpline)
 
 
 def splines_along_walks(
-    spline_class: type[_Turned], keys: Sequence[Keys], walks: Sequence[npt.ArrayLike], cycle: Cycle, **options: Any
+    spline_class: type[_Turned],
+    keys: Sequence[Keys],
+    walks: Sequence[npt.ArrayLike],
+    cycle: Cycle,
+    full_turns: Sequence[FullTurns | None],
+    **options: Any,
 ) -> list[_Turned]:
     """Create several splines with `from_walk`, several times faster than one at a time.
 
@@ -222,10 +290,10 @@ def splines_along_walks(
     values *= (signs * np.repeat(signs[firsts], counts))[:, np.newaxis]
     first_spline = spline_class(keys[0], cycle, **options)
     splines = [first_spline, *(copy(first_spline) for _ in keys[1:])]
-    for spline, keys_of_spline, first in zip(splines, keys, firsts.tolist(), strict=True):
+    for spline, keys_of_spline, first, turns_of_spline in zip(splines, keys, firsts.tolist(), full_turns, strict=True):
         signed_keys = keys_of_spline.with_values(values[first : first + len(keys_of_spline)])
         # The signs may make neighboring keys antipodal, which the constructor would reject with the path as keyed.
-        spline._set(keys=signed_keys, path="AS_KEYED")
+        spline._set(keys=signed_keys, path="AS_KEYED", full_turns=turns_of_spline)
     spline_class._keep_turns([spline for spline in splines if len(spline.keys) > 1], turns)
     return splines
 

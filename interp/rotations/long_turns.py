@@ -46,17 +46,6 @@ class LongTurns:
         across += self._incoming_across[:, segment] * weights.arriving
         return self.axis[:, segment] * angle, across
 
-    def turned_since_key(self, turns: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the rotation vectors (samples, 3) from the segment's key, including long turns.
-
-        `turns` (samples, 4) are the same rotations without full turns. The sum is exact for rotation about one axis,
-        and otherwise accurate enough to count full turns.
-        """
-        along, across = self.turns(segment, u)
-        long_turn = sphere.after_turn(along, sphere.exp(across / 2.0))
-        remainder = 2.0 * sphere.log(sphere.product(sphere.conjugate(long_turn), turns.T))
-        return (along + across + remainder).T
-
     def add_to(self, motion: Sequence[Float64Array], nu: int, segment: IndexArray, u: Float64Array) -> None:
         """Add the turns in place to a motion.
 

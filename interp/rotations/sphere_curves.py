@@ -55,11 +55,6 @@ class SphereCurve(ABC):
             self.long_turns.add_to(motion, nu, segment, u)
         return motion[-1]
 
-    def since_start(self, values: Float64Array, segment: IndexArray) -> Float64Array:
-        """Return the turns from the starts of segments to values (4, samples), as quaternions (samples, 4)."""
-        starts = self._points[:, 0].take(segment, axis=1)
-        return sphere.product(values, sphere.conjugate(starts)).T
-
     @abstractmethod
     def _motion(self, points: Motion, u: Motion, segment: IndexArray, slerp: Slerp) -> list[Float64Array]:
         """Return the moving point at u. The arrays in `points` have the shape (components, points, samples)."""

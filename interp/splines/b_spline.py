@@ -12,6 +12,7 @@ Source: docs/formulas, "B-splines", "B-splines of rotations" and "B-splines thro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -98,9 +99,15 @@ class RotationSpline(TurnedSpline):
     interpolating = False
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
+    def sphere_curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
         start, onward = turns_between_keys(splines, tracks)
         return _CumulativeTurns(tracks, start, rotated(sphere.conjugate(start), onward), _BasisWeights.of(tracks))
+
+    @classmethod
+    def value_curve(
+        cls, splines: Sequence[Self], tracks: KeyBatch, values: Float64Array, rates: Float64Array
+    ) -> Cubics:
+        return VectorSpline.curve([], replace(tracks, values=values.T))
 
 
 class ThroughVectorSpline(NaturalVectorSpline):
@@ -147,11 +154,17 @@ class ThroughRotationSpline(SolvedSpline):
         self.check()
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
+    def sphere_curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
         start, onward = turns_between_keys(splines, tracks)
         weights = _BasisWeights.of(tracks)
         controls, turns = _controls_through(tracks, start, rotated(sphere.conjugate(start), onward), weights)
         return _CumulativeTurns(tracks, controls, turns, weights)
+
+    @classmethod
+    def value_curve(
+        cls, splines: Sequence[Self], tracks: KeyBatch, values: Float64Array, rates: Float64Array
+    ) -> Cubics:
+        return NaturalVectorSpline.curve([], replace(tracks, values=values.T))
 
 
 class _CumulativeTurns:

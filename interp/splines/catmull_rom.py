@@ -80,10 +80,16 @@ class RotationSpline(TurnedSpline):
     """
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
+    def sphere_curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
         turns = turns_between_keys(splines, tracks)
         before, after = (turns.onward[:, segments] for segments in tracks.segments_beside)
         return RotationVectors.through_keys(turns, tracks, velocities(tracks, before, after))
+
+    @classmethod
+    def value_curve(
+        cls, splines: Sequence[RotationSpline], tracks: KeyBatch, values: Float64Array, rates: Float64Array
+    ) -> Cubics:
+        return Cubics.through(tracks, values, velocities(tracks, *tracks.segment_chords(values)))
 
 
 METHOD = Method(

@@ -168,9 +168,15 @@ class NaturalRotationSpline(SolvedSpline):
         self.check()
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> RotationVectors:
+    def sphere_curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> RotationVectors:
         turns = turns_between_keys(splines, tracks)
         return RotationVectors.through_keys(turns, tracks, c2_velocities(tracks, turns))
+
+    @classmethod
+    def value_curve(
+        cls, splines: Sequence[Self], tracks: KeyBatch, values: Float64Array, rates: Float64Array
+    ) -> Cubics:
+        return Cubics.through(tracks, values, c2_slopes(tracks, values))
 
 
 class ClampedRotationSpline(SolvedSpline, hermite.RotationSpline):
@@ -208,10 +214,16 @@ class ClampedRotationSpline(SolvedSpline, hermite.RotationSpline):
         self.check()
 
     @classmethod
-    def curve(cls, splines: Sequence[hermite.RotationSpline], tracks: KeyBatch) -> RotationVectors:
+    def sphere_curve(cls, splines: Sequence[hermite.RotationSpline], tracks: KeyBatch) -> RotationVectors:
         turns = turns_between_keys(splines, tracks)
         velocities = c2_velocities(tracks, turns, hermite.velocities_of(splines))
         return RotationVectors.through_keys(turns, tracks, velocities)
+
+    @classmethod
+    def value_curve(
+        cls, splines: Sequence[hermite.RotationSpline], tracks: KeyBatch, values: Float64Array, rates: Float64Array
+    ) -> Cubics:
+        return Cubics.through(tracks, values, c2_slopes(tracks, values, rates))
 
 
 def _checked_ends(ends: object, keys: Keys) -> tuple[EndCondition, EndCondition]:

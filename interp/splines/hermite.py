@@ -89,8 +89,18 @@ class RotationSpline(TurnedSpline):
         self._set(velocities=_checked_velocities(keys, velocities, 3))
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
+    def sphere_curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
         return RotationVectors.through_keys(turns_between_keys(splines, tracks), tracks, velocities_of(splines))
+
+    @classmethod
+    def value_curve(
+        cls, splines: Sequence[RotationSpline], tracks: KeyBatch, values: Float64Array, rates: Float64Array
+    ) -> Cubics:
+        return Cubics.through(tracks, values, rates)
+
+    @classmethod
+    def given_velocities(cls, splines: Sequence[RotationSpline]) -> Float64Array:
+        return velocities_of(splines)
 
 
 def velocities_of(splines: Iterable[VectorSpline | RotationSpline]) -> Float64Array:

@@ -7,12 +7,14 @@ Source: docs/formulas, "Linear".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..base_spline import ComponentSpline, Method
 from ..cubics import Cubics
 from ..key_batch import KeyBatch
+from ..keys import Float64Array
 from ..messages import n_
 from ..rotations.base_rotation_spline import TurnedSpline
 from ..rotations.rotation_vectors import RotationVectors, turns_between_keys
@@ -54,9 +56,15 @@ class RotationSpline(TurnedSpline):
     """
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
+    def sphere_curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
         start, onward = turns_between_keys(splines, tracks)
         return RotationVectors(start, onward[np.newaxis])
+
+    @classmethod
+    def value_curve(
+        cls, splines: Sequence[RotationSpline], tracks: KeyBatch, values: Float64Array, rates: Float64Array
+    ) -> Cubics:
+        return VectorSpline.curve([], replace(tracks, values=values.T))
 
 
 METHOD = Method(

@@ -177,7 +177,7 @@ class RotationSpline(TurnedSpline):
     @property
     def has_long_turns(self) -> bool:
         """Return whether turns are added to segments, so that orientations alone do not describe the motion."""
-        return self._turns is not None
+        return self._turns is not None or self.full_turns is not None
 
     @property
     def batch(self) -> Hashable:
@@ -201,7 +201,7 @@ class RotationSpline(TurnedSpline):
         return to_key + turns[:, segment_before], from_key + turns[:, segment_after]
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> DeCasteljau | Squad:
+    def sphere_curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> DeCasteljau | Squad:
         q = signed_quaternions(splines, tracks)
         turns = _added_turns(splines, tracks)
         keys = RotationKeys(tracks, q, *_neighbors_without_turns(tracks, q, turns), turns)
@@ -210,6 +210,12 @@ class RotationSpline(TurnedSpline):
         if splines[0].construction == "SQUAD":
             return Squad(_segment_controls(keys, *squad_controls(keys, ends)), long_turns)
         return DeCasteljau(_segment_controls(keys, *casteljau_controls(keys, ends)), long_turns)
+
+    @classmethod
+    def value_curve(
+        cls, splines: Sequence[RotationSpline], tracks: KeyBatch, values: Float64Array, rates: Float64Array
+    ) -> Cubics:
+        return Cubics.of_tangents(tracks, values, *tangents(tracks, *tracks.segment_chords(values), splines[0].ends))
 
 
 def _turns_along_axes(turns: Float64Array, segments_by_spline: Sequence[slice]) -> tuple[Float64Array, BoolArray]:
@@ -236,7 +242,7 @@ def _reach_keys(turns: Float64Array, q: Float64Array) -> bool:
 
 def _added_turns(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array | None:
     """Return the turns added to all segments, shape (3, K), with 0 at last keys, or None if there are none."""
-    if not any(spline.has_long_turns for spline in splines):
+    if all(spline._turns is None for spline in splines):
         return None
     turns = np.zeros((3, len(tracks.frames)))
     set_given_turns(turns, splines, tracks)

@@ -529,3 +529,38 @@ def test_a_steady_spin_stays_steady_while_its_axis_moves_slowly(
     played = rotations(mode, motion(thing, path, len(values(1)), frames))
     wanted = rotations(mode, np.array([values(frame) for frame in frames]))
     assert np.degrees((played * wanted.inv()).magnitude().max()) < drift
+
+
+@pytest.mark.parametrize(
+    ("order", "spin", "output"),
+    each_once(["XYZ", "YZX", "ZYX"], [0, 1, 2], ["SAMPLES", "CURVES", "HANDLES"]),
+)
+def test_a_spin_keeps_its_look_and_its_turns_while_another_angle_changes(animation, order, spin, output) -> None:
+    frames, halves = (1.0, 50.0, 100.0), np.arange(1.0, 100.25, 1.0 if output == "SAMPLES" else 0.5)
+    thing = new_object("Spin", order)
+    values = np.zeros((3, 3))
+    values[:, spin], values[:, (spin + 1) % 3] = np.radians((0, 720, 1799)), np.radians((0, 28.6, -17.2))
+    insert(thing, "rotation_euler", list(zip(frames, map(tuple, values), strict=True)))
+    wanted = rotations(order, motion(thing, "rotation_euler", 3, halves))
+    report = animation.enable(thing)
+    animation.bake(thing, output=output)
+    played = rotations(order, motion(thing, "rotation_euler", 3, halves))
+    assert np.degrees((played * wanted.inv()).magnitude().max()) < 1.0
+    assert report.rotation_change < math.radians(1.0)
+    assert report.notes == []
+    turned, wanted_turns = ((each[1:] * each[:-1].inv()).magnitude().sum() for each in (played, wanted))
+    assert np.degrees(turned) == pytest.approx(np.degrees(wanted_turns), abs=2.0)
+
+
+def test_turns_that_the_shortest_path_loses_are_counted(animation) -> None:
+    thing = new_object("Spin")
+    insert(thing, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (50, (0.5, 0.0, 4 * math.pi)), (60, (0.0, 0.0, 12.0))])
+    animation.enable(thing)
+    track = animation.find_track(thing, "rotation")
+    own_keys, track_splines, preserve_motion = (
+        importlib.import_module(f"{animation.__name__}.{name}")
+        for name in ("store.read_own_keys", "bake.plans.track_splines", "edit.preserve_motion")
+    )
+    splines = track_splines.track_splines(track, track.settings, own_keys.read_own_keys(track), {})
+    (finding,) = preserve_motion._lost_turns(track, splines)
+    assert "2 full turns are lost between frames 1 and 50. To keep them, choose Turns: As Keyed" in str(finding)

@@ -50,3 +50,12 @@ def test_ten_whole_turns_count(animation, method):
 def test_cycles_show_the_turns_of_their_first_round(animation):
     item = turning(animation, [0, 40, 10, 90], cycle="REPEAT")
     assert angles(animation, item, [65.0, 70.0, 85.0]) == pytest.approx(angles(animation, item, [5.0, 10.0, 25.0]))
+
+
+def test_turns_about_an_axis_that_moves_count(animation):
+    item = new_object()
+    key(item, "rotation_euler", [(0, (0.0, 0.0, 0.0)), (10, (0.0, 0.5, math.radians(720)))])
+    animation.enable(item, keep_look=False)
+    turn = animation.checks.key_info.turn_now(animation.find_track(item, "rotation"), 10.0, {})
+    assert math.degrees(turn.angle) == pytest.approx(720, abs=5)
+    assert turn.axis[2] > 0.99

@@ -61,7 +61,7 @@ def test_codes_that_it_names_exist(tcb_animation):
     messages = importlib.import_module(f"{tcb_animation.__name__}.animation.messages").MESSAGES
     named = set(re.findall(r"`([A-Z]+_[A-Z_]+|LOCKED|MUTED|DRIVEN|LINKED)`", TEXT))
     environment = {"BLENDER_SYSTEM_EXTENSIONS", "BLENDER_USER_RESOURCES", "OPENBLAS_NUM_THREADS"}
-    assert named - messages.keys() == {"AXIS_ANGLE", "DE_CASTELJAU", "AS_KEYED"} | environment
+    assert named - messages.keys() == {"AXIS_ANGLE", "DE_CASTELJAU", "AS_KEYED", "ONE_AXIS"} | environment
 
 
 def test_the_table_of_codes_has_the_codes_of_the_command():

@@ -280,7 +280,7 @@ def test_a_rotation_that_was_baked_for_another_mode_is_said_to_be(give: Export, 
     text = said()
     assert '"Other", Euler Rotation: the track was baked for another rotation mode' in text
     assert "edited after" not in text
-    assert '"Box", Euler Rotation' not in text
+    assert '"Box", Euler Rotation: the track was baked' not in text
 
 
 def test_what_constraints_move_is_sampled(give: Export, animation, said) -> None:

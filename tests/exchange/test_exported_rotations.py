@@ -99,6 +99,15 @@ def test_whole_turns_are_in_the_file(given, mode: str) -> None:
         assert reference.apart(expected, played(frame)) < BETWEEN, frame
 
 
+def test_whole_turns_about_a_moving_axis_are_samples_in_the_file(given, capfd) -> None:
+    _, track = given("XYZ", [(0.3, 0.0, 0.0), (13.0, 0.4, 0.0), (6.0, -0.3, 0.2), (6.0, 0.0, 0.0), (6.5, 0.1, 0.3)])
+    assert "the axis of full turns moves, but a file stores turns about one axis: exported as 41 samples" in (
+        capfd.readouterr().out
+    )
+    for frame in range(FRAMES[-1] + 1):
+        assert reference.apart(orientation(track, frame), played(frame)) < BETWEEN, frame
+
+
 @pytest.mark.parametrize("mode", KEYS)
 def test_lib3ds_turns_the_node_as_blender_does(given, mode: str) -> None:
     path, _ = given(mode, KEYS[mode])

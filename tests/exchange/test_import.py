@@ -265,6 +265,16 @@ def test_whole_turns_are_kept(bring: Import, start, axis, mode: str) -> None:
         assert turned(frame) == pytest.approx(spun_to(keys, frame, axis, start), abs=2e-5), frame
 
 
+def test_whole_turns_about_a_tilted_axis_are_euler_keys_with_turns_about_one_axis(bring: Import, animation) -> None:
+    bring(spun(TILTED, (*UNIT, 400), (*UNIT, 20)))
+    item = bpy.data.objects["Box"]
+    assert item.rotation_mode not in ("QUATERNION", "AXIS_ANGLE")
+    assert animation.find_track(item, "rotation").settings.path == "ONE_AXIS"
+    for frame in range(21):
+        expected = spun_to([(0, 0.0), (10, 400.0), (20, 420.0)], frame)
+        assert turned(frame) == pytest.approx(expected, abs=2e-5), frame
+
+
 @pytest.mark.parametrize("rest", [(0.0, 0, 0, 0), (0.0, 0, 1, 0)])
 def test_a_rest_between_whole_turns_is_about_their_axis(bring: Import, rest) -> None:
     bring(spun(UPRIGHT, (*UNIT, 450), rest, (*UNIT, 720)))

@@ -17,10 +17,11 @@ import numpy as np
 
 from ....interp import Keys, KeysError, rotations
 from ....interp.base_spline import Spline
+from ....interp.rotations import FullTurns, split_full_turns
 from ....interp.splines import METHODS
 from ...fcurves.keyframes import Float32Array, Float64Array
 from ...store.parameters import parameter_rows
-from ...store.table.track_records import Settings
+from ...store.table.track_records import Settings, TurnPath
 from ...store.tracks import Track, spline_class_of
 from .own_motion import OwnChannels
 from .spline_keys import check_finite, check_turns, error_of_keys, spline_keys, spline_options, values_are_small
@@ -39,6 +40,27 @@ def quaternions_of(track: Track, values: Float64Array) -> Float64Array:
     if track.kind == "AXIS_ANGLE":
         return rotations.from_axis_angle(values[:, 1:], values[:, 0])
     return values
+
+
+def split_walk(
+    track: Track, path: TurnPath, values: Float64Array
+) -> tuple[Float64Array, FullTurns | None, Float64Array]:
+    """Return the walk of angles without full turns (see `walk_of`), the full turns, and the angles of rotation.
+
+    `values` has the shape (…, n, components), the walk (…, n - 1, 3), and the angles (…, n - 1). Unless `path` is
+    "AS_KEYED", full turns stay in the walk.
+    """
+    representation = track.order if track.kind == "EULER" else track.kind
+    full_turns = split_full_turns(representation, values) if path == "AS_KEYED" else None
+    rest = values if full_turns is None else full_turns.rest
+    rows = rest.reshape(-1, rest.shape[-1])
+    # Omit the walks from the last key of a track to the first key of the next track.
+    walk = np.append(walk_of(track, rows), np.zeros((1, 3)), axis=0).reshape(*rest.shape[:-1], 3)[..., :-1, :]
+    angles = np.linalg.norm(walk, axis=-1)
+    if full_turns is not None:
+        changes = np.abs(np.diff(values[..., : full_turns.turns.shape[-1]], axis=-2)).sum(axis=-1)
+        angles = np.where(np.diff(full_turns.turns, axis=-2).any(axis=-1), changes, angles)
+    return walk, full_turns, angles
 
 
 def walk_of(track: Track, values: Float64Array) -> Float64Array:
@@ -191,7 +213,8 @@ def _through_turns(run: _Run) -> RotationSpline:
     keys = run.keys(quaternions_of(track, run.values))
     if hasattr(spline_class, "from_walk"):
         options.pop("path", None)
-        return spline_class.from_walk(keys, walk, settings.cycle, **options), turns
+        walk, full_turns, turns = split_walk(track, settings.path, run.values)
+        return spline_class.from_walk(keys, walk, settings.cycle, full_turns, **options), turns
     limit = 2 * np.pi if "path" in options else np.pi
     check_turns(track, run.frames, turns, limit, METHODS[settings.method].label)
     return spline_class(_with_signs_along(keys, walk), settings.cycle, **options), turns

@@ -113,6 +113,8 @@ def error_of_keys(
 def spline_options(track: Track, settings: Settings, own: OwnChannels, frames: Float32Array) -> dict[str, Any]:
     """Return the keyword arguments of the method's class, other than keys and cycle."""
     options = {name: getattr(settings, name) for name in setting_names(track, settings) if name != "velocities"}
+    if options.get("path") == "ONE_AXIS":
+        options["path"] = "AS_KEYED"
     if "velocities" in setting_names(track, settings):
         velocities = read_velocities(track, own, frames)
         if track.is_rotation:

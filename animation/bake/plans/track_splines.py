@@ -37,7 +37,7 @@ from .own_motion import (
     spline_slices,
     values_at,
 )
-from .rotations import quaternions_of, rotation_spline, walk_of
+from .rotations import quaternions_of, rotation_spline, split_walk
 from .spline_keys import (
     check_frames,
     check_range,
@@ -255,10 +255,11 @@ def _splines_alike(inputs: Sequence[TrackInput]) -> Iterator[TrackSpline]:
     elif settings.path == "SHORTEST":
         splines = [tcb.RotationSpline(track_keys, settings.cycle, **options) for track_keys in keys]
     else:
-        # Omit the walks from the last key of a track to the first key of the next track.
-        walks = walk_of(track, rows)[np.arange(1, len(rows)) % len(frames) != 0].reshape(count, len(frames) - 1, 3)
-        splines = splines_along_walks(tcb.RotationSpline, keys, walks, settings.cycle, **options)
-        turns = np.linalg.norm(walks, axis=2)
+        walks, full_turns, turns = split_walk(track, settings.path, values)
+        full_turns_of_tracks = [None if full_turns is None else full_turns.of_track(number) for number in range(count)]
+        splines = splines_along_walks(
+            tcb.RotationSpline, keys, list(walks), settings.cycle, full_turns_of_tracks, **options
+        )
     no_segment = np.zeros(len(frames), dtype=np.bool_)
     for number, (track_values, spline) in enumerate(zip(values, splines, strict=True)):
         track_turns = None if turns is None else turns[number]

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ....interp.base_spline import Cycle
-from ....interp.rotations.base_rotation_spline import Path
 from ....interp.splines import tcb
 from ....interp.tcb_tangents import Ends
 from ...arguments import Count, FrameRange, Parameters, Positive, check_fields
@@ -24,6 +23,7 @@ from ...text import rpt_
 from .rows import PARAMETERS
 
 Output = Literal["SAMPLES", "CURVES", "HANDLES"]
+TurnPath = Literal["SHORTEST", "AS_KEYED", "ONE_AXIS"]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Settings:
     cycle: Cycle = TRACK["cycle"].default
     ends: Ends = TRACK["ends"].default
     construction: tcb.Construction = TRACK["construction"].default
-    path: Path = TRACK["path"].default
+    path: TurnPath = TRACK["path"].default
     method: str = TRACK["method"].default
     angles: str = TRACK["angles"].default
     digest: int = 0
