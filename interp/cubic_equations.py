@@ -19,8 +19,8 @@ import numpy as np
 from .key_batch import BoolArray, KeyBatch
 from .keys import Float64Array, KeysError
 from .messages import Text, n_
-from .rotations.exponential import bend, cross, rate_of_velocity, velocity_of_exp
-from .rotations.rotation_vectors import Turns
+from .rotations.curves import Turns
+from .rotations.sphere import bend, cross, rate_of_velocity, velocity_of_exp
 
 # Solve tridiagonal systems of numbers or 3 x 3 matrices for many tracks at once, including loops
 

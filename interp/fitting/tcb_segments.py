@@ -22,7 +22,7 @@ from ..cubics import HermiteWeights, hermite_weights
 from ..key_batch import BoolArray, IndexArray, KeyBatch
 from ..keys import HIGHEST, Float64Array
 from ..rotations import sphere
-from ..rotations.exponential import cross
+from ..rotations.sphere import cross
 from ..splines import tcb
 from ..tcb_tangents import Ends, tangents
 

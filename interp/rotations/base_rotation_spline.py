@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base classes of rotation splines, with checked orientations and turns, and the signs of their quaternions."""
+"""Base classes of rotation splines, with checked orientations, and the signs and turns of their quaternions."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from itertools import accumulate, compress, pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked_choice, checked_numbers
-from ..base_spline import BaseSpline, Cycle
+from ..base_spline import BaseSpline, Cycle, end_to_end
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 from ..prepared import Curve
 from . import sphere
-from .full_turns import ExceptionalCurve, FullTurns, ProductCurve
+from .curves import ExceptionalCurve, ProductCurve, Turns
+from .full_turns import FullTurns, keys_with_full_turns
 from .quaternions import angle_between, conjugate, from_rotation_vector, multiply, shorter, to_axis_angle, unit_vectors
-from .representations import RotationCurve, rotation_representation
+from .representations import RotationCurve
 from .turns import Convention, nearest_turns, turn_sign, turns_to_rotations
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 Path = Literal["SHORTEST", "AS_KEYED"]
 _PATHS = get_args(Path)
 
+# The factor by which segment lengths may differ if a solution is certain. At a factor of 15, some keys had none.
+_EVEN = 10.0
 ANTIPODAL = 1e-10
 """With the path as keyed, neighboring quaternions are rejected if all components of their sum are below this number.
 
@@ -90,34 +94,21 @@ class TurnedSpline(OrientationSpline):
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
+        """Return the segments of all splines, with the full turns of angles (docs/formulas, "Full turns of angles")."""
         curve: Curve = cls.sphere_curve(splines, tracks)
-        full_turns = [spline.full_turns for spline in splines]
-        kinds = {(each.representation, each.needs_values) for each in full_turns if each is not None}
-        for name, needs_values in sorted(kinds):
-            representation = rotation_representation(name)
-            is_of_kind = [
-                each is not None and (each.representation, each.needs_values) == (name, needs_values)
-                for each in full_turns
-            ]
-            has_turns = np.repeat(is_of_kind, tracks.last - tracks.first + 1)
-
-            def at_keys(attribute: str, is_of_kind: list[bool] = is_of_kind, has_turns: Any = has_turns) -> Any:
-                rows = [getattr(each, attribute) for each in compress(full_turns, is_of_kind)]
-                values = np.zeros((rows[0].shape[1], len(has_turns)))
-                values[:, has_turns] = np.concatenate(rows).T
-                return values
-
-            if needs_values:
-                channels = at_keys("channels")
-                rates = representation.rates(channels, tracks.columns, cls.given_velocities(splines))
-                played: Curve = RotationCurve(cls.value_curve(splines, tracks, channels, rates), representation)
+        value_curve = partial(cls.value_curve, splines, tracks)
+        for keys in keys_with_full_turns([spline.full_turns for spline in splines], tracks):
+            if keys.needs_values:
+                rates = keys.representation.rates(keys.channels, tracks.columns, cls.given_velocities(splines))
+                played: Curve = RotationCurve(value_curve(keys.channels, rates), keys.representation)
             else:
-                turns = at_keys("outer"), at_keys("inner")
-                outer, inner = (cls.value_curve(splines, tracks, each, np.zeros_like(each)) for each in turns)
-                played = ProductCurve(
-                    [RotationCurve(outer, representation), curve, RotationCurve(inner, representation)]
+                at_rest = np.zeros_like(keys.outer)
+                outer, inner = (
+                    RotationCurve(value_curve(turns, at_rest), keys.representation)
+                    for turns in (keys.outer, keys.inner)
                 )
-            curve = ExceptionalCurve(curve, has_turns, played)
+                played = ProductCurve([outer, curve, inner])
+            curve = ExceptionalCurve(curve, keys.has_turns, played)
         return curve
 
     @classmethod
@@ -259,6 +250,34 @@ class TurnedSpline(OrientationSpline):
             spline._set(_turns=turns[segments])
 
 
+class SolvedSpline(TurnedSpline):
+    """Base class for splines of rotations that solve equations. The constructors raise KeysError without a solution.
+
+    Attributes
+    ----------
+    certain_turn : float
+        With turns of up to this angle, in radians, all tested keys had a solution if their segment lengths differed by
+        a factor of up to 10. Such keys are solved together with other tracks, on first use. Other keys are solved by
+        the constructor.
+    """
+
+    certain_turn: ClassVar[float]
+
+    def check(self) -> None:
+        """Raise KeysError if there is no solution."""
+        turns = sphere.length(turns_between_keys([self], end_to_end([self])).onward)
+        lengths = np.diff(self.keys.frames)
+        is_even = lengths.max(initial=0.0) <= _EVEN * lengths.min(initial=np.inf)
+        if turns.max() > self.certain_turn or not is_even:
+            _ = self.prepared
+
+    @classmethod
+    def _keep_turns(cls, splines: Sequence[Self], turns: Float64Array) -> None:
+        super()._keep_turns(splines, turns)
+        for spline in splines:
+            spline.check()
+
+
 _Turned = TypeVar("_Turned", bound=TurnedSpline)
 
 
@@ -326,6 +345,15 @@ def set_given_turns(turns: Float64Array, splines: Sequence[TurnedSpline], tracks
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
         if spline._turns is not None:
             turns[:, first:last] = spline._turns.T
+
+
+def turns_between_keys(splines: Sequence[TurnedSpline], tracks: KeyBatch) -> Turns:
+    """Return the turns from key to key of all splines."""
+    start = signed_quaternions(splines, tracks)
+    onward = 2.0 * sphere.log(sphere.product(start[:, tracks.segment_end], sphere.conjugate(start)))
+    onward[:, tracks.last] = 0.0
+    set_given_turns(onward, splines, tracks)
+    return Turns(start, onward)
 
 
 def neighbors(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:

@@ -11,18 +11,16 @@ an angle, all channels are interpolated as values. Source: docs/formulas, "Full 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import checked_numbers
-from ..key_batch import BoolArray, IndexArray
+from ..arguments import checked_choice, checked_numbers
+from ..key_batch import BoolArray, KeyBatch
 from ..keys import Float64Array
-from ..prepared import Curve
-from . import sphere
-from .euler import axes_of
-from .exponential import motion_of_product
+from .euler import Order, axes_of
+from .representations import RotationRepresentation, rotation_representation
 
 # An angle that changes by more than this spins. On the sphere, the axis of a longer arc would be far from the axis of
 # the angle if other angles change too.
@@ -68,21 +66,6 @@ class FullTurns(NamedTuple):
             return True
         return bool(self.turns[..., axes_of(self.representation)[1]].any())
 
-    @property
-    def outer(self) -> Float64Array:
-        """Return the Euler angles of the turns in the parent's frame."""
-        return self._only(axes_of(self.representation)[2])
-
-    @property
-    def inner(self) -> Float64Array:
-        """Return the Euler angles of the turns in the object's own frame."""
-        return self._only(axes_of(self.representation)[0])
-
-    def _only(self, axis: int) -> Float64Array:
-        angles = np.zeros_like(self.turns)
-        angles[..., axis] = self.turns[..., axis]
-        return angles
-
 
 def split_full_turns(representation: str, values: npt.ArrayLike) -> FullTurns | None:
     """Take full turns off the keys of angles. Return None if no angle changes by more than 270 degrees between keys.
@@ -90,7 +73,7 @@ def split_full_turns(representation: str, values: npt.ArrayLike) -> FullTurns | 
     Parameters
     ----------
     representation : str
-        An Euler order, or "AXIS_ANGLE".
+        An Euler order, "AXIS_ANGLE" or "QUATERNION".
     values : array_like, shape (…, n, components)
         Channel values of the keys in Blender's order: angles about x, y, z, or the angle and the axis. Angles are in
         radians.
@@ -101,7 +84,10 @@ def split_full_turns(representation: str, values: npt.ArrayLike) -> FullTurns | 
     >>> np.degrees(full_turns.turns[1]), np.degrees(full_turns.rest[1])
     (array([  0.,   0., 720.]), array([10.,  0.,  5.]))
     """
-    channels = checked_numbers("values", values)
+    checked_choice("representation", representation, ("QUATERNION", "AXIS_ANGLE", *get_args(Order)))
+    channels = checked_numbers("values", values, rotation_representation(representation).components)
+    if representation == "QUATERNION":
+        return None
     angle_count = 1 if representation == "AXIS_ANGLE" else 3
     changes = np.diff(channels[..., :angle_count], axis=-2)
     full = np.where(np.abs(changes) > _SPIN, 2.0 * np.pi * np.rint(changes / (2.0 * np.pi)), 0.0)
@@ -114,33 +100,39 @@ def split_full_turns(representation: str, values: npt.ArrayLike) -> FullTurns | 
     return FullTurns(representation, turns, rest)
 
 
-class ProductCurve:
-    """A product of curves of rotations, in the order of the quaternion product."""
+class KeysWithFullTurns(NamedTuple):
+    """The keys of the tracks in a batch whose full turns have one representation and are added in one way.
 
-    def __init__(self, factors: Sequence[Curve]) -> None:
-        self._factors = factors
+    Arrays have the component axis first, and are 0 at the K keys of other tracks.
+    """
 
-    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return quaternions (4, samples) for nu = 0, or angular velocities or accelerations (3, samples) per u."""
-        orders = range(nu + 1)
-        q, *motion = (self._factors[-1].evaluate(segment, u, order) for order in orders)
-        for factor in self._factors[-2::-1]:
-            q_of_factor, *motion_of_factor = (factor.evaluate(segment, u, order) for order in orders)
-            if nu:
-                motion = motion_of_product(q_of_factor, motion_of_factor, motion)
-            q = sphere.product(q_of_factor, q)
-        return motion[-1] if nu else q
+    representation: RotationRepresentation
+    needs_values: bool
+    has_turns: BoolArray
+    """A mask of the keys of these tracks, shape (K,)."""
+    channels: Float64Array
+    outer: Float64Array
+    inner: Float64Array
+    """Euler angles of the turns about the last axis, and about the first axis, shape (3, K)."""
 
 
-class ExceptionalCurve:
-    """A curve of several tracks, and another curve for some of them, selected by a mask of keys, shape (K,)."""
-
-    def __init__(self, curve: Curve, is_exception: BoolArray, exception: Curve) -> None:
-        self._curve, self._is_exception, self._exception = curve, is_exception, exception
-
-    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        values = self._curve.evaluate(segment, u, nu)
-        is_exception = self._is_exception[segment]
-        if is_exception.any():
-            values[:, is_exception] = self._exception.evaluate(segment[is_exception], u[is_exception], nu)
-        return values
+def keys_with_full_turns(full_turns: Sequence[FullTurns | None], tracks: KeyBatch) -> list[KeysWithFullTurns]:
+    """Return the keys of a batch with full turns, given the full turns of each track."""
+    groups: dict[tuple[str, bool], list[tuple[FullTurns, slice]]] = {}
+    for each, first, last in zip(full_turns, tracks.first.tolist(), tracks.last.tolist(), strict=True):
+        if each is not None:
+            group = groups.setdefault((each.representation, each.needs_values), [])
+            group.append((each, slice(first, last + 1)))
+    result = []
+    for (name, needs_values), group in groups.items():
+        representation = rotation_representation(name)
+        has_turns = np.zeros(len(tracks.frames), dtype=np.bool_)
+        channels = np.zeros((representation.components, len(has_turns)))
+        outer, inner = np.zeros((2, 3, len(has_turns)))
+        for each, keys in group:
+            has_turns[keys], channels[:, keys] = True, each.channels.T
+            if not needs_values:
+                first_axis, _, last_axis, _ = axes_of(name)
+                inner[first_axis, keys], outer[last_axis, keys] = each.turns[:, first_axis], each.turns[:, last_axis]
+        result.append(KeysWithFullTurns(representation, needs_values, has_turns, channels, outer, inner))
+    return result

@@ -19,8 +19,8 @@ from ..keys import Float64Array
 from ..prepared import Curve
 from . import sphere
 from .euler import Order, axes_of, euler_halves, follow_axis_angle, follow_euler, from_euler, other_euler
-from .exponential import acceleration_of_exp, cross, motion_of_product, velocity_of_exp
 from .quaternions import UNKNOWN
+from .sphere import acceleration_of_exp, cross, motion_of_product, velocity_of_exp
 
 # The smallest sine by which rates are divided. Key angles are float32, with a sine error of 4e-8 at a right angle.
 # Closer to gimbal lock, a rate would only amplify that rounding error.

@@ -24,9 +24,8 @@ from ..key_batch import IndexArray, KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.base_rotation_spline import Path, TurnedSpline
-from ..rotations.exponential import motion_of_product, rate_of_velocity, rotated, turned, velocity_of_exp
-from ..rotations.rotation_vectors import SolvedSpline, turns_between_keys
+from ..rotations.base_rotation_spline import Path, SolvedSpline, TurnedSpline, turns_between_keys
+from ..rotations.sphere import motion_of_product, rate_of_velocity, rotated, turned, velocity_of_exp
 from .cubic import NaturalVectorSpline
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..messages import n_
-from ..rotations.base_rotation_spline import TurnedSpline
-from ..rotations.rotation_vectors import RotationVectors, turns_between_keys
+from ..rotations.base_rotation_spline import TurnedSpline, turns_between_keys
+from ..rotations.curves import RotationVectors
 
 
 def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> Float64Array:

@@ -20,8 +20,8 @@ from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys
 from ..messages import n_
-from ..rotations.base_rotation_spline import Path
-from ..rotations.rotation_vectors import RotationVectors, SolvedSpline, turns_between_keys
+from ..rotations.base_rotation_spline import Path, SolvedSpline, turns_between_keys
+from ..rotations.curves import RotationVectors
 from . import hermite
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from ..cubics import Cubics
 from ..key_batch import KeyBatch
 from ..keys import Float64Array, Keys, KeysError, KeysTypeError, as_array
 from ..messages import n_
-from ..rotations.base_rotation_spline import Path, TurnedSpline
-from ..rotations.rotation_vectors import RotationVectors, turns_between_keys
+from ..rotations.base_rotation_spline import Path, TurnedSpline, turns_between_keys
+from ..rotations.curves import RotationVectors
 
 
 class VectorSpline(ComponentSpline):

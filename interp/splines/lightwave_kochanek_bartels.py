@@ -18,7 +18,7 @@ from ..key_batch import KeyBatch
 from ..keys import Float64Array
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import OrientationSpline, neighbors, signed_quaternions
-from ..rotations.sphere_curves import DeCasteljau
+from ..rotations.curves import DeCasteljau
 from ..tcb_tangents import RotationKeys, controls_at_ends, natural_tangents, weighted_sums
 
 

@@ -22,7 +22,7 @@ from ..keys import Float64Array
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import OrientationSpline, neighbors, signed_quaternions
-from ..rotations.sphere_curves import Blend, DeCasteljau
+from ..rotations.curves import Blend, DeCasteljau
 
 
 class RotationSpline(OrientationSpline):

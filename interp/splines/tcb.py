@@ -28,8 +28,7 @@ from ..rotations.base_rotation_spline import (
     set_given_turns,
     signed_quaternions,
 )
-from ..rotations.long_turns import LongTurns
-from ..rotations.sphere_curves import DeCasteljau, Squad
+from ..rotations.curves import DeCasteljau, LongTurns, Squad
 from ..tcb_tangents import Ends, RotationKeys, casteljau_controls, squad_controls, tangents
 
 Construction = Literal["DE_CASTELJAU", "SQUAD"]

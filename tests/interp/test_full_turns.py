@@ -129,6 +129,18 @@ def test_changes_of_up_to_270_degrees_are_arcs_on_the_sphere():
     np.testing.assert_allclose(np.degrees(full_turns.rest), [[0, 0, 0], [-89, -269, 0], [-89, -440, 5]], atol=1e-12)
 
 
+def test_several_tracks_are_split_together():
+    generator = np.random.default_rng(4)
+    values = generator.uniform(-20, 20, (3, 5, 3))
+    values[1] /= 20
+    together = rotations.split_full_turns("ZXY", values)
+    assert together.of_track(1) is None
+    for index in (0, 2):
+        alone, of_track = rotations.split_full_turns("ZXY", values[index]), together.of_track(index)
+        np.testing.assert_array_equal(of_track.turns, alone.turns)
+        np.testing.assert_array_equal(of_track.rest, alone.rest)
+
+
 def test_tracks_with_full_turns_do_not_affect_tracks_computed_with_them():
     generator = np.random.default_rng(8)
     tracks = [

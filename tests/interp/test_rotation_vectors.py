@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from interp.rotations.rotation_vectors import RotationVectors
+from interp.rotations.curves import RotationVectors
 from tests.interp import exact
 from tests.interp.rotation_tracks import angular_acceleration
 

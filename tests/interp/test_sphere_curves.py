@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from interp import Keys, rotations
-from interp.rotations import sphere_curves
+from interp.rotations import curves
 from interp.splines import shoemake, tcb
 
 KINDS = {
@@ -29,9 +29,7 @@ def test_rates_are_those_of_the_slerps(kind, largest):
     curve = spline.prepared.curve
     points, at_rest = curve._points.take(segment, axis=2), np.zeros((3, 4, len(segment)))
     parameter = [u, np.ones_like(u), np.zeros_like(u)]
-    q, velocity, _ = curve._motion(
-        [points, at_rest, at_rest], parameter, segment, sphere_curves._slerp_with_acceleration
-    )
+    q, velocity, _ = curve._motion([points, at_rest, at_rest], parameter, segment, curves._slerp_with_acceleration)
     assert np.abs(curve.evaluate(segment, u, 0) - q).max() < 1e-14
     assert np.abs(curve.evaluate(segment, u, 1) - velocity).max() < 4e-14
 
