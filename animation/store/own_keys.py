@@ -48,7 +48,8 @@ class OwnKeys:
 
     @property
     def count(self) -> int:
-        return int(self.span.stop - self.span.start)
+        count: int = self.span.stop - self.span.start
+        return count
 
     @cached_property
     def keys(self) -> Keyframes:

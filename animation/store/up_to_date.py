@@ -102,7 +102,7 @@ def _identity_words(joined: Joined) -> list[memoryview]:
     keys, ends = joined.keys, joined.ends
     floats = [np.ascontiguousarray(floats).view(np.uint32) for floats in (keys.back, keys.amplitude, keys.period)]
     # On generated keys, these floats are 0.
-    rows = np.flatnonzero(floats[0] | floats[1] | floats[2])
+    rows = np.flatnonzero((floats[0] | floats[1] | floats[2]) != 0)
     bounds = rows.searchsorted(ends)
     rows_in_channels = rows - np.repeat(ends[:-1], np.diff(bounds))
     words = np.stack([rows_in_channels, *(bits[rows] for bits in floats)], axis=1)

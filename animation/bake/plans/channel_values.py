@@ -9,7 +9,7 @@ All components of a baked track are keyed at the same frames, except in the segm
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -120,9 +120,11 @@ _DIFFERENCE = 1.0 / 256.0
 
 def extrapolates(scope: Scope, splines: Sequence[TrackSpline]) -> bool:
     """Return whether the bake adds keys outside the splines' keys because a component is extrapolated linearly."""
+    if scope.cycle != "SINGLE" or (scope.options.extend is None and len(splines) == 1):
+        return False
     sampling = scope.sampling
     ends = [(spline.frames[0], spline.frames[-1]) for spline in splines if len(spline.frames) > 1]
-    if scope.cycle != "SINGLE" or all(sampling.low >= first and sampling.high <= last for first, last in ends):
+    if all(sampling.low >= first and sampling.high <= last for first, last in ends):
         return False
     return any(scope.track.extrapolation(component) == "LINEAR" for component in scope.own)
 
@@ -189,21 +191,19 @@ _MOVING = 1e-6
 
 def by_own_frames(
     scope: Scope, components: Sequence[int], frames: Float32Array
-) -> Iterator[tuple[list[int], Float32Array]]:
-    """Yield the rows and the frames of each group of components whose animator's keys are at the same frames.
+) -> list[tuple[list[int], Float32Array]]:
+    """Return the rows and the frames of each group of components whose animator's keys are at the same frames.
 
     `frames` contains the frames of the keys of all components.
     """
     key_counts = {scope.own[component].count if component in scope.own else 0 for component in components}
     if key_counts == {len(frames)}:
-        yield list(range(len(components))), frames
-        return
+        return [(list(range(len(components))), frames)]
     groups: dict[bytes, list[int]] = {}
     for row, component in enumerate(components):
         frame_bytes = scope.own[component].frame_bytes if component in scope.own else b""
         groups.setdefault(frame_bytes, []).append(row)
-    for frame_bytes, rows in groups.items():
-        yield rows, np.frombuffer(frame_bytes, dtype=np.float32)
+    return [(rows, np.frombuffer(frame_bytes, dtype=np.float32)) for frame_bytes, rows in groups.items()]
 
 
 def united_channel_keys(scope: Scope, keys_of_components: Sequence[ChannelKeys]) -> list[ChannelKeys]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 import zlib
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -85,8 +86,8 @@ class StoredTrack:
             tuple([(index, each.extrapolation, each.edited, len(each.own)) for index, each in channels.items()]),
             stored_bake,
         )
-        numbers = [np.array(floats).tobytes(), np.array(checksums, dtype=np.uint32).tobytes()]
-        content = b"".join([line, *numbers, *arrays])
+        numbers = struct.pack(f"<{len(floats)}d{len(checksums)}I", *floats, *checksums)
+        content = b"".join([line, numbers, *arrays])
         return cls(state.identity, state.slot, state.path, plays, zlib.crc32(content), content)
 
     @cached_property
