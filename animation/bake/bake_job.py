@@ -117,13 +117,13 @@ class TrackBake(EvaluatedTrack):
 
     state: TrackState
     """Table entry of the track before the bake."""
-    rows: Sequence[Rows]
-    """New rows for the table, one array per channel."""
+    rows: Rows
+    """New rows for the table."""
 
     @cached_property
     def keeps_identities(self) -> bool:
         """Return whether the keys still have the identities read from the curves."""
-        return not any(map(len, self.rows))
+        return not len(self.rows)
 
     def settings_after(self) -> Settings:
         """Return the track's settings after the bake."""

@@ -79,8 +79,8 @@ def _handle_error(bake: TrackBake, value_range: float) -> HandleError:
 
 def _extent(bake: TrackBake) -> tuple[float, float]:
     """Return the largest range of a channel, and the largest absolute value, of the animator's keys."""
-    channels = [own.values for own in bake.own.values()]
-    ends = [(float(np.minimum.reduce(values)), float(np.maximum.reduce(values))) for values in channels]
+    channels = [own.values.tolist() for own in bake.own.values()]
+    ends = [(min(values), max(values)) for values in channels]
     return max(high - low for low, high in ends), max(-low if low + high < 0.0 else high for low, high in ends)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import bpy
 import numpy as np
@@ -98,7 +98,7 @@ def write_tracks(jobs: Sequence[BakeJob[TrackBake]]) -> list[BakeJob[TrackBake]]
         written = [bake for bake in job.tracks if bake in states]
         for bake in written:
             bake.track.state = states[bake]
-        rows = joined([rows for bake in job.tracks for rows in bake.rows], ROW)
+        rows = joined([bake.rows for bake in job.tracks], ROW)
         table = update(job.channels.action, rows, [states[bake] for bake in written])
         for bake in job.tracks:
             bake.track.table = table
@@ -302,17 +302,19 @@ def _with_fitted_handles(evaluated: EvaluatedTrack) -> EvaluatedTrack:
 def _add_rows(tracks: Sequence[EvaluatedTrack]) -> list[TrackBake]:
     """Create rows and identities for the keys of all tracks, whose channels must be editable."""
     states = [each.track.state or new_state(each.channels, each.track, each.settings) for each in tracks]
-    recorded_keys, rows = record_rows(
+    recorded_keys, rows, row_counts = record_rows(
         [
             OwnChannel(state.identity, index, own, index in state.channels)
             for evaluated, state in zip(tracks, states, strict=True)
             for index, own in evaluated.own.items()
         ]
     )
-    next_keys, next_rows = iter(recorded_keys), iter(rows)
-    bakes = []
+    next_channels = zip(recorded_keys, accumulate(row_counts), strict=True)
+    bakes, end = [], 0
     for evaluated, state in zip(tracks, states, strict=True):
-        own = {index: next(next_keys) for index in evaluated.own}
+        own, start = {}, end
+        for index in evaluated.own:
+            own[index], end = next(next_channels)
         fields = {**vars(evaluated), "own": own}
-        bakes.append(TrackBake(**fields, state=state, rows=[next(next_rows) for _ in own]))
+        bakes.append(TrackBake(**fields, state=state, rows=rows[start:end]))
     return bakes

@@ -20,7 +20,6 @@ from ..store.record_keys import OwnChannel, record_rows
 from ..store.restored_keys import recorded_keys
 from ..store.table import key_identity
 from ..store.table.custom_property import update
-from ..store.table.rows import ROW, joined
 from ..store.table.track_records import BakedChannel, Options, TrackState
 from ..store.tracks import Track
 from ..store.up_to_date import RESTORED
@@ -164,8 +163,8 @@ def _with_edits_recorded(channels: Channels, track: Track, own: dict[int, OwnKey
     if not is_mirrored and not has_choices:
         return own
     to_record = [OwnChannel(state.identity, index, keys, index in state.channels) for index, keys in mirrored.items()]
-    named, rows = record_rows(to_record)
-    update(channels.action, joined(rows, ROW))
+    named, rows, _ = record_rows(to_record)
+    update(channels.action, rows)
     return dict(zip(own, named, strict=True))
 
 

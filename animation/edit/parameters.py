@@ -35,10 +35,8 @@ from ..store.table.rows import (
     CHOSEN_RIGHT,
     NUMBERS,
     PARAMETERS,
-    ROW,
     VELOCITY,
     column_of,
-    joined,
     velocity_of,
 )
 from ..store.table.track_records import Channel, Options, TrackState
@@ -268,7 +266,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
         for change in changes
         for index, own in change.own.items()
     ]
-    named, rows = record_rows(
+    named, rows, _ = record_rows(
         [channel for _, channel in edited],
         [change.numbers.get(channel.component, {}) for change, channel in edited],
         [is_among(channel.own.keys.frames, change.frames) for change, channel in edited],
@@ -289,7 +287,7 @@ def write_numbers(changes: Sequence[Change], interpolation: str | None = None, i
         if state is not track.state:
             changed_states.append(state)
             track.state = state
-    update(channels.action, joined(rows, ROW), changed_states)
+    update(channels.action, rows, changed_states)
     channels.action.update_tag()
     if is_drag_step:
         (users,) = users_of_channels([channels])

@@ -45,10 +45,11 @@ def record_rows(
     channels: Sequence[OwnChannel],
     numbers: Sequence[NumbersByName] | None = None,
     keys_to_set: Sequence[BoolArray] | None = None,
-) -> tuple[list[OwnKeys], list[Rows]]:
+) -> tuple[list[OwnKeys], Rows, list[int]]:
     """Create a row for each key that has no row or differs from its row, and add the new rows to the session.
 
-    Return the keys with identities, and the new rows, for each channel. There are four exceptions:
+    Return the keys of each channel with identities, the new rows of all channels, one channel after another, and the
+    number of new rows per channel. There are four exceptions:
 
     - Keys with placed handles keep their rows if they have only moved.
     - If keys were copied within a channel, only one of these keys keeps the row.
@@ -59,8 +60,8 @@ def record_rows(
     contains a mask of these keys for each channel. Default: all keys.
     """
     if not channels:
-        return [], []
-    unchanged = [channel.own for channel in channels], [NO_ROWS] * len(channels)
+        return [], NO_ROWS, []
+    unchanged = [channel.own for channel in channels], NO_ROWS, [0] * len(channels)
     own = own_end_to_end([channel.own for channel in channels])
     joined = Joined(own.keys, [channel.own.count for channel in channels])
     at = session.rows.find(own.identities)
@@ -93,7 +94,7 @@ def record_rows(
     named_channels = [
         OwnKeys(named.arrays, span, channel.own.edited) for channel, span in zip(channels, joined.spans, strict=True)
     ]
-    return named_channels, in_parts(new_rows, joined.sums(~keeps_row).tolist())
+    return named_channels, new_rows, joined.sums(~keeps_row).tolist()
 
 
 def _rows_of(channels: Sequence[OwnChannel], joined: Joined, own: OwnKeys, keys: Keyframes) -> Rows:
@@ -220,7 +221,7 @@ def enable_with_keys(tracks: Sequence[TrackToEnable]) -> None:
             own_channels.append(OwnChannel(track.state.identity, index, own, False))
             fcurves.append(track.channels[index])
             numbers.append(each.numbers.get(index, {}))
-    named, rows = record_rows(own_channels, numbers if any(numbers) else None)
+    named, rows, row_counts = record_rows(own_channels, numbers if any(numbers) else None)
     write_identities(
         [
             (fcurve, keys)
@@ -228,7 +229,7 @@ def enable_with_keys(tracks: Sequence[TrackToEnable]) -> None:
             if keys is not channel.own
         ]
     )
-    _update_tables(tracks, rows)
+    _update_tables(tracks, in_parts(rows, row_counts))
 
 
 def new_state(channels: Channels, track: Track, settings: Settings) -> TrackState:

@@ -216,8 +216,9 @@ def _match_digests(tracks: Sequence[Track]) -> list[bool]:
         if track.state is not None
         for index, own in own_by_index.items()
     ]
-    new_rows = iter(record_rows(channels)[1])
-    new_row_counts = [sum(len(next(new_rows)) for _ in own_by_index) for own_by_index in own_by_track]
+    _, _, row_counts = record_rows(channels)
+    next_counts = iter(row_counts)
+    new_row_counts = [sum(next(next_counts) for _ in own_by_index) for own_by_index in own_by_track]
     return [
         not new_row_count
         and digest(track, track.settings, track.settings.options, own_by_index, function) == track.settings.digest
