@@ -129,8 +129,11 @@ def _take(document: Document, animation: Json, node_count: int) -> Take:
         track = _track(document, samplers[channel.get("sampler").as_index(len(samplers))], path)
         # Like Blender's importer, use the first of several channels of one property.
         tracks.setdefault(node, {}).setdefault(path, track)
-    name = str(animation.get("name", "").value)
-    return Take(name, {node: NodeMotion(**paths) for node, paths in tracks.items()})
+    motions = {
+        node: NodeMotion({path: tracks_of_node[path] for path in _COMPONENTS if path in tracks_of_node})
+        for node, tracks_of_node in tracks.items()
+    }
+    return Take(str(animation.get("name", "").value), motions)
 
 
 def _track(document: Document, sampler: Json, path: str) -> Track:

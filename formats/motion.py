@@ -279,26 +279,17 @@ class Take:
 
 @dataclass(frozen=True, eq=False)
 class NodeMotion:
-    """The motion of a node in a take. Properties without motion are None.
+    """The motion of a node in a take."""
 
-    `pivot` is the track of the point about which the node rotates, if rotations or scales move the origin. An importer
-    may make this point the origin.
-    """
-
-    translation: Track | None = None
-    rotation: Track | None = None
-    scale: Track | None = None
+    tracks: Mapping[str, Track]
+    """The tracks of "translation", "rotation" and "scale" that have motion."""
     pivot: Track | None = None
-
-    @property
-    def tracks(self) -> dict[str, Track]:
-        """Return the tracks of the properties that have motion, by name. The pivot is not a property."""
-        properties = {"translation": self.translation, "rotation": self.rotation, "scale": self.scale}
-        return {name: track for name, track in properties.items() if track is not None}
+    """The track of the point about which the node rotates, if rotations or scales move the origin. An importer may make
+    this point the origin."""
 
     def about_pivot(self) -> NodeMotion:
         """Return the motion with the pivot as the origin."""
-        return replace(self, translation=self.pivot, pivot=None)
+        return self if self.pivot is None else NodeMotion({**self.tracks, "translation": self.pivot})
 
 
 @dataclass(frozen=True, eq=False)

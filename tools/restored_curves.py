@@ -115,10 +115,7 @@ def comparisons(file: Any, matched: Collection[Any], reader: Reader) -> Iterator
             for name, track in matched_item.motion.tracks.items():
                 times = comparison_times(track.times)
                 values: Float64Array | None
-                if (
-                    name == "translation"
-                    and matched_item.motion.translation is not action.take.motions[matched_item.node].translation
-                ):
+                if name == "translation" and track is not action.take.motions[matched_item.node].tracks[name]:
                     # The importer made the pivot the origin, which the other reader does not do.
                     values = track.evaluate(times)
                 else:
@@ -191,7 +188,7 @@ def measure(path: Path, importer: str, exact: bool) -> list[object]:
     if not any(take.motions for take in file.takes):
         return []
     matcher = matching.Matcher(file, list(items.items_of(bpy.data.objects)))
-    matched = list(matching.matched_actions(matcher, restoring.Report()))
+    matched = matching.matched_actions(matcher, restoring.Report())
     compared_properties = list(comparisons(file, matched, ufbx_reader(path, file)))
     before = deviations_of(compared_properties)
     if not before:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -40,6 +41,8 @@ _IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 _SUFFIX = re.compile(r"\.\d{3,}$")
 _LONGEST = 63
 """Maximum length of names in Blender, in bytes. Importers truncate longer names."""
+_MOST_AXES = 4
+"""Maximum number of axes that are tried for all actions, because each takes as long as matching the actions once."""
 _SAME_AXES = 1e-2
 """Maximum angle between the turn found from poses and the turn implied by ancestor nodes, in radians."""
 
@@ -110,6 +113,9 @@ class Matcher:
     def __init__(self, file: MotionFile, items: Sequence[Item]) -> None:
         self.file = file
         self.items = items
+        self.axes = _axes_candidates(file)
+        self.first_axes = 0
+        """The number of the axes to try first."""
         self._by_name: dict[str, list[int]] = {}
         for index, node in enumerate(file.nodes):
             # JSON can contain half of a surrogate pair, which Blender's names cannot.
@@ -122,21 +128,22 @@ class Matcher:
         bare = _SUFFIX.sub("", item.name)
         return [*exact, *(self._by_name.get(bare, []) if bare != item.name else [])]
 
-    def matches(self, take: Take, clock: Clock, owner: bpy.types.Object, fcurves: FCurves) -> list[Match]:
-        """Return an object's items that the take animates, with their conversions.
+    def matches(self, take: Take, clock: Clock, owner: bpy.types.Object, fcurves: FCurves) -> tuple[list[Match], int]:
+        """Return an object's items that the take animates, and the number of the axes.
 
-        The options of an importer may change the axes. The axes that the fewest top-level items contradict are used.
+        The axes are those that the fewest top-level items contradict.
+
         `fcurves` contains the F-curves of `owner`. Its parents only determine the turn of its items.
         """
         best: list[Match] = []
-        fewest_conflicts = np.inf
-        for axes in _axes_candidates(self.file):
-            matches, conflicts = self._matches(take, clock, owner, fcurves, axes)
+        best_axes, fewest_conflicts = 0, np.inf
+        for number in dict.fromkeys((self.first_axes, *range(len(self.axes)))):
+            matches, conflicts = self._matches(take, clock, owner, fcurves, self.axes[number])
             if conflicts < fewest_conflicts:
-                best, fewest_conflicts = matches, conflicts
+                best, best_axes, fewest_conflicts = matches, number, conflicts
             if conflicts == 0:
                 break
-        return best
+        return best, best_axes
 
     def _matches(
         self, take: Take, clock: Clock, owner: bpy.types.Object, fcurves: FCurves, axes: Float64Array
@@ -196,16 +203,16 @@ class _Place(NamedTuple):
     turn: Float64Array
 
 
-def _axes_candidates(file: MotionFile) -> Iterator[Float64Array]:
-    """Yield candidate axis rotations: the one declared in the file, the identity, and all right-angle rotations."""
-    yield file.to_blender
-    yield _IDENTITY
+def _axes_candidates(file: MotionFile) -> list[Float64Array]:
+    """Return candidate axes: the rotation declared in the file, the identity, and all right-angle rotations."""
+    candidates = [file.to_blender, _IDENTITY]
     for order in itertools.permutations(range(3)):
         for signs in itertools.product((1.0, -1.0), repeat=3):
             matrix = np.zeros((3, 3))
             matrix[np.arange(3), order] = signs
             if np.linalg.det(matrix) > 0.0:
-                yield rotations.from_matrix(matrix)
+                candidates.append(rotations.from_matrix(matrix))
+    return candidates
 
 
 def _turn_between(nodes: tuple[Node, ...], above: int, node: int) -> Float64Array | None:
@@ -229,15 +236,35 @@ class MatchedAction:
     take: Take
     clock: Clock
     matches: list[Match]
+    axes: int
+    """The number of the axes for which the conversions were found."""
 
 
-def matched_actions(matcher: Matcher, report: Report) -> Iterator[MatchedAction]:
-    """Yield the actions of the items' owners that match a take. Add actions that can't be edited to the report."""
-    for owner in dict.fromkeys(item.owner for item in matcher.items):
-        for channels in _actions_of(owner, report):
-            matched = _with_best_take(matcher, owner, channels)
-            if matched is not None:
-                yield matched
+def matched_actions(matcher: Matcher, report: Report) -> list[MatchedAction]:
+    """Return the actions of the items' owners that match a take. Add actions that can't be edited to the report.
+
+    The options of an importer may change the axes. Some actions do not determine them, such as keys on a line. These
+    actions get the axes of the others.
+    """
+    owners = dict.fromkeys(item.owner for item in matcher.items)
+    actions = [(owner, channels) for owner in owners for channels in _actions_of(owner, report)]
+    best = matched = _with_best_takes(matcher, actions)
+    fewest_conflicts = sum(action.axes != 0 for action in matched)
+    most_common = Counter(action.axes for action in matched).most_common(_MOST_AXES)
+    for axes in [axes for axes, _ in most_common if axes != 0]:
+        matcher.first_axes = axes
+        matched = _with_best_takes(matcher, actions)
+        conflicts = sum(action.axes != axes for action in matched)
+        if conflicts < fewest_conflicts:
+            best, fewest_conflicts = matched, conflicts
+        if conflicts == 0:
+            break
+    return best
+
+
+def _with_best_takes(matcher: Matcher, actions: Iterable[tuple[bpy.types.Object, Channels]]) -> list[MatchedAction]:
+    best_takes = (_with_best_take(matcher, owner, channels) for owner, channels in actions)
+    return [action for action in best_takes if action is not None]
 
 
 def _actions_of(owner: bpy.types.Object, report: Report) -> Iterator[Channels]:
@@ -278,14 +305,14 @@ def _with_best_take(matcher: Matcher, owner: bpy.types.Object, channels: Channel
         clock = _clock(matcher, layer, owner, fcurves)
         if clock is None:
             continue
-        matches = matcher.matches(layer, clock, owner, fcurves)
+        matches, axes = matcher.matches(layer, clock, owner, fcurves)
         if not matches:
             continue
         # Poses that do not fit, and keys of the file that are missing in the F-curves.
         faults = sum(match.misfit is not None for match in matches), sum(match.unkeyed for match in matches)
         if best is None or faults < fewest_faults:
             whole_matches = matches if layer is take else _with_all_layers(matches, layer, take)
-            best, fewest_faults = MatchedAction(channels, take, clock, whole_matches), faults
+            best, fewest_faults = MatchedAction(channels, take, clock, whole_matches, axes), faults
         if not any(faults):
             break
     return best
@@ -311,6 +338,6 @@ def _with_all_layers(matches: Sequence[Match], layer: Take, take: Take) -> list[
     combined = []
     for match in matches:
         whole = take.motions[match.node]
-        is_about_pivot = match.motion is not layer.motions[match.node] and whole.pivot is not None
+        is_about_pivot = match.motion is not layer.motions[match.node]
         combined.append(replace(match, motion=whole.about_pivot() if is_about_pivot else whole))
     return combined

@@ -73,10 +73,14 @@ class ChannelCurves:
         return cls(curves, float(errors[row]), float(compared[row]), value_range)
 
     @property
+    def is_rotation(self) -> bool:
+        return self.range == 0.0
+
+    @property
     def is_exact(self) -> bool:
         """Return whether the curves are exact except for rounding."""
         # An orientation combines the rounding of several channels.
-        return self.error <= (_EXACT_VALUES * self.range if self.range else 10.0 * _EXACT_ANGLES)
+        return self.error <= (10.0 * _EXACT_ANGLES if self.is_rotation else _EXACT_VALUES * self.range)
 
 
 def value_curves(

@@ -40,7 +40,6 @@ class _RestoredProperty(NamedTuple):
     item: Item
     path: str
     curves: ChannelCurves
-    is_rotation: bool
 
 
 @checked
@@ -100,7 +99,7 @@ def restore_curves(
     report = Report()
     tolerances = (value_tolerance, rotation_tolerance) if exact else (None, None)
     properties: list[_RestoredProperty] = []
-    actions = list(matched_actions(matcher, report))
+    actions = matched_actions(matcher, report)
     for step, action in enumerate(actions):
         for match in action.matches:
             if match.misfit is None:
@@ -157,7 +156,7 @@ def _restored_properties(
             report.errors.append(Finding("FRAME_OUT_OF_RANGE", name_of(item.owner), path, arguments=(LAST_FRAME,)))
         else:
             curves = _new_curves(name, track, match, fcurves_by_path[path].values(), clock, tolerances)
-            yield _RestoredProperty(channels, item, path, curves, name == "rotation")
+            yield _RestoredProperty(channels, item, path, curves)
 
 
 def _refusals(channels: Channels, item: Item, paths: Iterable[str]) -> dict[str, Finding]:
@@ -203,7 +202,7 @@ def _write(restored: _RestoredProperty) -> None:
 
 def _report_error(restored: _RestoredProperty, report: Report) -> None:
     """Add the keys of a property and their error to the report."""
-    curves, is_rotation, owner = restored.curves, restored.is_rotation, name_of(restored.item.owner)
+    curves, is_rotation, owner = restored.curves, restored.curves.is_rotation, name_of(restored.item.owner)
     is_approximate = curves.error > (ROTATION_TOLERANCE if is_rotation else VALUE_TOLERANCE * curves.range)
     error = curves.error, curves.frame, curves.range
     report.tracks += 1
@@ -237,7 +236,7 @@ def _enable(
             continue
         if not enabled.tracks:
             continue
-        if restored.is_rotation:
+        if restored.curves.is_rotation:
             is_changed = enabled.rotation_change > rotation_tolerance
         else:
             is_changed = enabled.value_change > value_tolerance * restored.curves.range

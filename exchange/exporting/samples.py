@@ -183,15 +183,12 @@ def _changes_outside(fcurve: bpy.types.FCurve, keyed: Span, frames: Float64Array
         return True
     if fcurve.extrapolation == "CONSTANT" and all(modifier.mute for modifier in fcurve.modifiers):
         return False
-    before, after = frames[frames < keyed.first], frames[frames > keyed.last]
-    return _changes(fcurve, keyed.first, before) or _changes(fcurve, keyed.last, after)
-
-
-def _changes(fcurve: bpy.types.FCurve, end: float, frames: Float64Array) -> bool:
-    """Return whether the value at any frame differs from the value at an end of the keys."""
-    value = fcurve.evaluate(end)
-    tolerance = SAME * max(1.0, abs(value))
-    return any(abs(fcurve.evaluate(frame) - value) > tolerance for frame in frames.tolist())
+    for end, beyond in ((keyed.first, frames[frames < keyed.first]), (keyed.last, frames[frames > keyed.last])):
+        value = fcurve.evaluate(end)
+        tolerance = SAME * max(1.0, abs(value))
+        if any(abs(fcurve.evaluate(frame) - value) > tolerance for frame in beyond.tolist()):
+            return True
+    return False
 
 
 def frames_of(scene: bpy.types.Scene) -> Float64Array:

@@ -344,23 +344,26 @@ def _write_action(
         report.counts["track"] += 1
         report.counts["key"] += len(prop.keys)
         report.counts["key_with_parameters"] += int(prop.keys.has_parameters.sum())
-    settings = {prop.path: prop.settings for prop in animated if prop.settings is not None}
-    keys = {prop.path: prop.keys for prop in animated if prop.path in settings}
-    tracks = [track for track in find_tracks(datablock, channels) if track.path in settings]
-    # Parameters with the default are NaN.
-    parameters = [
-        {
-            name: np.where(values != 0.0, values, np.nan)
-            for name, values in zip(PARAMETERS, keys[track.path].parameters, strict=True)
-        }
-        for track in tracks
-    ]
-    enable_tracks(channels, tracks, [settings[track.path] for track in tracks], parameters)
-    if settings:
+    with_tcb = {prop.path: (prop.keys, prop.settings) for prop in animated if prop.settings is not None}
+    if with_tcb:
+        _enable(datablock, channels, with_tcb)
         report.animated_datablocks.append(datablock)
-    if any(keys_of_track.cycle != "SINGLE" for keys_of_track in keys.values()):
-        ends = np.array([keys_of_track.frames[[0, -1]] for keys_of_track in keys.values()])
-        report.ends_of_cycles[datablock] = float(ends[:, 0].min()), float(ends[:, 1].max())
+    if any(keys.cycle != "SINGLE" for keys, _ in with_tcb.values()):
+        frames = np.concatenate([keys.frames for keys, _ in with_tcb.values()])
+        report.ends_of_cycles[datablock] = float(frames.min()), float(frames.max())
+
+
+def _enable(datablock: bpy.types.ID, channels: Channels, with_tcb: Mapping[str, tuple[Keys, Settings]]) -> None:
+    """Enable TCB on properties, given by their paths, with these keys and settings."""
+    tracks = [track for track in find_tracks(datablock, channels) if track.path in with_tcb]
+    settings, parameters = [], []
+    for track in tracks:
+        keys, settings_of_track = with_tcb[track.path]
+        settings.append(settings_of_track)
+        # Parameters with the default are NaN.
+        own_parameters = np.where(keys.parameters != 0.0, keys.parameters, np.nan)
+        parameters.append(dict(zip(PARAMETERS, own_parameters, strict=True)))
+    enable_tracks(channels, tracks, settings, parameters)
 
 
 def _write_curves(channels: Channels, prop: PropertyKeys) -> None:

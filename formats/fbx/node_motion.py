@@ -207,7 +207,8 @@ def motion_of(transform: LocalTransform, layers: Mapping[str, Sequence[LayerCurv
         euler=euler,
     )
     scale = _track(animated.curves["Scaling"], partial(animated.values, "Scaling"), animated.single_layer("Scaling"))
-    return NodeMotion(origin, rotation, scale, pivot)
+    tracks = {"translation": origin, "rotation": rotation, "scale": scale}
+    return NodeMotion({name: track for name, track in tracks.items() if track is not None}, pivot)
 
 
 class _AnimatedTransform:

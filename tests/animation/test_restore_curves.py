@@ -260,27 +260,37 @@ def test_objects_of_one_take_have_keys_at_times_of_their_own(scene: Any, animati
         assert [point.co.x for point in curve.keyframe_points] == frames
 
 
-def test_root_bones_share_axes_that_only_one_of_them_determines(scene: Any, animation: Any, tmp_path: Path) -> None:
+ZIGZAG = [KeyCurve(TIMES, np.roll(VALUES, component), [CUBIC | TCB] * 4) for component in range(3)]
+LINE = KeyCurve(TIMES[::3], (0.0, 50.0), [CUBIC | USER] * 2, [(25.0, 25.0, 0, 0)] * 2)
+BEND = KeyCurve(TIMES[::3], (0.0, 0.0), [CUBIC | USER] * 2, [(30.0, 0.0, 0, 0)] * 2)
+TURN = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize("is_rig", [True, False])
+def test_what_moves_on_a_line_has_the_axes_that_others_determine(
+    scene: Any, animation: Any, tmp_path: Path, is_rig: bool
+) -> None:
     """Keys on a line do not determine how an importer has turned the tangents beside the line."""
-    zigzag = [KeyCurve(TIMES, np.roll(VALUES, component), [CUBIC | TCB] * 4) for component in range(3)]
-    line = KeyCurve(TIMES[::3], (0.0, 50.0), [CUBIC | USER] * 2, [(25.0, 25.0, 0, 0)] * 2)
-    bend = KeyCurve(TIMES[::3], (0.0, 0.0), [CUBIC | USER] * 2, [(30.0, 0.0, 0, 0)] * 2)
-    curves = {"Spine": zigzag, "Prop": (line, bend, None)}
-    path = tmp_path / "rig.fbx"
+    curves = {"Prop": (LINE, BEND, None), "Spine": ZIGZAG}
+    path = tmp_path / "file.fbx"
     models = [Model(name, 0, {}, {"Lcl Translation": components}) for name, components in curves.items()]
     path.write_bytes(scene_bytes(models))
-    turn = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
-    rig = new_rig(*curves, tail=(0, 1, 0))
-    for name, components in curves.items():
-        bone = rig.pose.bones[name]
+    rig = new_rig(*curves, tail=(0, 1, 0)) if is_rig else None
+    items = {name: new_object(name) if rig is None else rig.pose.bones[name] for name in curves}
+    for item, components in zip(items.values(), curves.values(), strict=True):
         values = np.array([np.zeros(len(components[0].times)) if each is None else each.values for each in components])
-        for time, location in zip(components[0].times, (turn @ values).T, strict=True):
-            bone.location = location
-            bone.keyframe_insert("location", frame=24.0 * time)
-    assert animation.restore_curves(path, [rig]).values_exact
-    found = [curve.evaluate(24.0) for curve in fcurves(rig) if "Prop" in curve.data_path]
+        for time, location in zip(components[0].times, (TURN @ values).T, strict=True):
+            item.location = location
+            item.keyframe_insert("location", frame=24.0 * time)
+    owners = [rig] if rig is not None else [*items.values()]
+    assert animation.restore_curves(path, owners).values_exact
+    found = [
+        curve.evaluate(24.0)
+        for curve in fcurves(owners[0])
+        if curve.data_path == items["Prop"].path_from_id("location") or rig is None
+    ]
     (bent,) = CubicHermiteSpline(TIMES[::3], [0.0, 0.0], [30.0, 0.0])([1.0])
-    np.testing.assert_allclose(found, turn @ [25.0, bent, 0.0], atol=1e-3)
+    np.testing.assert_allclose(found, TURN @ [25.0, bent, 0.0], atol=1e-3)
 
 
 def test_handles_that_overlap_in_the_file_are_fitted(scene: Any, animation: Any, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def moved(curve: KeyCurve, **properties: tuple[float, ...]) -> NodeMotion:
 
 
 def curve_of(curve: KeyCurve) -> Curve:
-    track = moved(curve).translation
+    track = moved(curve).tracks["translation"]
     assert track is not None
     assert track.curves is not None
     return track.curves[0]
@@ -71,7 +71,7 @@ def test_a_second_layer_is_added_with_its_animated_weight() -> None:
     model = Model("Box", 0, {}, {"Lcl Translation": (base, None, None)}, {"Lcl Translation": (added, None, None)})
     (take,) = fbx.read(scene_bytes([model], weight=weight)).takes
     times = np.array([0.0, 1.0, 4.0])
-    np.testing.assert_allclose(take.motions[0].translation.evaluate(times)[:, 0], times + 10.0 * times / 4.0)
+    np.testing.assert_allclose(take.motions[0].tracks["translation"].evaluate(times)[:, 0], times + 10.0 * times / 4.0)
 
 
 def test_the_extrapolation_of_a_weight_is_noted() -> None:

@@ -47,14 +47,11 @@ def test_transforms_between_keys_are_those_of_ufbx(seed: int, layer_count: int) 
     transforms = [ufbx.evaluate_transform(anim, box, time) for time in at.tolist()]
     translations, scales = ([tuple(getattr(each, name)) for each in transforms] for name in ("translation", "scale"))
     quaternions = np.array([(each.rotation.w, *tuple(each.rotation)[:3]) for each in transforms])
-    assert motion.translation is not None
-    assert motion.rotation is not None
-    assert motion.scale is not None
-    q = motion.rotation.evaluate(at)
+    q = motion.tracks["rotation"].evaluate(at)
     q *= np.sign((q * quaternions).sum(axis=1))[:, np.newaxis]
-    np.testing.assert_allclose(motion.translation.evaluate(at), translations, atol=1e-3)
+    np.testing.assert_allclose(motion.tracks["translation"].evaluate(at), translations, atol=1e-3)
     np.testing.assert_allclose(q, quaternions, atol=1e-4)
-    np.testing.assert_allclose(motion.scale.evaluate(at), scales, atol=1e-5)
+    np.testing.assert_allclose(motion.tracks["scale"].evaluate(at), scales, atol=1e-5)
     still = box.local_transform
     np.testing.assert_allclose(node.translation, tuple(still.translation), atol=1e-12)
     np.testing.assert_allclose(node.scale, tuple(still.scale), atol=1e-12)
@@ -71,4 +68,4 @@ def test_clamped_keys_are_flat_only_beside_an_equal_key() -> None:
     expected = [
         [ufbx.evaluate_curve(curve, time, 0.0) for time in at] for curve in ufbx.load_memory(content).anim_curves
     ]
-    np.testing.assert_allclose(take.motions[0].translation.evaluate(at), np.transpose(expected), atol=1e-4)
+    np.testing.assert_allclose(take.motions[0].tracks["translation"].evaluate(at), np.transpose(expected), atol=1e-4)
