@@ -32,6 +32,8 @@ from . import bake as _package
 if TYPE_CHECKING:
     # Type checkers treat a name that is imported as itself as public.
     from ..interp import __version__ as __version__  # noqa: I001 (one import per module)
+    from .adjust_keys.relax import Relaxation as Relaxation, relax as relax
+    from .adjust_keys.relaxed_motion import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
     from .checks.conditions import Checks as Checks, check as check, check_many as check_many
     from .checks.joints import Gap as Gap, joint_gap as joint_gap
     from .checks.violation import Violation as Violation
@@ -57,8 +59,6 @@ if TYPE_CHECKING:
     from .reduction.reduce import KeyCount as KeyCount, keys_by_error as keys_by_error
     from .reduction.reduce import reduce as reduce, reduce_many as reduce_many
     from .reduction.report import Reduction as Reduction
-    from .relaxation.relax_keys import Relaxation as Relaxation, relax as relax
-    from .relaxation.relaxed_motion import StaysAbove as StaysAbove, StaysAt as StaysAt, TurnsWithin as TurnsWithin
     from .report import AnimationError as AnimationError, Finding as Finding, Report as Report
     from .store.table.track_records import Options as Options
 
@@ -66,6 +66,8 @@ del bake, _package
 
 _MODULES = {
     "..interp": ("__version__",),
+    ".adjust_keys.relax": ("Relaxation", "relax"),
+    ".adjust_keys.relaxed_motion": ("StaysAbove", "StaysAt", "TurnsWithin"),
     ".checks.conditions": ("Checks", "check", "check_many"),
     ".checks.joints": ("Gap", "joint_gap"),
     ".checks.violation": ("Violation",),
@@ -95,8 +97,6 @@ _MODULES = {
     ".file_curves.restore_curves": ("restore_curves",),
     ".reduction.reduce": ("KeyCount", "keys_by_error", "reduce", "reduce_many"),
     ".reduction.report": ("Reduction",),
-    ".relaxation.relax_keys": ("Relaxation", "relax"),
-    ".relaxation.relaxed_motion": ("StaysAbove", "StaysAt", "TurnsWithin"),
     ".report": ("AnimationError", "Finding", "Report"),
     ".store.table.track_records": ("Options",),
 }

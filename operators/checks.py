@@ -21,10 +21,10 @@ from bpy.props import (
 )
 
 from ..animation import AnimationError, StaysAbove, StaysAt, TurnsWithin, check_many, joint_gap, relax
+from ..animation.adjust_keys.relax import TOLERANCE
+from ..animation.adjust_keys.relaxed_motion import Condition
 from ..animation.edit.track_keys import keys_of
 from ..animation.fcurves.channels import channels_of
-from ..animation.relaxation.relax_keys import TOLERANCE
-from ..animation.relaxation.relaxed_motion import Condition
 from ..animation.report import Finding
 from ..animation.store.find_tracks import find_tracks
 from ..animation.store.paths import BONES

@@ -7,7 +7,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..animation import AnimationError, Report, choose
-from ..animation.checks.key_info import AT
+from ..animation.checks.shown_key import AT
 from ..animation.edit.keys import free_handles, make_key
 from ..animation.edit.parameters import CopiedKey, assign_to_keys, copied_keys, make_bezier, paste, reset
 from ..animation.edit.track_keys import TrackKeys

@@ -9,7 +9,7 @@ import bpy
 from bpy.app.translations import contexts
 
 from ..animation import AnimationError
-from ..animation.checks.key_info import largest_jumps
+from ..animation.checks.shown_key import largest_jumps
 from ..animation.store.frame_functions import curve_of, function_of
 from ..animation.store.tracks import Track
 from ..animation.text import iface_, n_, size_text

@@ -13,7 +13,7 @@ import bpy
 from bpy.app.translations import contexts
 
 from ..animation import AnimationError
-from ..animation.checks.key_info import SPLINE, Obstacle, PlayedParameters, turn_now, values_now
+from ..animation.checks.shown_key import SPLINE, Obstacle, PlayedParameters, turn_now, values_now
 from ..animation.checks.track_state import state
 from ..animation.store.parameters import Numbers, velocity_size
 from ..animation.store.table.rows import PARAMETERS

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import contexts
 
-from ..animation.checks.key_info import ShownKey
+from ..animation.checks.shown_key import ShownKey
 from ..animation.datablocks import name_of
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.fcurves.channels import channels_of, layered_refusals

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, of_object
-from ..animation.checks.key_info import (
+from ..animation.checks.shown_key import (
     PlayedParameters,
     Sides,
     interpolations_beside,

@@ -8,7 +8,7 @@ from contextlib import suppress
 import bpy
 
 from ..animation import AnimationError, of_object
-from ..animation.checks.key_info import ShownKey, key_near
+from ..animation.checks.shown_key import ShownKey, key_near
 from ..animation.datablocks import animation_data, name_of
 from ..animation.fcurves.channels import Channels, channels_of
 from ..animation.store.editable import editable_sets

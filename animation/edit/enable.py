@@ -31,7 +31,7 @@ from ..store.table.custom_property import read_table
 from ..store.table.track_records import Options, Settings, TurnPath
 from ..store.tracks import Track
 from ..track_paths import WholePath
-from .own_curves import RecordedTrack, record_tracks, revert_tracks
+from .keys import RecordedTrack, record_tracks, revert_tracks
 from .preserve_motion import MAX_CHANGE, preserve_motion
 from .track_keys import TrackKeys, current_tracks, read_again
 

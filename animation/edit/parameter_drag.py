@@ -24,7 +24,7 @@ from ..fcurves.channels import channels_of, check_editable, evaluate_anew, users
 from ..report import AnimationError, Finding
 from ..store.parameters import LIMITS, Numbers
 from .enable import FirstEdit
-from .own_curves import RecordedTrack, record_tracks, revert_tracks
+from .keys import RecordedTrack, record_tracks, revert_tracks
 from .parameters import set_parameters_of_each
 from .track_keys import TrackKeys, current_tracks, read_again
 

@@ -42,7 +42,7 @@ from ..store.table.rows import (
 from ..store.table.track_records import Channel, Options, TrackState
 from ..store.tracks import Track
 from ..text import rpt_
-from .own_curves import bake_again, with_own_keys
+from .keys import bake_again, with_own_keys
 from .track_keys import TrackKeys, find_track, key_at, read_again, uses_velocities, writable
 
 NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))

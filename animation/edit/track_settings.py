@@ -16,7 +16,7 @@ from ..store.read_own_keys import key_frames
 from ..store.table.custom_property import update
 from ..store.tracks import spline_class_of
 from .enable import enable_listed
-from .own_curves import bake_again, with_own_keys
+from .keys import bake_again, with_own_keys
 from .track_keys import check_writable, find_track
 
 

@@ -12,7 +12,7 @@ from ...interp import rotations
 from ...interp.rotations.representations import rotation_representation
 from ..bake.exact_motion import ExactSampler
 from ..bake.plans.rotations import unwrapped
-from ..edit.own_curves import record_tracks, revert_tracks
+from ..edit.keys import record_tracks, revert_tracks
 from ..fcurves.channels import channels_of
 from ..report import AnimationError, Finding, Report
 from ..sampling.depsgraph import world_matrices

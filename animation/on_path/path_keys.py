@@ -15,8 +15,7 @@ from ...interp import KeysError
 from ..bake.drags import rebake_step
 from ..bake.exact_motion import channel_values, leaves_keys
 from ..datablocks import animation_data
-from ..edit.keys import make_key
-from ..edit.own_curves import moved, write_and_bake_again, write_own_keys
+from ..edit.keys import make_key, moved, write_and_bake_again, write_own_keys
 from ..edit.track_keys import check_writable, writable
 from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.keyframes import SAME_FRAME, BoolArray, Keyframes

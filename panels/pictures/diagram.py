@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ...animation.checks.key_info import NOTHING, SPLINE, Sides
+from ...animation.checks.shown_key import NOTHING, SPLINE, Sides
 from ...animation.fcurves.keyframes import INTERPOLATION
 from ...animation.store.table.rows import PARAMETERS
 from ...interp import Keys

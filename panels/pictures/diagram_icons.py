@@ -15,7 +15,7 @@ import numpy as np
 from bpy.app.translations import contexts
 from bpy.props import EnumProperty, PointerProperty
 
-from ...animation.checks.key_info import SPLINE, Sides
+from ...animation.checks.shown_key import SPLINE, Sides
 from ...animation.store.table.rows import PARAMETERS
 from ...animation.text import iface_, number_text
 from ...formats import preset

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation.edit.own_curves import record_tracks, revert_tracks
+from ...animation.edit.keys import record_tracks, revert_tracks
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.keyframes import SAME_FRAME
 from ...animation.on_path.drag_point import DraggedTip, movable_point

@@ -83,7 +83,7 @@ def slope(at, frames, step: float = 0.25) -> np.ndarray:
 def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: str) -> None:
     thing, plain = twins(animation, kind, output)
     for frame in BETWEEN:
-        now = animation.checks.key_info.values_now(animation.find_track(thing, "location"), frame)
+        now = animation.checks.shown_key.values_now(animation.find_track(thing, "location"), frame)
         assert list(now.values()) == pytest.approx(places(plain, [frame])[0].tolist(), abs=ROUNDING)
 
 
@@ -91,7 +91,7 @@ def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: s
 def test_the_turn_now_is_the_one_that_is_played(animation, mode: str, kind: str) -> None:
     thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
     for frame in BETWEEN:
-        _, _, angle, axis = animation.checks.key_info.turn_now(
+        _, _, angle, axis = animation.checks.shown_key.turn_now(
             animation.find_track(thing, rotation_path(mode)), frame, {}
         )
         before, there = orientations(plain, [FRAMES[1]])[0], orientations(plain, [frame])[0]
@@ -134,14 +134,14 @@ def test_what_jumps_at_a_key_is_measured_with_what_is_played_there(animation) ->
     animation.enable(thing, keep_look=False)
     points = curve(thing, "location", 0).keyframe_points
     points[1].interpolation, points[2].interpolation = "LINEAR", "SINE"
-    value, velocity, *_ = animation.checks.key_info.largest_jumps(animation.find_track(thing, "location"), {})
+    value, velocity, *_ = animation.checks.shown_key.largest_jumps(animation.find_track(thing, "location"), {})
     assert not value.is_seen
     assert velocity.is_seen
     assert (velocity.frame, velocity.size) == (20.0, pytest.approx(0.2))
 
 
 def test_handles_in_a_rotation_s_segment_go_along_with_keys_that_relaxation_moves(animation) -> None:
-    motion = importlib.import_module(f"{animation.__name__}.relaxation.relaxed_motion")
+    motion = importlib.import_module(f"{animation.__name__}.adjust_keys.relaxed_motion")
     thing, plain = turned_twins(animation, "XYZ", ["BEZIER", "LINEAR", "LINEAR"])
     mover = motion.Mover(thing, "rotation", [FRAMES[1]], {})
     (spline,) = mover.splines(mover.start + 0.5)

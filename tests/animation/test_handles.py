@@ -357,7 +357,7 @@ def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, k
             assert fcurve.evaluate(FRAMES[-1] + 9.0) == held == fcurve.evaluate(9.0 - FRAMES[-1])
     if what == "location":
         track = animation.find_track(thing, path)
-        inside, *beyond = (animation.checks.key_info.values_now(track, frame) for frame in (4.5, 40.5, -31.5))
+        inside, *beyond = (animation.checks.shown_key.values_now(track, frame) for frame in (4.5, 40.5, -31.5))
         assert beyond == [pytest.approx(inside)] * 2
 
 

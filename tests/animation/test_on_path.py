@@ -70,7 +70,7 @@ def seen(item, frame, bone="", arm=(0.0, 0.0, 0.0)):
 
 def record(animation, item):
     """Return the tracks of the object as recorded by a drag, and the module."""
-    module = import_module(f"{animation.__name__}.edit.own_curves")
+    module = import_module(f"{animation.__name__}.edit.keys")
     tracks = [
         animation.find_track(item, path)
         for path in ("location", "rotation")

@@ -18,7 +18,7 @@ FRAMES = np.linspace(-5.0, 50.0, 111).tolist()
 @pytest.fixture
 def acting(animation):
     """A function acting(thing, path, frame) that returns the active sliders, and the cause why others are gray."""
-    played = importlib.import_module(f"{animation.__name__}.checks.key_info").played_parameters
+    played = importlib.import_module(f"{animation.__name__}.checks.shown_key").played_parameters
     keys = importlib.import_module(f"{animation.__name__}.edit.track_keys").key_at
 
     def ask(thing, path, frame):

@@ -22,7 +22,7 @@ def places(animation):
 
 @pytest.fixture
 def canceled_changes(animation):
-    return importlib.import_module(f"{animation.__name__}.edit.own_curves")
+    return importlib.import_module(f"{animation.__name__}.edit.keys")
 
 
 @pytest.fixture

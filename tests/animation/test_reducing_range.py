@@ -120,7 +120,7 @@ def test_what_blender_plays_beside_a_range_is_shown_as_such(animation, scene):
     key_densely(obj, "location", np.outer(np.sin((FRAMES - 1.0) / 9.0), [1.0, -2.0, 0.5]))
     set_keys(obj, "BEZIER", "NONE")
     animation.reduce(obj, error=0.01, frame_range=(FIRST, LAST), method="TCB")
-    key_sides, keys = animation.checks.key_info, track_keys(animation, obj, "location")
+    key_sides, keys = animation.checks.shown_key, track_keys(animation, obj, "location")
     inner = next(point.co[0] for point in fcurves(obj)[0].keyframe_points if point.co[0] > FIRST)
     frames = np.array([10.0, FIRST, inner, LAST], dtype=np.float32)
     kind, spline = animation.fcurves.keyframes.INTERPOLATION["BEZIER"], key_sides.SPLINE

@@ -257,9 +257,9 @@ def test_the_value_that_the_sidebar_shows_is_what_is_played(animation):
     item = keyed()
     fcurve = function(item, FUNCTIONS["reversed"])
     animation.bake(item, keep_look=False)
-    values = animation.checks.key_info.values_now(animation.find_track(item, "location"), 7.0)
+    values = animation.checks.shown_key.values_now(animation.find_track(item, "location"), 7.0)
     np.testing.assert_allclose([values[axis] for axis in range(3)], location(fcurve.evaluate(7.0)), atol=1e-5)
-    angle = animation.checks.key_info.turn_now(animation.find_track(item, "rotation"), 41.0 - 25.0, {}).angle
+    angle = animation.checks.shown_key.turn_now(animation.find_track(item, "rotation"), 41.0 - 25.0, {}).angle
     assert angle == pytest.approx(reference.apart(np.array(TURNS[1]), np.array(TURNS[2])), abs=1e-5)
 
 

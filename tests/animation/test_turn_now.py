@@ -13,7 +13,7 @@ from tests.animation.curves import key, new_object
 def angles(animation, item, frames) -> list[float]:
     """Return the turns about z, in degrees."""
     track = animation.find_track(item, "rotation")
-    turns = [animation.checks.key_info.turn_now(track, frame, {}) for frame in frames]
+    turns = [animation.checks.shown_key.turn_now(track, frame, {}) for frame in frames]
     return [math.degrees(turn.angle) * turn.axis[2] for turn in turns]
 
 

@@ -68,7 +68,7 @@ ORDER = (
     ("animation/on_path",),
     ("animation/live",),
     ("animation/checks",),
-    ("animation/relaxation",),
+    ("animation/adjust_keys",),
     ("animation/reduction",),
     ("animation/file_curves",),
     ("animation/__init__",),

@@ -55,7 +55,7 @@ def sides_of(animation):
     """A function sides_of(thing, path, *frames) that returns the interpolations that the keys have in common."""
 
     def sides_in_common(thing, path, *frames):
-        key_sides, keys = animation.checks.key_info, track_keys(animation, thing, path)
+        key_sides, keys = animation.checks.shown_key, track_keys(animation, thing, path)
         sides = key_sides.interpolations_beside(keys.track, keys.own, np.array(frames, dtype=np.float32))
         return key_sides.interpolations_in_common(sides)
 
@@ -151,7 +151,7 @@ def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, s
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
     animation.enable(thing, keep_look=False)
     curve(thing, "rotation_euler", 1).keyframe_points[1].interpolation = "SINE"
-    spline, nothing = animation.checks.key_info.SPLINE, animation.checks.key_info.NOTHING
+    spline, nothing = animation.checks.shown_key.SPLINE, animation.checks.shown_key.NOTHING
     sine = animation.fcurves.keyframes.INTERPOLATION["SINE"]
     assert sides_of(thing, "rotation_euler", 0.0) == (nothing, spline)
     assert sides_of(thing, "rotation_euler", 10.0) == (spline, sine)
@@ -164,14 +164,14 @@ def test_a_rotation_has_segments_between_channels_that_are_keyed_apart(animation
     key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 1, 1))], channels=[0])
     key(thing, "rotation_euler", [(20, (0, 0, 0)), (30, (1, 1, 1))], channels=[1, 2])
     animation.enable(thing, keep_look=False)
-    spline, nothing = animation.checks.key_info.SPLINE, animation.checks.key_info.NOTHING
+    spline, nothing = animation.checks.shown_key.SPLINE, animation.checks.shown_key.NOTHING
     assert sides_of(thing, "rotation_euler", 10.0) == sides_of(thing, "rotation_euler", 20.0) == (spline, spline)
     assert sides_of(thing, "rotation_euler", 0.0) == (nothing, spline)
     assert sides_of(thing, "rotation_euler", 30.0) == (spline, nothing)
 
 
 def test_nothing_is_drawn_before_the_first_key_and_after_the_last(diagram, animation):
-    spline, nothing = animation.checks.key_info.SPLINE, animation.checks.key_info.NOTHING
+    spline, nothing = animation.checks.shown_key.SPLINE, animation.checks.shown_key.NOTHING
     given, size = parameters(tension=0.3, bias=0.4), 160
 
     def pixels(sides, *every):
@@ -193,8 +193,8 @@ def test_the_ends_of_a_cycle_have_both_sides(animation, sides_of, scene):
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
     animation.enable(thing, keep_look=False)
-    spline = animation.checks.key_info.SPLINE
-    for cycle, beside in (("SINGLE", animation.checks.key_info.NOTHING), ("LOOP", spline)):
+    spline = animation.checks.shown_key.SPLINE
+    for cycle, beside in (("SINGLE", animation.checks.shown_key.NOTHING), ("LOOP", spline)):
         animation.choose(thing, track="location", cycle=cycle)
         assert sides_of(thing, "location", 0.0) == (beside, spline)
         assert sides_of(thing, "location", 20.0) == (spline, beside)
@@ -213,8 +213,8 @@ def test_values_show_the_first_channel_that_has_the_key(animation, sides_of, sce
     curve(thing, "location", 1).keyframe_points[1].interpolation = "LINEAR"
     curve(thing, "location", 2).keyframe_points[1].interpolation = "BACK"
     kinds = animation.fcurves.keyframes.INTERPOLATION
-    assert sides_of(thing, "location", 0.0) == (animation.checks.key_info.NOTHING, kinds["SINE"])
-    assert sides_of(thing, "location", 10.0) == (animation.checks.key_info.SPLINE, kinds["LINEAR"])
+    assert sides_of(thing, "location", 0.0) == (animation.checks.shown_key.NOTHING, kinds["SINE"])
+    assert sides_of(thing, "location", 10.0) == (animation.checks.shown_key.SPLINE, kinds["LINEAR"])
 
 
 def test_the_picture_holds_the_whole_curve_whatever_the_parameters(diagram, monkeypatch):

@@ -132,7 +132,7 @@ def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.keyframe_points[0].interpolation = "CONSTANT"
     diagram()
-    key_sides = tcb_animation.animation.checks.key_info
+    key_sides = tcb_animation.animation.checks.shown_key
     assert drawn.pop() == ([], (key_sides.SPLINE, key_sides.SPLINE))
     choose(1)
     diagram()

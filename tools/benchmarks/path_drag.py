@@ -26,7 +26,7 @@ from tools.benchmarks.timing import milliseconds_of
 
 movable, points = module("animation.on_path.drag_point"), module("animation.on_path.path_keys")
 tangents = module("animation.on_path.drag_tangent")
-canceled_changes = module("animation.edit.own_curves")
+canceled_changes = module("animation.edit.keys")
 updates = module("ui.live.updates")
 
 BONES, CHAIN = 100, 10

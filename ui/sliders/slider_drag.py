@@ -25,7 +25,7 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
-from ...animation.edit.own_curves import record_tracks, revert_tracks
+from ...animation.edit.keys import record_tracks, revert_tracks
 from ...animation.edit.parameter_drag import Given, ParameterDrag
 from ...animation.edit.track_keys import TrackKeys
 from ...animation.fcurves.keyframes import IndexArray, is_among

@@ -16,7 +16,7 @@ import numpy as np
 from ...interp.fitting.least_squares import Method, descend
 from ..arguments import FrameRange, Parameters, Point, Positive, checked
 from ..bake.pipeline import rebake
-from ..edit.own_curves import own_points, with_values, write_own_keys
+from ..edit.keys import own_points, with_values, write_own_keys
 from ..fcurves.channels import editable_channels, evaluate_anew, users_of_channels
 from ..report import IN_RADIANS, AnimationError, Finding, JsonResult, size_of
 from ..sampling.properties import STEP, Values, sampled_frames
