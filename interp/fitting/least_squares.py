@@ -24,8 +24,6 @@ _STUCK = 1e12
 """The damping above which only steps smaller than rounding could lower the cost."""
 _LEAST_EFFECT = 1e-290
 """Unknowns whose diagonal element is smaller than this have no effect and are not changed."""
-_FEW_UNKNOWNS = 4
-"""Systems with at most this number of unknowns are solved by elimination."""
 _ROOM = 0.9
 """Fraction of the distance to a bound that a step may take if it must not reach the bound."""
 _LEAST_ROOM = 1e-12
@@ -264,26 +262,12 @@ class DenseEquations:
         scaled = self.matrix * rows * scale.T[:, np.newaxis]
         unknown = np.arange(len(diagonal))
         scaled[:, unknown, unknown] = (1.0 + added * scale * scale).T
-        if len(diagonal) <= _FEW_UNKNOWNS:
-            return _eliminated(np.ascontiguousarray(scaled.transpose(1, 2, 0)), scale * right) * scale
         return _solved(scaled, rows * right.T[..., np.newaxis])[..., 0].T * scale
 
     def times(self, step: Float64Array) -> Float64Array:
         """Return the matrices times a step."""
         product: Float64Array = np.einsum("kij,jk->ik", self.matrix, step)
         return product
-
-
-def _eliminated(rows: Float64Array, right: Float64Array) -> Float64Array:
-    """Return the solutions (p, K) of positive definite systems (p, p, K), several times faster than LAPACK for many."""
-    solution, count = right.copy(), len(rows)
-    for row in range(count):
-        factors = rows[row + 1 :, row] / rows[row, row]
-        rows[row + 1 :] -= factors[:, np.newaxis] * rows[row]
-        solution[row + 1 :] -= factors * solution[row]
-    for row in reversed(range(count)):
-        solution[row] = (solution[row] - (rows[row, row + 1 :] * solution[row + 1 :]).sum(axis=0)) / rows[row, row]
-    return solution
 
 
 def _solved(matrices: Float64Array, right: Float64Array) -> Float64Array:
