@@ -314,9 +314,10 @@ def played_values(
     Components without an F-curve keep their current values.
     """
     values = np.empty((len(frames), len(current)))
+    frame_list = frames.tolist()
     for index, value in enumerate(current):
         fcurve = fcurves.get(index)
-        values[:, index] = value if fcurve is None else [fcurve.evaluate(frame) for frame in frames.tolist()]
+        values[:, index] = value if fcurve is None else [fcurve.evaluate(frame) for frame in frame_list]
     return values
 
 
