@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...interp.base_spline import Spline
+from ...interp.base_spline import Spline, end_to_end
 from ...interp.fitting.tcb_parameters import fit_parameters
+from ...interp.splines import tcb
 from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..fcurves.keyframes import INTERPOLATION, Float64Array, rows_of, union
 from ..records import record
@@ -30,6 +31,8 @@ _CLEARLY_LESS = 0.8
 fraction."""
 _ROUNDED_TURN = math.radians(1.0)
 """Rotations within this angle of half a turn or a whole turn are not reported as long turns."""
+_NEARLY_WHOLE_TURN = math.radians(340.0)
+"""Larger changes of an angle count as full turns."""
 _PLAYED_BY_BLENDER = np.ones(256, dtype=np.bool_)
 """Mask of the interpolations that Blender plays as other curves: all except Bezier and constant."""
 _PLAYED_BY_BLENDER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
@@ -48,7 +51,6 @@ def preserve_motion(
     """
     result = [replace(track, own_keys=_with_chosen_interpolations(track, report)) for track in tracks]
     readings = [reading for number, track in enumerate(result) for reading in _readings(number, track, defaults, path)]
-    first_readings = {reading.number: reading for reading in reversed(readings)}
     for fit in _best_fits(_fitted(result, readings)):
         reading, to_enable = fit.reading, result[fit.reading.number]
         track = to_enable.track
@@ -60,10 +62,11 @@ def preserve_motion(
         if reading.flip is not None:
             report.notes.append(track.finding("FLIP_NOT_KEPT", frame=reading.flip))
         if reading.settings.path != to_enable.settings.path:
-            report.notes.append(track.finding("TURNS_SHORTEST"))
-            report.notes += _lost_turns(track, first_readings[reading.number].splines)
+            report.notes += [track.finding("TURNS_SHORTEST"), *_lost_turns(track, reading.splines)]
         elif path is None:
             report.notes += _long_turn_note(fit)
+        elif path == "ONE_AXIS":
+            report.notes += _lost_turns(track, reading.splines)
         report.add(_report_of_change(fit, max_change))
     return result
 
@@ -227,14 +230,18 @@ def _long_turn_note(fit: _Fit) -> list[Finding]:
 
 
 def _lost_turns(track: Track, splines: Sequence[TrackSpline]) -> list[Finding]:
-    """Return a note on the first full turns of the splines, which the shortest path does not have."""
+    """Return a note on the first segment whose rotation has fewer full turns than its angles."""
+    angles = {"EULER": slice(3), "AXIS_ANGLE": slice(1)}.get(track.kind, slice(0))
     for spline in splines:
-        full_turns = getattr(spline.spline, "full_turns", None)
-        if full_turns is not None:
-            counts = np.rint(np.abs(np.diff(full_turns.turns, axis=0)).sum(axis=1) / (2.0 * math.pi)).astype(int)
-            row = int(np.argmax(counts > 0))
-            frames = float(spline.frames[row]), float(spline.frames[row + 1])
-            return [track.finding("TURNS_LOST", int(counts[row]), *frames, frame=frames[1])]
+        assert isinstance(spline.spline, tcb.RotationSpline)
+        changes = np.abs(np.diff(spline.values[:, angles], axis=0))
+        spins = np.where(changes > _NEARLY_WHOLE_TURN, changes, 0.0).sum(axis=1)
+        _, turns = tcb.RotationSpline.chords([spline.spline], end_to_end([spline.spline]))
+        lost = np.rint((spins - np.linalg.norm(turns[:, :-1], axis=0)) / (2.0 * math.pi))
+        if (lost > 0).any():
+            row = int(np.argmax(lost > 0))
+            first, last = float(spline.frames[row]), float(spline.frames[row + 1])
+            return [track.finding("TURNS_LOST", int(lost[row]), first, last, frame=last)]
     return []
 
 

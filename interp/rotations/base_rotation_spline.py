@@ -102,12 +102,11 @@ class TurnedSpline(OrientationSpline):
                 rates = keys.representation.rates(keys.channels, tracks.columns, cls.given_velocities(splines))
                 played: Curve = RotationCurve(value_curve(keys.channels, rates), keys.representation)
             else:
-                at_rest = np.zeros_like(keys.outer)
                 outer, inner = (
-                    RotationCurve(value_curve(turns, at_rest), keys.representation)
+                    [] if turns is None else [RotationCurve(value_curve(turns, 0.0 * turns), keys.representation)]
                     for turns in (keys.outer, keys.inner)
                 )
-                played = ProductCurve([outer, curve, inner])
+                played = ProductCurve([*outer, curve, *inner])
             curve = ExceptionalCurve(curve, keys.has_turns, played)
         return curve
 

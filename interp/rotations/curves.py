@@ -325,8 +325,10 @@ class ExceptionalCurve:
         self._curve, self._is_exception, self._exception = curve, is_exception, exception
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        values = self._curve.evaluate(segment, u, nu)
         is_exception = self._is_exception[segment]
+        if is_exception.all():
+            return self._exception.evaluate(segment, u, nu)
+        values = self._curve.evaluate(segment, u, nu)
         if is_exception.any():
             values[:, is_exception] = self._exception.evaluate(segment[is_exception], u[is_exception], nu)
         return values

@@ -20,7 +20,7 @@ from ..arguments import checked_choice, checked_numbers
 from ..key_batch import BoolArray, KeyBatch
 from ..keys import Float64Array
 from .euler import Order, axes_of
-from .representations import RotationRepresentation, rotation_representation
+from .representations import Euler, RotationRepresentation, rotation_representation
 
 # An angle that changes by more than this spins. On the sphere, the axis of a longer arc would be far from the axis of
 # the angle if other angles change too.
@@ -60,11 +60,9 @@ class FullTurns(NamedTuple):
         return channels
 
     @property
-    def needs_values(self) -> bool:
-        """Return whether the middle angle, or the angle about an axis, has full turns."""
-        if self.representation == "AXIS_ANGLE":
-            return True
-        return bool(self.turns[..., axes_of(self.representation)[1]].any())
+    def spinning(self) -> tuple[int, ...]:
+        """Return the columns of the angles with full turns."""
+        return tuple(np.flatnonzero(self.turns.any(axis=0)).tolist())
 
 
 def split_full_turns(representation: str, values: npt.ArrayLike) -> FullTurns | None:
@@ -101,38 +99,56 @@ def split_full_turns(representation: str, values: npt.ArrayLike) -> FullTurns | 
 
 
 class KeysWithFullTurns(NamedTuple):
-    """The keys of the tracks in a batch whose full turns have one representation and are added in one way.
+    """The keys of the tracks in a batch that have the same representation, and full turns of the same angles.
 
     Arrays have the component axis first, and are 0 at the K keys of other tracks.
     """
 
     representation: RotationRepresentation
-    needs_values: bool
     has_turns: BoolArray
     """A mask of the keys of these tracks, shape (K,)."""
     channels: Float64Array
-    outer: Float64Array
-    inner: Float64Array
-    """Euler angles of the turns about the last axis, and about the first axis, shape (3, K)."""
+    outer: Float64Array | None
+    inner: Float64Array | None
+    """Euler angles of the turns about the last axis, and about the first axis, shape (3, K), or None without turns."""
+    needs_values: bool
+    """True if the middle angle, or the angle about an axis, has full turns."""
 
 
 def keys_with_full_turns(full_turns: Sequence[FullTurns | None], tracks: KeyBatch) -> list[KeysWithFullTurns]:
     """Return the keys of a batch with full turns, given the full turns of each track."""
-    groups: dict[tuple[str, bool], list[tuple[FullTurns, slice]]] = {}
-    for each, first, last in zip(full_turns, tracks.first.tolist(), tracks.last.tolist(), strict=True):
-        if each is not None:
-            group = groups.setdefault((each.representation, each.needs_values), [])
-            group.append((each, slice(first, last + 1)))
-    result = []
-    for (name, needs_values), group in groups.items():
-        representation = rotation_representation(name)
-        has_turns = np.zeros(len(tracks.frames), dtype=np.bool_)
-        channels = np.zeros((representation.components, len(has_turns)))
-        outer, inner = np.zeros((2, 3, len(has_turns)))
-        for each, keys in group:
-            has_turns[keys], channels[:, keys] = True, each.channels.T
-            if not needs_values:
-                first_axis, _, last_axis, _ = axes_of(name)
-                inner[first_axis, keys], outer[last_axis, keys] = each.turns[:, first_axis], each.turns[:, last_axis]
-        result.append(KeysWithFullTurns(representation, needs_values, has_turns, channels, outer, inner))
-    return result
+    groups: dict[tuple[str, tuple[int, ...]], list[tuple[FullTurns, slice]]] = {}
+    for turns_of_track, first, last in zip(full_turns, tracks.first.tolist(), tracks.last.tolist(), strict=True):
+        if turns_of_track is not None:
+            group = groups.setdefault((turns_of_track.representation, turns_of_track.spinning), [])
+            group.append((turns_of_track, slice(first, last + 1)))
+    return [
+        _keys_of_group(rotation_representation(name), spinning, group, len(tracks.frames))
+        for (name, spinning), group in groups.items()
+    ]
+
+
+def _keys_of_group(
+    representation: RotationRepresentation, spinning: tuple[int, ...], group: list[tuple[FullTurns, slice]], count: int
+) -> KeysWithFullTurns:
+    """Return the keys of tracks with full turns of the same angles, among `count` keys."""
+    has_turns = np.zeros(count, dtype=np.bool_)
+    channels, turns = np.zeros((representation.components, count)), np.zeros((3, count))
+    for turns_of_track, keys in group:
+        has_turns[keys] = True
+        channels[:, keys] = turns_of_track.channels.T
+        turns[: turns_of_track.turns.shape[1], keys] = turns_of_track.turns.T
+    if not isinstance(representation, Euler):
+        return KeysWithFullTurns(representation, has_turns, channels, None, None, needs_values=True)
+    first_axis, middle_axis, last_axis, _ = axes_of(representation.order)
+    outer, inner = _turns_about(turns, last_axis), _turns_about(turns, first_axis)
+    return KeysWithFullTurns(representation, has_turns, channels, outer, inner, middle_axis in spinning)
+
+
+def _turns_about(turns: Float64Array, axis: int) -> Float64Array | None:
+    """Return the turns (3, K) about one axis, or None if there are none."""
+    if not turns[axis].any():
+        return None
+    turns_about_axis = np.zeros_like(turns)
+    turns_about_axis[axis] = turns[axis]
+    return turns_about_axis

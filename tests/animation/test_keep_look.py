@@ -552,15 +552,13 @@ def test_a_spin_keeps_its_look_and_its_turns_while_another_angle_changes(animati
     assert np.degrees(turned) == pytest.approx(np.degrees(wanted_turns), abs=2.0)
 
 
-def test_turns_that_the_shortest_path_loses_are_counted(animation) -> None:
+@pytest.mark.parametrize(("path", "lost"), [("AS_KEYED", ""), ("ONE_AXIS", "2 full turns are lost"), ("SHORTEST", "")])
+def test_lost_turns_are_counted_unless_the_shortest_path_is_requested(animation, path, lost) -> None:
     thing = new_object("Spin")
     insert(thing, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (50, (0.5, 0.0, 4 * math.pi)), (60, (0.0, 0.0, 12.0))])
-    animation.enable(thing)
-    track = animation.find_track(thing, "rotation")
-    own_keys, track_splines, preserve_motion = (
-        importlib.import_module(f"{animation.__name__}.{name}")
-        for name in ("store.read_own_keys", "bake.plans.track_splines", "edit.preserve_motion")
-    )
-    splines = track_splines.track_splines(track, track.settings, own_keys.read_own_keys(track), {})
-    (finding,) = preserve_motion._lost_turns(track, splines)
-    assert "2 full turns are lost between frames 1 and 50. To keep them, choose Turns: As Keyed" in str(finding)
+    notes = [str(note) for note in animation.enable(thing, path=path).notes if note.code == "TURNS_LOST"]
+    if lost:
+        (note,) = notes
+        assert f"{lost} between frames 1 and 50. To keep them, choose Turns: As Keyed" in note
+    else:
+        assert notes == []
