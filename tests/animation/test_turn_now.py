@@ -56,6 +56,6 @@ def test_turns_about_an_axis_that_moves_count(animation):
     item = new_object()
     key(item, "rotation_euler", [(0, (0.0, 0.0, 0.0)), (10, (0.0, 0.5, math.radians(720)))])
     animation.enable(item, keep_look=False)
-    turn = animation.checks.key_info.turn_now(animation.find_track(item, "rotation"), 10.0, {})
+    turn = animation.checks.shown_key.turn_now(animation.find_track(item, "rotation"), 10.0, {})
     assert math.degrees(turn.angle) == pytest.approx(720, abs=5)
     assert turn.axis[2] > 0.99
