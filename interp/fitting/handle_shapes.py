@@ -35,10 +35,10 @@ _SHORTEST_REACH = 0.02
 """Minimum reach relative to a segment. A handle without length has no direction."""
 _SHORTEST_START = 0.05
 """Minimum reach, relative to a segment, of handles next to an ease, before the first step."""
-_QUATERNION_LIMITS: _Limits = ((0, 1e-5), (2, 5e-5), (4, 7e-5), (14, 3e-3))
+_QUATERNION_LIMITS: _Limits = ((0, 5e-6), (2, 5e-5), (4, 7e-5), (14, 3e-3))
 """Quaternions are finished after so many steps if half the angle of their error, in radians, is within the limit.
 
-The second limit is slightly below the error allowed in a bake.
+Handles at thirds within the first limit stay. The second limit is slightly below the error allowed in a bake.
 """
 _CHANNEL_LIMITS: _Limits = ((0, 2e-5),)
 """The same for other channels, whose error is relative to the size of the values."""

@@ -372,6 +372,17 @@ def test_tension_and_bias_play_what_was_fitted() -> None:
         assert off <= 0.02 * (1.0 + 1e-6)
 
 
+def test_keys_added_to_rotations_with_tension_have_the_values_of_samples() -> None:
+    angle = np.sin(np.arange(101) / 20.0)
+    turns = Rotation.from_rotvec(angle[:, np.newaxis] * [0.0, 0.6, 0.8])
+    part = SampledTracks.of_rotations(turns.as_quat()[np.newaxis][..., [3, 0, 1, 2]], np.radians([0.5]))
+    (keys,) = reduce_tracks([part], "TCB")
+    off = Rotation.from_quat(keys.spline(0)(np.arange(101.0))[:, [1, 2, 3, 0]]).inv() * turns
+    assert np.degrees(off.magnitude()).max() <= 0.55
+    assert np.degrees(off.magnitude()).max() == pytest.approx(0.5 * keys.error, rel=1e-6)
+    assert len(keys.rows) < 10
+
+
 def test_the_outer_segments_of_tcb_splines_are_within_the_error_too() -> None:
     for seed in range(12):
         random = np.random.default_rng(seed)

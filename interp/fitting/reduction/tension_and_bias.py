@@ -62,7 +62,7 @@ def _with_weights(
     weights = np.zeros((2, len(size), len(parts), size.shape[1]))
     velocities = velocities.copy()
     turns = [keys for keys in (slice(0, None, 2), slice(1, None, 2)) if len(size[keys])]
-    for number, (part, is_rotation) in enumerate(parts):
+    for number, (part, _) in enumerate(parts):
         before, after = chords[:, :, part]
         squared_chords = [_dot(*pair) for pair in ((before, before), (before, after), (after, after))]
         part_velocities = velocities[:, part]
@@ -74,11 +74,6 @@ def _with_weights(
             weights[:, keys, number] = x, y
             fitted = x[:, np.newaxis] * before[keys] + y[:, np.newaxis] * after[keys]
             np.copyto(part_velocities[1:-1][keys], fitted, where=is_free[keys][:, np.newaxis])
-        if not is_rotation:
-            # The tangents at the ends of tracks also depend on the velocities of the keys next to them.
-            rates = chord_rates(sums.rows, values[:, part], part_velocities, [(slice(None), False)])[:, 1:-1]
-            fitted = (weights[:, :, number, np.newaxis] * rates).sum(axis=0)
-            np.copyto(part_velocities[1:-1], fitted, where=is_free[:, np.newaxis])
     weights *= is_free[:, np.newaxis]
     return weights, velocities
 
