@@ -15,10 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import checked_choice, checked_sample_frames, checked_whole
-from .cubics import Cubics
-from .key_batch import KeyBatch
-from .keys import FARTHEST, Float64Array, Keys
-from .polynomials import PiecewisePolynomial, polynomials_of_cubics
+from .cubics import Cubics, PiecewisePolynomial, polynomials_of_cubics
+from .keys import FARTHEST, Float64Array, KeyBatch, Keys
 from .prepared import Curve, Prepared
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .key_batch import BoolArray, KeyBatch
-from .keys import Float64Array, KeysError
+from .keys import BoolArray, Float64Array, KeyBatch, KeysError
 from .messages import Text, n_
 from .rotations.curves import Turns
 from .rotations.sphere import bend, cross, rate_of_velocity, velocity_of_exp

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .key_batch import IndexArray, KeyBatch
-from .keys import Float64Array, Keys
+from .keys import Float64Array, IndexArray, KeyBatch, Keys
 
 # No sample falls within an ease this short, but the acceleration there, 1 / ease, could overflow.
 _SMALLEST = 1e-100

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from .arguments import checked_choice
 from .base_spline import BaseSpline, Spline, checked_splines, end_to_end
-from .key_batch import BoolArray, IndexArray, KeyBatch
-from .keys import PARAMETERS, Float64Array, Keys
+from .keys import PARAMETERS, BoolArray, Float64Array, IndexArray, KeyBatch, Keys
 from .prepared import Curve
 from .rotations.representations import RotationCurve, rotation_representation
 

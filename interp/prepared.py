@@ -15,8 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .ease import LocalParameter
-from .key_batch import BoolArray, IndexArray, KeyBatch
-from .keys import Float64Array
+from .keys import BoolArray, Float64Array, IndexArray, KeyBatch
 
 # Samples evaluated at a time: enough to amortize the NumPy calls, few enough to fit the processor cache.
 BLOCK = 4096

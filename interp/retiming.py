@@ -17,8 +17,7 @@ from .arc_length import LENGTH_TOLERANCE, ArcLength
 from .arguments import checked_choice, checked_finite, checked_frames_1d, checked_sample_frames
 from .base_spline import Spline, checked_derivative
 from .cubics import hermite_weights
-from .key_batch import BoolArray, IndexArray
-from .keys import Float64Array
+from .keys import BoolArray, Float64Array, IndexArray
 from .spline_batch import SplineBatch
 
 __all__ = [

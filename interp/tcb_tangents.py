@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .key_batch import KeyBatch
-from .keys import Float64Array
+from .keys import Float64Array, KeyBatch
 from .rotations import sphere
 
 Ends = Literal["3DS", "TANGENT"]

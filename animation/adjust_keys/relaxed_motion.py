@@ -17,7 +17,7 @@ import numpy as np
 
 from ...interp import evaluate_many, rotations
 from ...interp.fitting.least_squares import DenseEquations
-from ...interp.key_batch import BoolArray
+from ...interp.keys import BoolArray
 from ..arguments import Point, check_fields
 from ..bake.plans.rotations import quaternions_of
 from ..bake.plans.track_splines import TrackSpline, track_splines

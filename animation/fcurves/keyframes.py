@@ -16,10 +16,10 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...interp.key_batch import BoolArray as BoolArray
-from ...interp.key_batch import IndexArray as IndexArray
+from ...interp.keys import BoolArray as BoolArray
 from ...interp.keys import Float32Array as Float32Array
 from ...interp.keys import Float64Array as Float64Array
+from ...interp.keys import IndexArray as IndexArray
 from ..memoize import memoized
 from ..records import record
 

@@ -15,8 +15,7 @@ from ...interp.base_spline import BaseSpline
 from ...interp.fitting import Request
 from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import fit_handles
-from ...interp.key_batch import IndexArray, KeyBatch
-from ...interp.keys import Float64Array, Keys
+from ...interp.keys import Float64Array, IndexArray, KeyBatch, Keys
 from .convert_axes_and_times import Evaluate
 
 _STEP = 1e-3

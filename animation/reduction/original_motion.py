@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ...interp.fitting.reduction import limits_while_still, stand_still
-from ...interp.key_batch import BoolArray
+from ...interp.keys import BoolArray
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import Float32Array, Float64Array, union
 from ..fcurves.read_and_write import read_coordinates

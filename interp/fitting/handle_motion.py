@@ -10,8 +10,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 
 from .. import ease
-from ..key_batch import BoolArray, IndexArray
-from ..keys import Float64Array
+from ..keys import BoolArray, Float64Array, IndexArray
 from ..prepared import BLOCK
 from ..rotations import sphere
 from ..rotations.representations import JUMP

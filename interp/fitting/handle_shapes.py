@@ -17,8 +17,7 @@ import numpy as np
 
 from .. import ease
 from ..cubics import hermite_powers, hermite_weights
-from ..key_batch import BoolArray, IndexArray
-from ..keys import Float32Array, Float64Array
+from ..keys import BoolArray, Float32Array, Float64Array, IndexArray
 from ..rotations import sphere
 from .handle_motion import Course, SamplePoints, Segments
 from .least_squares import DenseEquations, Method, descend

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..key_batch import BoolArray, IndexArray
-from ..keys import Float32Array, Float64Array
+from ..keys import BoolArray, Float32Array, Float64Array, IndexArray
 from ..rotations import sphere
 from ..rotations.representations import RotationRepresentation
 from .handle_motion import EASED, SampledSegments, SamplePoints, SegmentMotion, Segments, chebyshev

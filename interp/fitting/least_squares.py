@@ -17,8 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..key_batch import BoolArray, IndexArray
-from ..keys import Float64Array
+from ..keys import BoolArray, Float64Array, IndexArray
 
 _STUCK = 1e12
 """The damping above which only steps smaller than rounding could lower the cost."""

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from ..arguments import checked_finite, checked_numbers
 from ..base_spline import Spline, end_to_end
-from ..key_batch import BoolArray, IndexArray, KeyBatch
-from ..keys import Float64Array
+from ..keys import BoolArray, Float64Array, IndexArray, KeyBatch
 from ..piecewise import PiecewiseSpline
 from ..prepared import Curve
 from ..rotations import sphere

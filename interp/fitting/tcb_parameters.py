@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..key_batch import BoolArray, IndexArray
-from ..keys import HIGHEST, LOWEST, Float64Array
+from ..keys import HIGHEST, LOWEST, BoolArray, Float64Array, IndexArray
 from .least_squares import Method, descend
 from .tcb_segments import SAMPLES, SplineSegments, SplineToFit, sample_frames
 

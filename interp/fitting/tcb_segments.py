@@ -19,8 +19,7 @@ import numpy as np
 from .. import ease
 from ..base_spline import end_to_end
 from ..cubics import HermiteWeights, hermite_weights
-from ..key_batch import BoolArray, IndexArray, KeyBatch
-from ..keys import HIGHEST, Float64Array
+from ..keys import HIGHEST, BoolArray, Float64Array, IndexArray, KeyBatch
 from ..rotations import sphere
 from ..rotations.sphere import cross
 from ..splines import tcb

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from ..arguments import checked_choice, checked_numbers
 from ..base_spline import BaseSpline, Cycle, end_to_end
-from ..key_batch import KeyBatch
-from ..keys import Float64Array, Keys, KeysError
+from ..keys import Float64Array, KeyBatch, Keys, KeysError
 from ..messages import n_
 from ..prepared import Curve
 from . import sphere

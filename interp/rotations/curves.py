@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cubics import hermite_powers, hermite_weights
-from ..key_batch import BoolArray, IndexArray, KeyBatch
-from ..keys import Float64Array
+from ..keys import BoolArray, Float64Array, IndexArray, KeyBatch
 from ..prepared import Curve
 from . import sphere
 from .sphere import (

@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked_numbers
-from ..key_batch import BoolArray
-from ..keys import Float64Array
+from ..keys import BoolArray, Float64Array
 from .euler import axes_of
 from .representations import rotation_representation
 

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked_choice, checked_numbers
-from ..key_batch import BoolArray
-from ..keys import Float64Array
+from ..keys import BoolArray, Float64Array
 from . import sphere
 from .quaternions import (
     UNKNOWN,

@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked_choice, checked_numbers
-from ..key_batch import BoolArray, KeyBatch
-from ..keys import Float64Array
+from ..keys import BoolArray, Float64Array, KeyBatch
 from .euler import Order, axes_of
 from .representations import Euler, RotationRepresentation, rotation_representation
 

@@ -14,8 +14,7 @@ from typing import cast, get_args
 
 import numpy as np
 
-from ..key_batch import IndexArray
-from ..keys import Float64Array
+from ..keys import Float64Array, IndexArray
 from ..prepared import Curve
 from . import sphere
 from .euler import Order, axes_of, euler_halves, follow_axis_angle, follow_euler, from_euler, other_euler

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import checked_choice, checked_numbers
-from ..key_batch import IndexArray
-from ..keys import Float64Array, KeysError
+from ..keys import Float64Array, IndexArray, KeysError
 from ..messages import n_
 from .euler import Order, from_euler, wrapped
 from .quaternions import (

@@ -20,8 +20,7 @@ import numpy as np
 from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubic_equations import factorized, largest_in_tracks, matrices, times, unsolved_error
 from ..cubics import Cubics
-from ..key_batch import IndexArray, KeyBatch
-from ..keys import Float64Array, Keys
+from ..keys import Float64Array, IndexArray, KeyBatch, Keys
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import Path, SolvedSpline, TurnedSpline, turns_between_keys

@@ -15,8 +15,7 @@ import numpy as np
 
 from ..base_spline import ComponentSpline, Method
 from ..cubics import Cubics
-from ..key_batch import KeyBatch
-from ..keys import Float64Array
+from ..keys import Float64Array, KeyBatch
 from ..messages import n_
 from ..rotations.base_rotation_spline import TurnedSpline, turns_between_keys
 from ..rotations.curves import RotationVectors

@@ -17,8 +17,7 @@ from ..arguments import checked_choice, checked_numbers, checked_whole
 from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubic_equations import c2_slopes, c2_velocities
 from ..cubics import Cubics
-from ..key_batch import KeyBatch
-from ..keys import Float64Array, Keys
+from ..keys import Float64Array, KeyBatch, Keys
 from ..messages import n_
 from ..rotations.base_rotation_spline import Path, SolvedSpline, turns_between_keys
 from ..rotations.curves import RotationVectors

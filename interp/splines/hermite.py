@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubics import Cubics
-from ..key_batch import KeyBatch
-from ..keys import Float64Array, Keys, KeysError, KeysTypeError, as_array
+from ..keys import Float64Array, KeyBatch, Keys, KeysError, KeysTypeError, as_array
 from ..messages import n_
 from ..rotations.base_rotation_spline import Path, TurnedSpline, turns_between_keys
 from ..rotations.curves import RotationVectors

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..base_spline import ComponentSpline, Cycle, Method
-from ..key_batch import IndexArray, KeyBatch
-from ..keys import Float64Array, Keys, KeysError
+from ..keys import Float64Array, IndexArray, KeyBatch, Keys, KeysError
 from ..messages import n_
 
 if TYPE_CHECKING:

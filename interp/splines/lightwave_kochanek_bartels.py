@@ -14,8 +14,7 @@ import numpy as np
 
 from ..base_spline import ComponentSpline
 from ..cubics import Cubics
-from ..key_batch import KeyBatch
-from ..keys import Float64Array
+from ..keys import Float64Array, KeyBatch
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import OrientationSpline, neighbors, signed_quaternions
 from ..rotations.curves import DeCasteljau

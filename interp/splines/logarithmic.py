@@ -14,8 +14,7 @@ import numpy as np
 
 from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubics import Cubics
-from ..key_batch import IndexArray, KeyBatch
-from ..keys import Float64Array, Keys
+from ..keys import Float64Array, IndexArray, KeyBatch, Keys
 from ..messages import n_
 from . import catmull_rom
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..base_spline import Cycle, Method
 from ..cubics import Cubics
-from ..key_batch import IndexArray, KeyBatch
-from ..keys import Float64Array, Keys
+from ..keys import Float64Array, IndexArray, KeyBatch, Keys
 from ..messages import n_
 from ..prepared import Curve
 from ..rotations import sphere

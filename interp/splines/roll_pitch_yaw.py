@@ -15,8 +15,7 @@ import numpy as np
 from .. import rotations
 from ..arguments import checked_choice
 from ..base_spline import Cycle, Method, Spline, checked_keys, end_to_end
-from ..key_batch import IndexArray, KeyBatch
-from ..keys import Float64Array, Keys, KeysError
+from ..keys import Float64Array, IndexArray, KeyBatch, Keys, KeysError
 from ..messages import n_
 from ..prepared import Curve
 from ..rotations.base_rotation_spline import OrientationSpline

@@ -17,8 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base_spline import Method
-from ..key_batch import KeyBatch
-from ..keys import Float64Array
+from ..keys import Float64Array, KeyBatch
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import OrientationSpline, neighbors, signed_quaternions

@@ -16,8 +16,7 @@ from .. import rotations
 from ..arguments import checked_choice
 from ..base_spline import ComponentSpline, Cycle, Method
 from ..cubics import Cubics
-from ..key_batch import BoolArray, KeyBatch
-from ..keys import Float64Array, Keys
+from ..keys import BoolArray, Float64Array, KeyBatch, Keys
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.base_rotation_spline import (

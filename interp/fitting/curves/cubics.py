@@ -12,8 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...cubics import bernstein_weights
-from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array, IndexArray
 from ...rotations import sphere
 from ...rotations.representations import RotationRepresentation
 from ..requests import angles_apart, maxima

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arguments import checked_numbers
-from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array, IndexArray
 from ...rotations.representations import JUMP
 from ..requests import Batch, Request, fit_in_batches
 from .search import fewest_pieces

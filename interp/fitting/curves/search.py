@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array, IndexArray
 from .cubics import CubicFits
 from .strands import Pieces, Spans, Strands, concatenate
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from ...arguments import checked_number
 from ...ease import LocalParameter
-from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array, IndexArray
 from ...prepared import BLOCK
 from ...rotations.representations import RotationRepresentation
 from ..requests import Batch, Request

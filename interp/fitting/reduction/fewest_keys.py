@@ -13,8 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...cubics import hermite_weights
-from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array, IndexArray
 from .window_fits import fitted_windows, largest_errors, refit
 from .windows import KeySet, Samples, played_values
 

@@ -15,8 +15,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ...key_batch import IndexArray
-from ...keys import Float32Array, Float64Array
+from ...keys import Float32Array, Float64Array, IndexArray
 from ...rotations.quaternions import normalise, unroll_signs
 
 LOCATION, ROTATION, SCALE = "location", "rotation", "scale"

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arguments import checked_finite, checked_number
-from ...key_batch import BoolArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array
 
 _ORDER = 4
 """The order of the Butterworth filter."""

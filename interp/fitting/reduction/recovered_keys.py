@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array, IndexArray
 from .windows import SegmentSamples
 
 _ROUNDING = 2.0**-24

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arguments import checked_choice
-from ...key_batch import IndexArray
-from ...keys import PARAMETERS, Float64Array, Keys
+from ...keys import PARAMETERS, Float64Array, IndexArray, Keys
 from ...rotations import sphere
 from ...rotations.quaternions import unroll_signs
 from ...splines import hermite, tcb

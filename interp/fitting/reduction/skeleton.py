@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array, IndexArray
 from .joints import LOCATION, Joint, Link, PointErrors, chained, inverse
 from .noise_and_rest import limits_while_still
 from .windows import KeySet, Method, Samples, played_values

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...key_batch import IndexArray
-from ...keys import Float64Array
+from ...keys import Float64Array, IndexArray
 from .windows import WindowSums
 
 _ROUNDS = 2

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...key_batch import BoolArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array
 from .tension_and_bias import with_tension_and_bias
 from .windows import KeySet, Samples, SegmentSamples, WindowSums
 

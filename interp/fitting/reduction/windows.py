@@ -17,8 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...cubics import hermite_weights
-from ...key_batch import BoolArray, IndexArray
-from ...keys import Float64Array
+from ...keys import BoolArray, Float64Array, IndexArray
 
 Method = Literal["HERMITE", "TCB"]
 """Keys with velocities, or with tension, continuity and bias."""
