@@ -26,7 +26,7 @@ from ..ui.operator_results import Status, finish, refuse
 from ..ui.option_properties import property_of
 from ..ui.scene import defaults_of
 from .on_selection import Progress
-from .three_ds import path_of
+from .three_ds_and_tables import path_of
 
 # Operator that restores the curves of an imported FBX or glTF file
 

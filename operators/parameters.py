@@ -32,10 +32,9 @@ from ..ui.operator_results import (
     keep_result_notes,
     refuse,
 )
-from ..ui.option_properties import DESCRIPTIONS, Of50, from_50, of_50, parameter, slider_names
 from ..ui.redraw import redraw_editors
 from ..ui.scene import action_frame, defaults_of
-from ..ui.sliders.shared_slider import is_mixed
+from ..ui.sliders.parameter_sliders import DESCRIPTIONS, Of50, from_50, is_mixed, of_50, parameter, slider_names
 from ..ui.sliders.slider_drag import split_by_track
 from .on_selection import NO_OWN_KEY_SELECTED, OnKeys, poll_keys, poll_selection
 

@@ -21,9 +21,9 @@ from ..formats import preset
 from ..ui.chosen_keys import chosen_keys, chosen_parameters
 from ..ui.operator_results import Status, finish, for_each_edited_track, refuse
 from ..ui.scene import defaults_of
-from ..ui.sliders.shared_slider import is_mixed
+from ..ui.sliders.parameter_sliders import is_mixed
 from .on_selection import NO_OWN_KEY_SELECTED, OnKeys
-from .three_ds import path_of, read_file
+from .three_ds_and_tables import path_of, read_file
 
 SUBFOLDER = "tcb_animation/key"
 """Subfolder of Blender's preset folders."""

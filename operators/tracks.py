@@ -24,7 +24,7 @@ from ..ui.option_properties import property_of
 from ..ui.properties import show_findings
 from ..ui.redraw import redraw_editors
 from ..ui.scene import action_frame, defaults_of
-from ..ui.track_text import shown_state
+from ..ui.sidebar_tracks import shown_state
 from .on_selection import OnSelection, poll_selection
 
 # Operators that show a track, set its method, cycle and turns, and write velocities as custom properties

@@ -31,12 +31,11 @@ from ..ui.chosen_keys import (
     different_parameters,
     in_animation_editor,
 )
-from ..ui.option_properties import DESCRIPTIONS, of_50
 from ..ui.scene import action_frame, defaults_of, playhead
+from ..ui.sidebar_tracks import component_label, editing_blocked_by
 from ..ui.sliders.key_fields import MAX_COMPONENTS, value_component, velocity_component
-from ..ui.sliders.shared_slider import is_mixed
+from ..ui.sliders.parameter_sliders import DESCRIPTIONS, is_mixed, of_50
 from ..ui.sliders.slider_drag import once_a_drag
-from ..ui.track_text import component_label, editing_blocked_by
 from .pictures.diagram_icons import draw_diagram, draw_presets
 from .widgets import draw_parameters, range_text, sidebar_settings, slider_row
 

@@ -25,7 +25,7 @@ from ..ui.layouts import layout_of
 from ..ui.live.updates import watches
 from ..ui.operator_results import result_notes
 from ..ui.scene import defaults_of
-from ..ui.track_text import shown_states, track_label
+from ..ui.sidebar_tracks import shown_states, track_label
 from .widgets import draw_text
 
 _MAX_MESSAGES = 12

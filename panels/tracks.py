@@ -25,7 +25,7 @@ from ..animation.text import iface_, listed, n_
 from ..ui import preferences, redraw, selection, sidebar_tracks
 from ..ui.chosen_keys import chosen_keys, chosen_tracks, reason_no_key_is_chosen
 from ..ui.layouts import draw_properties
-from ..ui.track_text import ShownState, labels_of, owner_label, property_label, shown_states, states_in_strips
+from ..ui.sidebar_tracks import ShownState, labels_of, owner_label, property_label, shown_states, states_in_strips
 from .bake import BakePanel
 from .key import DiagramPanel, FrameAndValuesPanel, draw_chosen_keys, draw_key_heading
 from .messages import messages_in_tab

@@ -16,7 +16,7 @@ import bpy
 
 from ..animation.store.table.rows import PARAMETERS
 from ..animation.text import number_text
-from ..ui.option_properties import slider_names
+from ..ui.sliders.parameter_sliders import slider_names
 
 _CHARACTER_WIDTH = 6.4
 """Mean width of a character, in pixels at a resolution scale of 1."""

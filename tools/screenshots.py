@@ -199,7 +199,7 @@ pictures = sys.modules['{PACKAGE}.panels.pictures']
 a = area('VIEW_3D')
 r = region(a, 'WINDOW')
 with bpy.context.temp_override(window=win(), area=a, region=r):
-    (shown,) = pictures.overlay.drawn_paths(bpy.context)
+    (shown,) = pictures.paths_in_viewport.drawn_paths(bpy.context)
 points = [*shown.path.keys, (shown.path.keys + shown.path.tangents[1])[len(shown.path.keys) // 2]]
 places = pictures.path_pick.on_screen(points, a.spaces.active.region_3d.perspective_matrix, (r.width, r.height))
 result = [(round(x + r.x), round(win().height - 1 - r.y - y)) for x, y in places.tolist()]

@@ -25,8 +25,9 @@ from ..interp.splines import METHODS
 from . import preferences
 from .chosen_keys import chosen_tracks
 from .operator_results import keep_result_notes
-from .option_properties import BakeOptions, Of50, ReduceOptions, parameter, property_of
+from .option_properties import BakeOptions, ReduceOptions, property_of
 from .sliders.key_fields import key_frame, key_parameter, key_value, key_velocity
+from .sliders.parameter_sliders import Of50, parameter
 from .sliders.slider_drag import TCB_OT_last_event
 
 

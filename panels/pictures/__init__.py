@@ -8,14 +8,14 @@ from typing import Any
 import bpy
 
 from ...ui import classes_in, redraw
-from . import baked_marks, diagram_icons, overlay, path_cache, path_drag, path_tool
+from . import baked_marks, diagram_icons, path_cache, path_drag, path_tool, paths_in_viewport
 
 _CLASSES = (*classes_in((diagram_icons, path_drag, path_tool)),)
 _PROPERTIES = (*diagram_icons.PROPERTIES, *path_tool.PROPERTIES)
 _MODULES = (diagram_icons, path_cache, path_tool)
 _DRAW_HANDLERS: tuple[tuple[Any, Any, str], ...] = (
-    (bpy.types.SpaceView3D, overlay.draw_viewport, "POST_VIEW"),
-    (bpy.types.SpaceView3D, overlay.draw_labels, "POST_PIXEL"),
+    (bpy.types.SpaceView3D, paths_in_viewport.draw_viewport, "POST_VIEW"),
+    (bpy.types.SpaceView3D, paths_in_viewport.draw_labels, "POST_PIXEL"),
     (bpy.types.SpaceGraphEditor, baked_marks.draw_own_keys, "POST_PIXEL"),
     *((space, baked_marks.draw_text, "POST_PIXEL") for space in redraw.SPACES),
 )

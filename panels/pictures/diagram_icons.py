@@ -20,12 +20,11 @@ from ...animation.store.table.rows import PARAMETERS
 from ...animation.text import iface_, number_text
 from ...formats import preset
 from ...operators.preset import apply_preset, label_of, presets
-from ...operators.three_ds import read_file
+from ...operators.three_ds_and_tables import read_file
 from ...ui import preferences
 from ...ui.chosen_keys import chosen_parameters, different_parameters
 from ...ui.operator_results import keep_result_notes
-from ...ui.option_properties import DESCRIPTIONS, of_50
-from ...ui.sliders.shared_slider import is_mixed
+from ...ui.sliders.parameter_sliders import DESCRIPTIONS, is_mixed, of_50
 from ...ui.sliders.slider_drag import once_a_drag
 from .diagram import render
 

@@ -16,7 +16,7 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
 from .diagram import INCOMING, KEY_COLOR, OUTGOING
-from .paths import Path, Points
+from .path_geometry import Path, Points
 
 Color = tuple[float, float, float, float]
 """sRGB and opacity, from 0 to 1."""

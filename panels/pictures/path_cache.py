@@ -30,7 +30,7 @@ from ...ui.live import handlers, updates
 from ...ui.live.handlers import persistent
 from ...ui.redraw import redraw_editors
 from .draw_paths import PathBatches
-from .paths import Path, Plan, Trace, plan_path, sampled_path
+from .path_geometry import Path, Plan, Trace, plan_path, sampled_path
 
 _SECONDS_PER_STEP = 0.012
 """Seconds of work in the timer before each redraw. A path from F-curves that takes longer is completed."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation.on_path.path_keys import Spot, Vector
-from .paths import Path, Trace
+from .path_geometry import Path, Trace
 
 # Hit distances in pixels, at a display scale of 1.
 _KEY_REACH = 10.0

@@ -17,15 +17,15 @@ from ...ui.layouts import draw_properties, layout_of
 from ...ui.live import updates
 from ...ui.operator_results import Status, refuse
 from ...ui.redraw import redraw_editors
-from . import overlay
-from .mouse_in_viewport import InViewport, pressed_at, record_mouse, under_mouse
+from . import paths_in_viewport
+from .path_drag import InViewport, pressed_at, record_mouse, under_mouse
 
 # Settings of the paths in the 3D Viewport, and their panel
 
 
 def _setting(kind: Any, name: str, description: str, **more: Any) -> Any:
     """Return a property that redraws the paths after each change."""
-    return kind(name=name, description=description, options=set(), update=overlay.on_change, **more)
+    return kind(name=name, description=description, options=set(), update=paths_in_viewport.on_change, **more)
 
 
 class TCBPaths(bpy.types.PropertyGroup):
@@ -104,8 +104,8 @@ class TCB_PT_paths(bpy.types.Panel):
         scene: Any = context.scene
         layout = layout_of(self)
         settings = scene.tcb_paths
-        layout.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = overlay.TOOL
-        are_on = overlay.are_turned_on(context)
+        layout.operator("wm.tool_set_by_id", text="Edit Paths", icon="CURVE_PATH").name = paths_in_viewport.TOOL
+        are_on = paths_in_viewport.are_turned_on(context)
         layout = layout.column()
         layout.active = are_on
         axis_settings = ("axis", "length") if settings.point == "AXIS" else ()
@@ -121,7 +121,7 @@ class TCB_PT_paths(bpy.types.Panel):
         draw_properties(layout, settings, ("by_speed", "around"))
         if settings.around:
             draw_properties(layout.column(align=True), settings, ("before", "after"))
-        if are_on and (note := overlay.status(context)):
+        if are_on and (note := paths_in_viewport.status(context)):
             layout.label(text=note, icon="INFO", translate=False)
 
 
@@ -151,7 +151,7 @@ class TCB_OT_path_hover(InViewport, bpy.types.Operator):
         record_mouse(context, event)
         hit = under_mouse(context, (event.mouse_region_x, event.mouse_region_y))
         picked = hit[0] if hit is not None else None
-        if overlay.hover(picked) and context.area is not None:
+        if paths_in_viewport.hover(picked) and context.area is not None:
             context.area.tag_redraw()
         return {"PASS_THROUGH"}
 
@@ -189,7 +189,7 @@ class _ChangesKey(InViewport):
             return refuse(self, rpt_('There is no object "{:s}"', self.object))
         if self.bone and (obj.pose is None or self.bone not in obj.pose.bones):
             return refuse(self, rpt_('"{:s}" has no bone "{:s}"', self.object, self.bone))
-        trace = overlay.trace_of(context.scene)
+        trace = paths_in_viewport.trace_of(context.scene)
         return self._change_at(Spot(context.scene, obj, self.bone, trace, self.frame, trace.defaults))
 
     def _change_at(self: Any, spot: Spot) -> Status:
@@ -198,7 +198,7 @@ class _ChangesKey(InViewport):
         except AnimationError as refusal:
             return refuse(self, refusal)
         updates.flush()
-        overlay.hover(None)
+        paths_in_viewport.hover(None)
         redraw_editors()
         return {"FINISHED"}
 
@@ -223,7 +223,7 @@ class TCB_OT_path_key_delete(_ChangesKey, bpy.types.Operator):
 
 class _PathTool(bpy.types.WorkSpaceTool):
     bl_space_type = "VIEW_3D"
-    bl_idname = overlay.TOOL
+    bl_idname = paths_in_viewport.TOOL
     bl_label = "Edit Paths"
     bl_description = "Drag keys and tangents on paths. Ctrl: change frame. Double-click: insert. X: delete"
     bl_icon = "ops.curve.pen"

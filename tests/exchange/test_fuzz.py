@@ -86,7 +86,7 @@ def harm(path: Path, options: dict[str, Any], importing: ModuleType, monkeypatch
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_damaged_files_are_imported_without_harm(scene, tcb_animation, monkeypatch, tmp_path: Path) -> None:
-    importing = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds")
+    importing = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds_and_tables")
     seeds = make_all_seeds()
     path = tmp_path / "damaged.3ds"
     failed = []

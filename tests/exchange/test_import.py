@@ -623,7 +623,7 @@ def test_of_an_import_that_is_cancelled_nothing_is_left_after_any_step(scene, st
 
 
 def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> None:
-    operators = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds")
+    operators = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds_and_tables")
     operator = operators.IMPORT_ANIM_OT_tcb_3ds
     before, said_of_it = everything(), []
 
@@ -653,7 +653,7 @@ def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> No
 def test_the_viewport_frames_new_objects_of_an_import_by_hand(
     scene, tcb_animation, tmp_path: Path, monkeypatch, target: str, is_by_hand: bool, times: int
 ) -> None:
-    operators = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds")
+    operators = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds_and_tables")
     framed: list[object] = []
     monkeypatch.setattr(operators, "_frame_selected", framed.append)
     monkeypatch.setattr(operators.IMPORT_ANIM_OT_tcb_3ds, "_is_by_hand", is_by_hand)

@@ -46,7 +46,7 @@ def steps():
 
 ON_SCREEN = f"""
 import sys
-overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
+overlay = sys.modules['{PACKAGE}.panels.pictures.paths_in_viewport']
 pick = sys.modules['{PACKAGE}.panels.pictures.path_pick']
 def on_screen(points):
     a = area('VIEW_3D')

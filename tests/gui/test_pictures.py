@@ -135,7 +135,7 @@ result = state(find_track(bpy.data.objects['Cube'], 'location')) == 'BAKED'
 # After changes of view and frame, check that the same computed path is still drawn.
 REDRAWN = f"""
 import sys
-overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
+overlay = sys.modules['{PACKAGE}.panels.pictures.paths_in_viewport']
 
 def steps():
     scene, view = bpy.context.scene, area('VIEW_3D').spaces.active.region_3d
@@ -279,7 +279,7 @@ def test_a_bones_tail_and_an_axis_draw_their_paths_also_where_blender_has_to_ste
     assert (path() != tail).sum() < 10
     status = f"""
 import sys
-overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
+overlay = sys.modules['{PACKAGE}.panels.pictures.paths_in_viewport']
 with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'UI')):
     status, scenes = overlay.status(bpy.context), [scene.name for scene in bpy.data.scenes]
     result = status, scenes, overlay.path_cache.state.requested

@@ -42,7 +42,7 @@ def steps():
 # Compare the path drawn at each redraw with the curves at that time.
 WATCH = """
 import sys
-overlay = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures.overlay']
+overlay = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures.paths_in_viewport']
 updates = sys.modules['bl_ext.user_default.tcb_animation.ui.live.updates']
 wm = bpy.types.WindowManager
 off, drawn_paths = [], []

@@ -11,7 +11,7 @@ LIMITS = (-1.0, 1.0)
 
 @pytest.fixture
 def slider(tcb_animation):
-    return tcb_animation.ui.sliders.shared_slider.SharedSlider(LIMITS)
+    return tcb_animation.ui.sliders.parameter_sliders.SharedSlider(LIMITS)
 
 
 def test_the_mean_of_numbers_that_differ_is_not_the_number_that_a_person_types(slider):
@@ -24,7 +24,7 @@ def test_the_mean_of_numbers_that_differ_is_not_the_number_that_a_person_types(s
 def test_the_mean_of_small_numbers_has_the_decimals_of_the_field(tcb_animation):
     """A field with three decimals shows 0.000741 with six."""
     numbers = np.array([0.001, 0.000482])
-    rounded = tcb_animation.ui.sliders.shared_slider.SharedSlider(LIMITS, 3)
+    rounded = tcb_animation.ui.sliders.parameter_sliders.SharedSlider(LIMITS, 3)
     assert rounded.shown(numbers) == pytest.approx(0.001, abs=1e-7)
     shown = rounded.shown(numbers)
     shifted = rounded.changed(numbers, shown, shown + 0.25, relative=True)
@@ -34,7 +34,7 @@ def test_the_mean_of_small_numbers_has_the_decimals_of_the_field(tcb_animation):
 @pytest.mark.parametrize("number", [-0.0001, 0.000033])
 def test_a_number_near_0_is_shown_as_0_and_can_be_set_to_0(tcb_animation, number):
     """A field shows -0.0001 as -0.000, and 0.000033 with six decimals."""
-    slider = tcb_animation.ui.sliders.shared_slider.SharedSlider(LIMITS, 3)
+    slider = tcb_animation.ui.sliders.parameter_sliders.SharedSlider(LIMITS, 3)
     numbers = np.array([number, number])
     shown = slider.shown(numbers)
     assert 0.0 < shown < 1e-7

@@ -31,12 +31,12 @@ def sampling(tcb_animation):
 @pytest.fixture
 def overlay(scene, pictures):
     """The overlay, turned on, in camera space, without stored paths."""
-    pictures.overlay.path_cache.clear()
+    pictures.paths_in_viewport.path_cache.clear()
     scene.frame_end = 60
     bpy.context.window_manager.tcb_show_paths = True
     scene.tcb_paths.space = "CAMERA"
-    yield pictures.overlay
-    pictures.overlay.path_cache.clear()
+    yield pictures.paths_in_viewport
+    pictures.paths_in_viewport.path_cache.clear()
 
 
 def keyed(item, seed, path="location", frames=(1, 20, 41, 60), size=2.0):
@@ -84,7 +84,7 @@ def kept(overlay, item, bone=""):
 def shown(overlay, pictures, item, bone=""):
     """Return the path as the viewport draws it at the current frame."""
     path = kept(overlay, item, bone).path
-    view = None if path.views is None else pictures.overlay.view_now(bpy.context.scene)
+    view = None if path.views is None else pictures.paths_in_viewport.view_now(bpy.context.scene)
     return pictures.path_pick.DrawnPath(item, bone, overlay.trace_of(bpy.context.scene), path, view)
 
 
@@ -295,7 +295,7 @@ def grab(pictures, viewport, each, part, row):
     found = pictures.path_pick.pick([each], viewport.region_data.perspective_matrix, SIZE, tuple(start), 1.0)
     assert found is not None
     assert (found[0].part, found[0].row) == (part, row)
-    pointer = pictures.mouse_in_viewport.Pointer(viewport, tuple(start), each, row)
+    pointer = pictures.path_drag.Pointer(viewport, tuple(start), each, row)
     return found[0], pointer, start
 
 
@@ -475,7 +475,7 @@ def test_a_key_is_made_at_the_frame_that_is_seen_under_the_mouse(scene, overlay,
     assert found[0].part == "PATH"
     assert found[0].frame == pytest.approx(30, abs=0.05)
     drag = pictures.path_drag._FrameDrag(found[0]._replace(frame=20.0).spot(scene, each), each)
-    pointer = pictures.mouse_in_viewport.Pointer(viewport, tuple(at), each, 1)
+    pointer = pictures.path_drag.Pointer(viewport, tuple(at), each, 1)
     drag.follow(pointer)
     assert drag.frame == 30
 

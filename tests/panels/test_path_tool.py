@@ -28,8 +28,8 @@ def shown(pictures):
     away = np.array([(0, 0, 0), (0, 0.4, 0), (0, 0, 0)], dtype=np.float32)
     reach = np.array([[0, 20, 20], [20, 20, 0]], dtype=np.float64)
     frames = np.array([1.0, 21.0, 41.0])
-    path = pictures.paths.Path(1, points, np.ones(41, np.float32), frames, reach, keys, np.stack((-away, away)))
-    trace = pictures.paths.Trace("ORIGIN", "Z", 1.0, 1, 41)
+    path = pictures.path_geometry.Path(1, points, np.ones(41, np.float32), frames, reach, keys, np.stack((-away, away)))
+    trace = pictures.path_geometry.Trace("ORIGIN", "Z", 1.0, 1, 41)
     return pictures.path_pick.DrawnPath(SimpleNamespace(session_uid=7), "", trace, path)
 
 
@@ -68,7 +68,7 @@ def test_a_button_was_pressed_where_the_mouse_moved_to_last_when_blender_says_th
         before_x, before_y = before or (x, y)
         return SimpleNamespace(mouse_prev_x=before_x, mouse_prev_y=before_y, **there)
 
-    mouse_module = pictures.mouse_in_viewport
+    mouse_module = pictures.path_drag
     mouse_module.record_mouse(context(1), event(110, 120))
     late, at_rest = event(170, 150, before=(110, 120)), event(170, 150)
     assert mouse_module.pressed_at(context(1), late) == (100, 100)
@@ -83,12 +83,12 @@ def test_a_path_has_the_colour_of_its_bone(pictures):
     rig.pose.bones["one"].color.custom.normal = (0.25, 0.5, 0.75)
     rig.data.bones["two"].color.palette = "THEME01"
     theme = bpy.context.preferences.themes[0].bone_color_sets[0].normal
-    colours = [pictures.overlay.path_color(bpy.context, rig, bone, False) for bone in ("one", "two", "three")]
+    colours = [pictures.paths_in_viewport.path_color(bpy.context, rig, bone, False) for bone in ("one", "two", "three")]
     # Blender stores one byte per channel.
     assert colours[0][:3] == pytest.approx((0.25, 0.5, 0.75), abs=0.003)
     assert colours[1][:3] == tuple(theme)
     assert colours[2] == pictures.draw_paths.PATH_COLOR
-    assert pictures.overlay.path_color(bpy.context, rig, "three", True)[3] < colours[2][3]
+    assert pictures.paths_in_viewport.path_color(bpy.context, rig, "three", True)[3] < colours[2][3]
 
 
 def test_scripts_make_and_delete_keys_of_paths(scene, pictures):

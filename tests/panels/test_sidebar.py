@@ -18,7 +18,7 @@ from tests.panels.layouts import drawn, in_viewport, is_there, items_of, places_
 @pytest.fixture
 def states(tcb_animation):
     """states(): the states of the listed tracks, as shown in the tab."""
-    return lambda: [state.name for _, _, state in tcb_animation.ui.track_text.shown_states(bpy.context)]
+    return lambda: [state.name for _, _, state in tcb_animation.ui.sidebar_tracks.shown_states(bpy.context)]
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error
         assert states() == ["HANDLES", state]
         sizes = [f"{value['error'] * 1000:.2g} mm", f"{turn['error']:.2g}°"]
         for (_, _, shown), size, each in zip(
-            tcb_animation.ui.track_text.shown_states(bpy.context), sizes, (value, turn), strict=True
+            tcb_animation.ui.sidebar_tracks.shown_states(bpy.context), sizes, (value, turn), strict=True
         ):
             assert f"maximum error: {size} at frame {round(each['frame'], 1):g}" in shown.tooltip.lower()
         assert (f"Error {sizes[1]}" in drawn("TCB_PT_tracks")) is (state == "APPROXIMATE")
@@ -729,7 +729,7 @@ def test_a_bones_name_stands_with_its_tracks(scene, tcb_animation):
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["upper"].keyframe_insert("location", frame=1)
     track = tcb_animation.animation.find_track(rig, 'pose.bones["upper"].location')
-    text = tcb_animation.ui.track_text
+    text = tcb_animation.ui.sidebar_tracks
     assert text.track_label(rig, track) == "Location, upper"
     assert text.property_label(rig, track) == "Location"
 
@@ -740,7 +740,7 @@ def test_the_label_of_a_custom_property_is_its_name(scene, tcb_animation):
     path = f'["{bpy.utils.escape_identifier(name)}"]'
     item.keyframe_insert(path, frame=1)
     track = tcb_animation.animation.find_track(item, path)
-    assert tcb_animation.ui.track_text.track_label(item, track) == name
+    assert tcb_animation.ui.sidebar_tracks.track_label(item, track) == name
 
 
 def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb_animation):

@@ -48,7 +48,7 @@ scene.frame_set({frames} // 2)
 _MEASURE = """
 import sys, time
 pictures = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures']
-overlay = pictures.overlay
+overlay = pictures.paths_in_viewport
 settings = bpy.context.scene.tcb_paths
 
 def drawn(kind, times, frames=0):

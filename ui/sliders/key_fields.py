@@ -32,9 +32,8 @@ from ...animation.store.parameters import LIMITS, Numbers
 from ...animation.store.table.rows import velocity_of
 from ..chosen_keys import chosen_keys, chosen_velocities, column_of, in_animation_editor, parameters_of_keys
 from ..operator_results import keep_result_notes
-from ..option_properties import DECIMALS, parameter
 from ..scene import go_to, playhead
-from .shared_slider import SharedSlider
+from .parameter_sliders import DECIMALS, SharedSlider, parameter
 from .slider_drag import (
     DragType,
     WritingDrag,

@@ -34,7 +34,7 @@ from ...animation.store.table.rows import PARAMETERS
 from .. import redraw
 from ..operator_results import keep_result_notes
 from ..scene import defaults_of
-from .shared_slider import SharedSlider
+from .parameter_sliders import SharedSlider
 
 # The last mouse or keyboard event of a window, for properties, whose setters receive no event
 

@@ -244,11 +244,13 @@ def test_stepping_leaves_the_frames_of_other_scenes_alone(scene, animation):
 
 
 def traced(pictures, item, bone="", **choices):
-    trace = pictures.paths.Trace(**{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices)
-    planned = pictures.paths.plan_path(item, bone, trace)
+    trace = pictures.path_geometry.Trace(
+        **{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices
+    )
+    planned = pictures.path_geometry.plan_path(item, bone, trace)
     world = pictures.path_cache.ExactSampler(planned.frames, {})
     tail = item.pose.bones[bone].bone.length if bone else 0.0
-    return pictures.paths.sampled_path(planned, planned.frames, world.matrices(item, bone), trace, tail)
+    return pictures.path_geometry.sampled_path(planned, planned.frames, world.matrices(item, bone), trace, tail)
 
 
 def test_a_dot_stands_at_every_frame_and_a_key_where_the_animator_set_one(scene, pictures):
@@ -267,14 +269,14 @@ def test_keys_of_a_strip_in_tweak_mode_are_where_it_plays_them(scene, pictures):
     strip = push_down(item)
     strip.frame_start, strip.scale = 5.0, 1.5
     tweak(item)
-    trace = pictures.paths.Trace("ORIGIN", "Z", 1.0, 1, 50)
-    planned = pictures.paths.plan_path(item, "", trace)
+    trace = pictures.path_geometry.Trace("ORIGIN", "Z", 1.0, 1, 50)
+    planned = pictures.path_geometry.plan_path(item, "", trace)
     # The strip plays frame 1 of its action at frame 5.
     assert planned.key_frames == pytest.approx([5.0, 21.5, 45.5])
     sampler = pictures.path_cache.DepsgraphSampler([(item.session_uid, "")], planned.frames)
     sampler.advance({item.session_uid: item}, scene, 60.0)
     matrices = sampler.matrices((item.session_uid, ""))
-    path = pictures.paths.sampled_path(planned, sampler.frames, matrices, trace, 0.0)
+    path = pictures.path_geometry.sampled_path(planned, sampler.frames, matrices, trace, 0.0)
     assert path.keys[:, 0] == pytest.approx([-2.5, -1.0, 0.5], abs=1e-5)
 
 
@@ -340,10 +342,10 @@ def test_a_bones_tail_is_where_blender_has_it(rig, pictures):
 @pytest.fixture
 def overlay(scene, pictures):
     """The overlay, turned on, without stored paths."""
-    pictures.overlay.path_cache.clear()
+    pictures.paths_in_viewport.path_cache.clear()
     bpy.context.window_manager.tcb_show_paths = True
-    yield pictures.overlay
-    pictures.overlay.path_cache.clear()
+    yield pictures.paths_in_viewport
+    pictures.paths_in_viewport.path_cache.clear()
 
 
 def kept(overlay, item, bone=""):

@@ -22,8 +22,8 @@ from ...ui.scene import defaults_of
 from . import path_cache
 from .draw_paths import PATH_COLOR, Color, PathBatches, PathStyle, draw, draw_numbers
 from .path_cache import CachedPath, Request
+from .path_geometry import Path, Trace
 from .path_pick import DrawnPath, Picked, on_screen, picked_position
-from .paths import Path, Trace
 
 TOOL = "tcb.path_tool"
 """Identifier of the tool that edits paths. Paths are visible while the tool is active."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths of objects and bones as arrays, in world space or in camera space.
+"""Points, speeds, tangents and camera cuts of paths as arrays, in world space or in camera space.
 
 A path is planned first: the frames at which the object or bone must be evaluated. It is then made of the matrices at
 these frames.
