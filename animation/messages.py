@@ -168,6 +168,9 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "shortest path, with default parameters. To preserve the rest of the motion, undo, use Fix Rotations, and "
         "enable again"
     ),
+    "GIMBAL_LOCK": n_(
+        "gimbal lock: handles are off by {:size}. Bake TCB as samples, or use a quaternion rotation mode"
+    ),
     "TURNS_KEPT": n_("the turn to this key is {:.0f}°. Choose Turns: Shortest to take the shortest path"),
     "TURNS_LOST": (
         n_("{:d} full turn is lost between frames {:g} and {:g}. To keep it, choose Turns: As Keyed"),

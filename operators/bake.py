@@ -14,15 +14,19 @@ from bpy.props import BoolProperty
 from .. import animation
 from ..animation import Report, bake_in_world, bake_many
 from ..animation.options import BAKE, ENABLE, FREE
+from ..animation.report import Finding
 from ..animation.store.table_upkeep import is_live
 from ..animation.text import counted, n_, rpt_
 from ..ui import selection
 from ..ui.layouts import draw_properties, layout_of
 from ..ui.live import attempts_to_edit_baked, switch, updates
-from ..ui.operator_results import Status, errors_in, finish, refuse
+from ..ui.operator_results import Status, errors_in, finish, refuse, report_notes
 from ..ui.option_properties import BakeOptions, property_of
 from ..ui.scene import defaults_of
 from .on_selection import NOTHING_IS_TCB, OnSelection, Progress, poll_selection
+
+_MAX_MISS = 10.0
+"""Error of handles, in degrees, above which Enable suggests another way to play an Euler rotation."""
 
 
 class TCB_OT_enable(OnSelection, bpy.types.Operator):
@@ -54,12 +58,28 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
         played = switch.go_live(action for action in actions if action.is_editable)
         # A track that handles cannot play is still enabled. Its note describes the solution.
         report.notes += [*played.notes, *played.refused]
+        locked = _notes_on_gimbal_lock(played)
+        places = {(note.object, note.track) for note in locked}
+        # The shortest path does not avoid gimbal lock.
+        other_notes = [n for n in report.notes if n.code != "TURNS_KEPT" or (n.object, n.track) not in places]
+        report.notes = [*locked, *other_notes]
         if not report.tracks:
             # All tracks were TCB, but some of them were off.
             report.add(replace(played, errors=[], notes=[]))
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
         _warn_of_changes(self, report)
+        # The status bar shows the last report.
+        report_notes(self, locked, "WARNING")
         return status
+
+
+def _notes_on_gimbal_lock(report: Report) -> list[Finding]:
+    """Return a note for each Euler rotation that its handles miss by far, which happens near gimbal lock."""
+    return [
+        Finding("GIMBAL_LOCK", error["datablock"], error["track"], round(error["frame"], 1), ((error["error"], "°"),))
+        for error in report.handles
+        if error["track"].endswith("rotation_euler") and error["frame"] is not None and error["error"] > _MAX_MISS
+    ]
 
 
 def _warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:

@@ -12,6 +12,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..animation.edit.track_keys import any_selected
+from ..animation.report import Finding
 from ..animation.steps import Steps
 from ..animation.text import n_, rpt_
 from ..ui import selection
@@ -28,7 +29,6 @@ from .on_selection import InSteps, Progress, WithData, poll_selection
 if TYPE_CHECKING:
     from ..animation import KeyCount, Reduction
     from ..animation.reduction.reduce import Selected
-    from ..animation.report import Finding
 
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Errors to compare, as factors of the current error."""
@@ -112,17 +112,26 @@ class TCB_OT_reduce(_ReduceBase, bpy.types.Operator):
         reductions, errors = result
         manager: Any = context.window_manager
         manager.tcb_reductions.clear()
+        in_unit = partial(length_text, context.scene)
+        headlines = []
         for reduction in reductions:
             row = manager.tcb_reductions.add()
             row.name = reduction.action
-            row.text = f'"{reduction.name}": {reduction.summary_in(partial(length_text, context.scene))}'
+            row.text = f'"{reduction.name}": {reduction.summary_in(in_unit)}'
+            code = "REDUCED" if reduction.reached else "NOT_REACHED"
+            headline = Finding(code, reduction.name, arguments=(reduction.headline_in(in_unit),))
+            row.headline = str(headline)
+            headlines.append(headline)
             report_notes(self, reduction.notes)
-            self.report({"INFO"} if reduction.is_within else {"WARNING"}, row.text)
+            if row.text != row.headline:
+                self.report({"INFO"}, row.text)
+            # The status bar shows the last report.
+            self.report({"INFO"} if reduction.is_within else {"WARNING"}, row.headline)
         if self.live:
             reduced = [reduction.action for reduction in reductions if not reduction.is_minimal]
             switch.go_live([bpy.data.actions[name] for name in reduced])
         # Turning Live on clears the notes.
-        keep_result_notes(note for reduction in reductions for note in reduction.notes)
+        keep_result_notes([*headlines, *(note for reduction in reductions for note in reduction.notes)])
         self.report_errors(errors, has_results=bool(reductions))
         redraw_editors()
         return {"FINISHED"} if reductions else {"CANCELLED"}

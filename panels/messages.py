@@ -190,6 +190,9 @@ def _short_text(note: Finding) -> str:
         number, unit = note.arguments[0]
         size = size_text(math.radians(number), is_angle=True) if unit else size_text(number)
         return iface_("Off by {:s} at frame {:.0f}: {:s}", size, note.frame, owner_name(note.track))
+    if note.code == "GIMBAL_LOCK" and note.frame is not None:
+        size = size_text(math.radians(note.size), is_angle=True)
+        return iface_("Gimbal lock, off by {:s} at frame {:.0f}: {:s}", size, note.frame, owner_name(note.track))
     if note.code == "FLIP_NOT_KEPT" and note.frame is not None:
         return iface_("Flip at frame {:.0f}: {:s}", note.frame, owner_name(note.track))
     if note.code == "TURNS_KEPT" and note.frame is not None:

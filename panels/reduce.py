@@ -49,7 +49,9 @@ class TCB_PT_reduce(Advanced, bpy.types.Panel):
         ):
             settings.copy_to(operator)
         for reduction in _shown_reductions(context):
-            draw_text(layout, context, reduction.text)
+            draw_text(layout, context, reduction.headline)
+            if reduction.text != reduction.headline:
+                draw_text(layout, context, reduction.text, "NONE")
         _draw_counts(layout, context, settings)
 
 

@@ -77,7 +77,7 @@ def _print(findings: Iterable[Finding]) -> None:
         print(f"TCB: {finding}")
 
 
-_IMPORTANT = ("FLIP_NOT_KEPT", "LOOK_CHANGED", "LINEAR_CURVED", "TURNS_KEPT")
+_IMPORTANT = ("NOT_REACHED", "REDUCED", "GIMBAL_LOCK", "FLIP_NOT_KEPT", "LOOK_CHANGED", "LINEAR_CURVED", "TURNS_KEPT")
 """Codes of the most important notes, in order."""
 _notes: list[Finding] = []
 

@@ -136,6 +136,7 @@ class TCBReduced(bpy.types.PropertyGroup):
     """Result of the last reduction."""
 
     # The name is the name of the new action.
+    headline: StringProperty()
     text: StringProperty()
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from ...interp.fitting.reduction import Method
 from ..arguments import Count, FrameRange, MoreThanTwo, Positive, check_fields
 from ..options import REDUCE
 from ..report import IN_RADIANS, Finding, JsonResult
-from ..text import rpt_, size_text
+from ..text import n_, rpt_, size_text
 
 LengthText = Callable[[float], str]
 
@@ -111,6 +112,35 @@ class Reduction(JsonResult):
     def summary(self) -> str:
         """Return the result as text."""
         return self.summary_in(size_text)
+
+    def headline_in(self, length_text: LengthText) -> str:
+        """Return one line with the largest error, relative to its limit, and the number of keys."""
+        if self.is_minimal:
+            return self.summary_in(length_text)
+        keys = rpt_("{:,} keys instead of {:,}", self.diamonds, self.diamonds_before)
+        errors = self._errors(length_text)
+        if not errors:
+            return keys
+        _, text = max(errors)
+        return f"{text}. {keys}"
+
+    def _errors(self, length_text: LengthText) -> list[tuple[float, str]]:
+        """Return the errors as factors of their limits, with their texts."""
+        angle_text = partial(size_text, is_angle=True)
+        rows = [(n_("error {:s}, limit {:s} ({:s})"), self.error, self.wanted, self.error_at, length_text)]
+        text = n_("rotation error {:s}, limit {:s} ({:s})")
+        rows.append((text, self.angle, self.wanted_angle, self.angle_at, angle_text))
+        if self.between > self.wanted * _ROOM:
+            text = n_("error between frames {:s}, limit {:s} ({:s})")
+            rows.append((text, self.between, self.wanted, self.between_at, length_text))
+        if self.wanted_still is not None:
+            text = n_("error at rest {:s}, limit {:s} ({:s})")
+            rows.append((text, self.still, self.wanted_still, self.still_at, length_text))
+        return [
+            (error / limit, rpt_(text, text_of(error), text_of(limit), place))
+            for text, error, limit, place, text_of in rows
+            if place
+        ]
 
     def summary_in(self, length_text: LengthText) -> str:
         """Return the result as text, with errors as the function writes them, such as in the scene's unit."""

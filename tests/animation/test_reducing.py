@@ -701,3 +701,8 @@ def test_what_deviates_between_frames_is_told_with_the_frame(animation, scene):
     assert not result.is_within
     assert f"Between frames up to {off.max():.4f}"[:24] in str(result)
     assert result.between_at.startswith("location, frame ")
+    # The headline begins with the largest error relative to its limit.
+    assert result.headline_in("{:.1f}".format).startswith(f"error between frames {off.max():.1f}, limit 0.0 (location,")
+    result.angle, result.angle_at = 0.99, "Ruler, frame 21"
+    result.wanted_angle = 0.99 * result.wanted / result.between / 2.0
+    assert result.headline_in("{:.1f}".format).startswith("rotation error 56.7°, limit ")

@@ -44,7 +44,7 @@ def test_reduce_begins_with_the_method_and_names_what_0_stands_for(scene):
     assert units == {"error": "LENGTH", "still": "LENGTH", "angle": "ROTATION"}
 
 
-def test_the_result_of_a_reduction_stays_in_the_panel(scene):
+def test_the_result_of_a_reduction_stays_in_the_panel(scene, tcb_animation):
     bpy.ops.tcb.reduce(error=0.01)
     (reduced,) = bpy.context.window_manager.tcb_reductions
     text = reduced.text
@@ -54,6 +54,11 @@ def test_the_result_of_a_reduction_stays_in_the_panel(scene):
     assert re.search(r"Maximum error [\d.]+ (mm|cm) .*, mean [\d.]+ (μm|mm|cm)", text)
     shown = " ".join(drawn("TCB_PT_reduce"))
     assert all(word in shown for word in text.split())
+    # The short line with the largest error is also the first message of the tab.
+    pattern = r'"Dense": error [\d.]+ (mm|cm), limit 1 cm \(location, frame \d+\)\. \d+ keys instead of 100'
+    assert re.fullmatch(pattern, reduced.headline)
+    assert all(word in shown for word in reduced.headline.split())
+    assert tcb_animation.panels.messages.messages_in_tab(bpy.context)[0].text == reduced.headline
 
 
 def test_errors_that_were_compared_are_buttons(scene):

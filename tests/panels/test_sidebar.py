@@ -234,6 +234,27 @@ def test_the_last_operators_most_important_note_is_in_the_message_line_until_und
     assert not bpy.ops.tcb.turns_shortest.poll()
 
 
+def test_enable_names_gimbal_lock_and_does_not_advise_shorter_turns(scene, tcb_animation, capfd):
+    item = new_object("Top")
+    item.rotation_mode = "XYZ"
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    angles = [(1, (0, 0, 0)), (20, (0, 270, 20)), (45, (30, 300, 0))]
+    key(item, "rotation_euler", [(frame, tuple(map(math.radians, degrees))) for frame, degrees in angles])
+    bpy.ops.tcb.enable(live=True)
+    first, *others = tcb_animation.ui.operator_results.result_notes()
+    assert (first.code, first.object) == ("GIMBAL_LOCK", "Top")
+    assert 50.0 < first.size < 70.0
+    assert "TURNS_KEPT" not in [note.code for note in others]
+    assert any(text.startswith("Gimbal lock, off by ") for text in drawn("TCB_PT_tracks"))
+    # The last report is in the status bar.
+    assert "gimbal lock: handles are off by " in capfd.readouterr().out.strip().splitlines()[-1]
+    # The advice helps: samples are exact.
+    item.select_set(True)
+    report = tcb_animation.animation.bake(item, output="SAMPLES")
+    assert report.rotations_exact
+
+
 @pytest.mark.parametrize("name", ["tcb.reduce", "tcb.relax", "export_anim.tcb_3ds"])
 def test_reduce_relax_and_export_replace_the_last_operators_notes_by_their_own(scene, tcb_animation, tmp_path, name):
     item = new_object("Foot")
