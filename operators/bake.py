@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from bpy.props import BoolProperty
 
 from .. import animation
 from ..animation import Report, bake_in_world, bake_many
+from ..animation.datablocks import name_of
 from ..animation.options import BAKE, ENABLE, FREE
 from ..animation.report import Finding
 from ..animation.store.table_upkeep import is_live
@@ -59,10 +61,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
         # A track that handles cannot play is still enabled. Its note describes the solution.
         report.notes += [*played.notes, *played.refused]
         locked = _notes_on_gimbal_lock(played)
-        places = {(note.object, note.track) for note in locked}
-        # The shortest path does not avoid gimbal lock.
-        other_notes = [n for n in report.notes if n.code != "TURNS_KEPT" or (n.object, n.track) not in places]
-        report.notes = [*locked, *other_notes]
+        report.notes = [*locked, *_without_useless_advice(report.notes, locked, selected)]
         if not report.tracks:
             # All tracks were TCB, but some of them were off.
             report.add(replace(played, errors=[], notes=[]))
@@ -80,6 +79,19 @@ def _notes_on_gimbal_lock(report: Report) -> list[Finding]:
         for error in report.handles
         if error["track"].endswith("rotation_euler") and error["frame"] is not None and error["error"] > _MAX_MISS
     ]
+
+
+def _without_useless_advice(
+    notes: list[Finding], locked: list[Finding], datablocks: Iterable[bpy.types.ID]
+) -> list[Finding]:
+    """Return the notes without those on long turns near gimbal lock, where handles need another solution."""
+    names = {note.object for note in notes if note.code == "TURNS_KEPT"}
+    places = {(note.object, note.track) for note in locked}
+    for datablock in datablocks:
+        if name_of(datablock) in names:
+            faults = animation.find_rotation_faults(datablock)
+            places |= {(fault.datablock, fault.track) for fault in faults if fault.kind == "GIMBAL"}
+    return [note for note in notes if note.code != "TURNS_KEPT" or (note.object, note.track) not in places]
 
 
 def _warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
