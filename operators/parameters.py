@@ -34,7 +34,7 @@ from ..ui.operator_results import (
 )
 from ..ui.redraw import redraw_editors
 from ..ui.scene import action_frame, defaults_of
-from ..ui.sliders.parameter_sliders import DESCRIPTIONS, Of50, from_50, is_mixed, of_50, parameter, slider_names
+from ..ui.sliders.parameter_sliders import DESCRIPTIONS, Of50, displayed, from_50, is_mixed, parameter, slider_names
 from ..ui.sliders.slider_drag import split_by_track
 from .on_selection import NO_OWN_KEY_SELECTED, OnKeys, poll_keys, poll_selection
 
@@ -340,17 +340,12 @@ class TCB_OT_key_drag(OnKeys, bpy.types.Operator):
 
     def _show_state(self, context: bpy.types.Context, after: Numbers) -> None:
         label = iface_(DESCRIPTIONS[self.parameter][0], msgctxt=contexts.id_action)
-        low, high = (self._number(context, value) for value in (after.min(), after.max()))
+        low, high = (number_text(*displayed(context, self.parameter, value)) for value in (after.min(), after.max()))
         values = low if low == high else f"{low} … {high}"
         typed = f"  [{self._typed}|]" if self._typed else ""
         keys = iface_("1 key") if len(after) == 1 else iface_("{:d} keys", len(after))
         hint = iface_("Enter or click: confirm, Esc: cancel, Ctrl: snap, Shift: precision, or type a number")
         show_in_headers(context, self._area, f"{label}: {values}{typed}   ({keys})", hint)
-
-    def _number(self, context: bpy.types.Context, value: float) -> str:
-        if preferences.shows_numbers_of_50(context):
-            return number_text(of_50(self.parameter, value), 1)
-        return number_text(value, 3)
 
 
 _DIGITS = frozenset("0123456789.-")

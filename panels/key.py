@@ -21,7 +21,7 @@ from ..animation.store.table_upkeep import is_live
 from ..animation.store.tracks import Track, bends_by_parameters
 from ..animation.text import angle_text, iface_, n_, number_text
 from ..interp.splines import METHODS
-from ..ui import preferences, selection, sidebar_tracks
+from ..ui import selection, sidebar_tracks
 from ..ui.chosen_keys import (
     chosen_keys,
     chosen_parameters,
@@ -34,7 +34,7 @@ from ..ui.chosen_keys import (
 from ..ui.scene import action_frame, defaults_of, playhead
 from ..ui.sidebar_tracks import component_label, editing_blocked_by
 from ..ui.sliders.key_fields import MAX_COMPONENTS, value_component, velocity_component
-from ..ui.sliders.parameter_sliders import DESCRIPTIONS, is_mixed, of_50
+from ..ui.sliders.parameter_sliders import DESCRIPTIONS, displayed, is_mixed
 from ..ui.sliders.slider_drag import once_a_drag
 from .pictures.diagram_icons import draw_diagram, draw_presets
 from .widgets import draw_parameters, range_text, sidebar_settings, slider_row
@@ -59,7 +59,7 @@ def draw_key_heading(layout: bpy.types.UILayout, text: str, can_make: bool | Non
 
 def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the sliders and buttons of the chosen keys. At least one key must be chosen."""
-    refusals = _refusals(context)
+    refusals = _reasons_not_editable(context)
     played = chosen_played(context)
     tracks = [(keys.datablock, keys.track) for keys in chosen_keys(context)]
     _draw_reason(layout, played, tracks, next(filter(None, refusals), ""))
@@ -76,16 +76,15 @@ def draw_chosen_keys(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
 
 
 @once_a_drag
-def _refusals(context: bpy.types.Context) -> list[str]:
+def _reasons_not_editable(context: bpy.types.Context) -> list[str]:
     """Return, for each track, the reason why keys cannot be edited, or an empty string."""
     return [editing_blocked_by(keys.datablock, keys.track) for keys in chosen_keys(context)]
 
 
 def _parameter_range(context: bpy.types.Context, name: str, numbers: Numbers) -> str:
-    low, high = float(numbers.min()), float(numbers.max())
-    if preferences.shows_numbers_of_50(context):
-        return range_text(context, of_50(name, low), of_50(name, high), 1)
-    return range_text(context, low, high, 3)
+    low, decimals = displayed(context, name, float(numbers.min()))
+    high, _ = displayed(context, name, float(numbers.max()))
+    return range_text(context, low, high, decimals)
 
 
 def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:
@@ -140,7 +139,7 @@ class FrameAndValuesPanel:
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         column = self.layout.column(align=True)
-        column.enabled = not all(_refusals(context))
+        column.enabled = not all(_reasons_not_editable(context))
         active = None if in_animation_editor(context) else sidebar_tracks.active_key(context)
         if active is None:
             _draw_fields(column, context, {})

@@ -89,16 +89,16 @@ class Message(NamedTuple):
 def messages_in_tab(context: bpy.types.Context) -> list[Message]:
     """Return the messages, with errors first."""
     messages = [
-        *_refusals(context),
+        *_messages_about_edits_outside(context),
         *_messages_about_rotations(context),
-        *_messages_about_edits(context),
+        *_messages_about_last_edit(context),
         *_messages_about_bakes(context),
-        *_messages_about_tracks(context),
+        *_messages_about_current_state(context),
     ]
     return messages or _how_to_edit_baked(context)
 
 
-def _refusals(context: bpy.types.Context) -> Iterator[Message]:
+def _messages_about_edits_outside(context: bpy.types.Context) -> Iterator[Message]:
     edited_count = sidebar_tracks.count_edited_outside(context)
     if edited_count:
         one, more = n_("{:,} track was edited outside TCB. "), n_("{:,} tracks were edited outside TCB. ")
@@ -121,20 +121,20 @@ def _needs_whole_keys(track: Track) -> bool:
     return bool(own) and not is_keyed_whole(track, own)
 
 
-def _messages_about_edits(context: bpy.types.Context) -> Iterator[Message]:
+def _messages_about_last_edit(context: bpy.types.Context) -> Iterator[Message]:
     is_baked = any(map(has_baked_tracks, sidebar_tracks.active_actions(context)))
-    yield from _messages_of(note for note in result_notes() if is_baked or note.code not in ASK_TO_FREE)
+    yield from _messages_of_notes(note for note in result_notes() if is_baked or note.code not in ASK_TO_FREE)
 
 
-def _messages_about_tracks(context: bpy.types.Context) -> Iterator[Message]:
+def _messages_about_current_state(context: bpy.types.Context) -> Iterator[Message]:
     """Yield the messages on the current state of tracks that the last edit has not reported."""
     actions = sidebar_tracks.active_actions(context)
     standing = dict.fromkeys(note for action in actions for note in standing_of(watches, action))
     reported = result_notes()
-    yield from _messages_of(note for note in standing if note not in reported)
+    yield from _messages_of_notes(note for note in standing if note not in reported)
 
 
-def _messages_of(all_notes: Iterable[Finding]) -> Iterator[Message]:
+def _messages_of_notes(all_notes: Iterable[Finding]) -> Iterator[Message]:
     for text, notes in one_of_each(all_notes).items():
         largest = max(notes, key=lambda note: note.size)
         button: Button = "SHORTEST" if largest.code == "TURNS_KEPT" else ""

@@ -21,10 +21,9 @@ from ...animation.text import iface_, number_text
 from ...formats import preset
 from ...operators.preset import apply_preset, label_of, presets
 from ...operators.three_ds_and_tables import read_file
-from ...ui import preferences
 from ...ui.chosen_keys import chosen_parameters, different_parameters
 from ...ui.operator_results import keep_result_notes
-from ...ui.sliders.parameter_sliders import DESCRIPTIONS, is_mixed, of_50
+from ...ui.sliders.parameter_sliders import DESCRIPTIONS, displayed, is_mixed
 from ...ui.sliders.slider_drag import once_a_drag
 from .diagram import render
 
@@ -176,11 +175,13 @@ def _item(*item: Any) -> Any:
 
 
 def _description(context: bpy.types.Context, parameters: Mapping[str, float]) -> str:
-    nonzero = {name: number for name, number in parameters.items() if number}
-    if preferences.shows_numbers_of_50(context):
-        nonzero = {name: of_50(name, number) for name, number in nonzero.items()}
-    labels = {name: iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action) for name in nonzero}
-    return ", ".join(f"{labels[name]} {number_text(number, 3)}" for name, number in nonzero.items())
+    texts = []
+    for name, value in parameters.items():
+        if value:
+            label = iface_(DESCRIPTIONS[name][0], msgctxt=contexts.id_action)
+            number, _ = displayed(context, name, value)
+            texts.append(f"{label} {number_text(number, 3)}")
+    return ", ".join(texts)
 
 
 def _common_parameters(context: bpy.types.Context) -> dict[str, float]:

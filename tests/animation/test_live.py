@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -479,3 +480,36 @@ def test_nothing_is_taken_for_what_it_was_where_there_are_other_keys(animation, 
     for each in (looked, whole):
         animation.restore(each.thing)
     assert differences(*(snapshot(each.thing, identities=False) for each in (whole, looked))) == []
+
+
+def linked_from_library(item: bpy.types.Object, path: Path) -> bpy.types.Object:
+    """Return the object linked from a new library. The given object is removed."""
+    name = item.name
+    bpy.data.libraries.write(str(path), {item})
+    removed(item)
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+        wanted.objects = [name]
+    linked = wanted.objects[0]
+    bpy.context.scene.collection.objects.link(linked)
+    return linked
+
+
+def test_live_does_not_write_into_a_linked_action(animation, tmp_path) -> None:
+    item = linked_from_library(live_object(animation, "Ball"), tmp_path / "library.blend").override_create()
+    action = item.animation_data.action
+    bpy.ops.tcb.sync()
+    set_value(item, 3.0)
+    updates_of(animation).mark_all()
+    let_time_pass(animation)
+    assert updates_of(animation).flush_all().refused == []
+    assert item.animation_data.action == action
+    assert updates_of(animation).watched_actions() == []
+
+
+def test_live_does_not_enable_a_linked_action_that_is_turned_on(animation, tmp_path) -> None:
+    plain = new_object("Ball")
+    key(plain, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
+    item = linked_from_library(plain, tmp_path / "library.blend")
+    item.animation_data.action.tcb_live = True
+    assert notes_of(animation, item) == []
+    assert not animation.find_track(item, "location").enabled

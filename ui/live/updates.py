@@ -63,16 +63,12 @@ watches: dict[tuple[int, int], Watch] = {}
 
 
 def watched_actions() -> list[bpy.types.Action]:
-    """Return the editable actions whose edits are watched."""
-    return [action for action in bpy.data.actions if action.is_editable and is_watched(action)]
+    return list(filter(is_watched, bpy.data.actions))
 
 
 def is_watched(action: bpy.types.Action) -> bool:
-    """Return whether edits to an editable action are watched.
-
-    In a window, baked tracks that are not live are also watched.
-    """
-    return is_live(action) or (not bpy.app.background and has_baked_tracks(action))
+    """Return whether edits to the action are watched: it is editable, and it is live or, in a window, baked."""
+    return action.is_editable and (is_live(action) or (not bpy.app.background and has_baked_tracks(action)))
 
 
 def mark(action: bpy.types.Action) -> None:
@@ -230,8 +226,7 @@ _last_settings: dict[int, _Settings] = {}
 def actions_with_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
     """Return the current and former actions of objects whose settings have changed since the last check.
 
-    Blender reports such a change as an update of the object, not of its action. Only editable watched actions are
-    returned.
+    Blender reports such a change as an update of the object, not of its action. Only watched actions are returned.
     """
     changed: set[int] = set()
     for obj in objects:
@@ -241,8 +236,7 @@ def actions_with_changed_playback(objects: Iterable[bpy.types.Object]) -> list[b
             changed |= {before[0], now[0]}
     if not changed:
         return []
-    actions = [action for action in bpy.data.actions if action.session_uid in changed]
-    return [action for action in actions if action.is_editable and is_watched(action)]
+    return [action for action in watched_actions() if action.session_uid in changed]
 
 
 def forget_settings() -> None:

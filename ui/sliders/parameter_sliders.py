@@ -43,6 +43,7 @@ def _slider(name: str, **declared: Any) -> Any:
 
 _MAX_OF_50 = 50.0
 """Maximum of 3ds Max values."""
+_DECIMALS_OF_50 = 1
 
 
 def of_50(name: str, value: float) -> float:
@@ -64,7 +65,7 @@ def _parameter_of_50(name: str) -> Any:
         min=0.0,
         max=_MAX_OF_50,
         step=100,
-        precision=1,
+        precision=_DECIMALS_OF_50,
         get=lambda self: of_50(name, getattr(self, name)),
         set=lambda self, number: setattr(self, name, from_50(name, number)),
         options={"SKIP_SAVE"},
@@ -79,6 +80,11 @@ class Of50:
     bias_of_50: _parameter_of_50("bias")
     ease_to_of_50: _parameter_of_50("ease_to")
     ease_from_of_50: _parameter_of_50("ease_from")
+
+
+def displayed(context: bpy.types.Context, name: str, value: float) -> tuple[float, int]:
+    """Return the number that sliders display for the value of a parameter, and its number of decimals."""
+    return (of_50(name, value), _DECIMALS_OF_50) if preferences.shows_numbers_of_50(context) else (value, DECIMALS)
 
 
 def slider_names(context: bpy.types.Context) -> dict[str, str]:
