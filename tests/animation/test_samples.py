@@ -8,7 +8,6 @@ import random
 import numpy as np
 import pytest
 
-from tests.all_pairs import each_once
 from tests.animation.curves import PARAMETERS, co, curve, fcurves, key, new_object, play
 from tests.animation.locations import FRAMES, VALUES, expected_at, keyed
 
@@ -27,22 +26,8 @@ ALL_PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("step", "parameters"),
-    each_once([0.25, 1.0, 3.0], [{}, *({name: ALL_PARAMETERS[name]} for name in PARAMETERS), ALL_PARAMETERS]),
-)
-def test_generated_keys_stand_on_the_spline(animation, step: float, parameters: dict) -> None:
-    thing = new_object()
-    rows = keyed(thing, animation, **parameters)
-    animation.bake(thing, step=step)
-    for component in range(3):
-        for frame, value in co(curve(thing, "location", component)).tolist():
-            wanted = expected_at(rows, component, frame)
-            assert abs(value - wanted) <= ulp(wanted), (frame, component)
-
-
 @pytest.mark.parametrize("step", [0.25, 1.0, 3.0])
-def test_there_is_a_key_every_step_and_at_each_of_the_animators_frames(animation, step: float) -> None:
+def test_a_bake_has_a_key_per_step_and_at_each_of_the_animators_frames(animation, step: float) -> None:
     thing = new_object()
     keyed(thing, animation)
     animation.bake(thing, step=step)
@@ -52,7 +37,7 @@ def test_there_is_a_key_every_step_and_at_each_of_the_animators_frames(animation
 
 @pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT", "LOOP"])
 @pytest.mark.parametrize("step", [0.5, 1.0])
-def test_cycles_go_on_beyond_the_keys_as_far_as_the_range(animation, cycle: str, step: float) -> None:
+def test_cycles_repeat_to_the_ends_of_the_range(animation, cycle: str, step: float) -> None:
     values = [*VALUES[:4], VALUES[0]]
     thing = new_object()
     rows = keyed(thing, animation, values=values, **ALL_PARAMETERS)
@@ -66,7 +51,7 @@ def test_cycles_go_on_beyond_the_keys_as_far_as_the_range(animation, cycle: str,
 
 
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
-def test_nothing_is_said_of_an_extrapolation_that_holds_the_values(animation, output: str) -> None:
+def test_an_extrapolation_that_holds_the_values_has_no_note(animation, output: str) -> None:
     thing = new_object()
     key(thing, "location", [(0, (0, 0, 0)), (10, (10, 10, 10))])
     for fcurve in fcurves(thing):
@@ -78,7 +63,7 @@ def test_nothing_is_said_of_an_extrapolation_that_holds_the_values(animation, ou
     assert animation.bake(thing, output=output, keep_look=False).notes == []
 
 
-def test_random_tracks_stand_on_their_splines(animation) -> None:
+def test_samples_of_random_tracks_are_on_their_splines(animation) -> None:
     for seed in range(40):
         dice = random.Random(seed)
         frames = np.float32(np.cumsum([dice.uniform(0.1, 30) for _ in range(dice.randint(1, 9))]) - 50).tolist()

@@ -28,14 +28,14 @@ def test_it_needs_no_installed_extension_and_prints_nothing_but_json(walk, tmp_p
     assert state(tmp_path / "baked" / "walk.blend") == "baked"
 
 
-def test_its_help_says_which_environment_it_makes():
+def test_the_help_names_the_environment_that_it_creates():
     ran = run("--help")
     assert ran.returncode == 0
     assert "usage: python tools/tcb.py" in ran.stdout
     assert ".venv-bpy-VERSION" in ran.stdout
 
 
-def test_a_reader_that_goes_away_is_no_trouble(walk):
+def test_closed_output_ends_the_command_without_a_traceback(walk):
     process = subprocess.Popen([*TOOL, "info", str(walk), "--json"], stdout=PIPE, stderr=PIPE, text=True)
     process.stdout.close()
     assert "Traceback" not in process.stderr.read()
@@ -51,7 +51,7 @@ def test_a_python_without_blender_runs_it_in_the_projects_environment(walk):
     assert json.loads(ran.stdout)["tracks"] == 2
 
 
-def test_a_blender_that_the_project_does_not_know_is_named(walk):
+def test_the_error_names_an_unknown_version_of_blender(walk):
     command = [sys.executable, "-I", "-S", TOOL[1], "info", str(walk)]
     ran = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "BPY": "2.79"}, timeout=120)
     assert ran.returncode == 2
@@ -93,7 +93,7 @@ def stop_when(walk: Path, moment: Callable[[Path, int], object], number: int) ->
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_killed_it_leaves_the_old_file_and_a_name_that_tells_what_it_is(tcb, walk, moment):
+def test_a_killed_command_leaves_the_old_file_and_a_named_temporary_file(tcb, walk, moment):
     before = large(walk).read_bytes()
     for _try in range(5):
         status = stop_when(walk, MOMENTS[moment], signal.SIGKILL)
@@ -110,12 +110,11 @@ def test_killed_it_leaves_the_old_file_and_a_name_that_tells_what_it_is(tcb, wal
     assert (state(walk), names_in(walk.parent)) == ("baked", ["walk.blend"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_asked_to_stop_it_ends_at_once_and_leaves_the_old_file(walk, number):
+def test_a_terminated_command_ends_at_once_and_leaves_the_old_file(walk):
     before = large(walk).read_bytes()
-    ended = stop_when(walk, MOMENTS["while Blender writes"], number)
+    ended = stop_when(walk, MOMENTS["while Blender writes"], signal.SIGTERM)
     if walk.read_bytes() == before:
-        assert ended == -number
+        assert ended == -signal.SIGTERM
     else:
         assert state(walk) == "baked"
 
@@ -136,7 +135,7 @@ os._exit(status)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_asked_to_stop_while_a_handler_of_blenders_runs_it_stops(walk, number):
+def test_signals_stop_the_command_during_a_handler_of_blender(walk, number):
     script = WITHIN_BLENDER.format(number=int(number), tool=TOOL[1])
     command = [sys.executable, "-c", script, "--", "info", str(walk), str(walk), "--json"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
