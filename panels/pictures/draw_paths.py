@@ -157,7 +157,7 @@ def draw(
         gpu.state.blend_set("NONE")
 
 
-def draw_numbers(positions: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key: bool = True) -> None:
+def draw_numbers(positions: npt.NDArray[np.float64], frames: npt.ArrayLike, is_key: bool) -> None:
     """Draw frame numbers next to positions (n, 2) in region pixels. Call this in a pixel draw callback."""
     scale = _display_scale()
     offset = _TANGENT_END_SIZE * scale
