@@ -196,7 +196,7 @@ REDUCE = {
             "TRACK": (n_("Each Track"), n_("Key location, rotation and scale separately")),
             "BONE": (
                 n_("Each Bone"),
-                n_("Key location, rotation and scale of each bone or object together"),
+                n_("Key location, rotation and scale of each bone or object together, except restored keys"),
             ),
             "COLLECTION": (
                 n_("Bone Collections"),

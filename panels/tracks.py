@@ -14,7 +14,6 @@ import numpy as np
 from bpy.app.translations import contexts
 
 from ..animation.checks.shown_key import ShownKey
-from ..animation.datablocks import name_of
 from ..animation.edit.track_keys import TrackKeys
 from ..animation.fcurves.channels import channels_of, layered_refusals
 from ..animation.report import AnimationError
@@ -198,7 +197,7 @@ def _draw_list(
         row = column.row(align=True)
         label = property_label(datablock, track)
         if has_several_owners and datablock != context.object and not isinstance(datablock, bpy.types.Key):
-            label = f"{label}, {name_of(datablock)}"
+            label = f"{label}, {owner_label(datablock)}"
         is_active = active is not None and track.path == active[1].path and datablock == active[0]
         icon: Any = state.icon
         select = row.operator("tcb.track_select", text=label, icon=icon, depress=is_active, translate=False)

@@ -96,7 +96,10 @@ def reason_no_key_is_chosen(context: bpy.types.Context) -> str:
     """Return the reason why no key is selected or shown, or an empty string."""
     if in_animation_editor(context):
         fcurves = editable_fcurves(context)
-        return _reason_for_layers(fcurves) if any_selected(fcurves) else rpt_("Select keys")
+        if any_selected(fcurves):
+            return _reason_for_layers(fcurves)
+        if fcurves or active_track(context):
+            return rpt_("Select keys")
     return "" if active_track(context) else reason_for_no_track(context)
 
 

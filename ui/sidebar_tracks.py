@@ -209,8 +209,14 @@ def labels_of(tracks: Sequence[tuple[bpy.types.ID, Track]]) -> str:
 
 
 def owner_label(datablock: bpy.types.ID) -> str:
-    """Return the name of the datablock. Shape keys are named by their kind, because Blender hides their datablock."""
-    return iface_("Shape Keys") if isinstance(datablock, bpy.types.Key) else name_of(datablock)
+    """Return the name of the datablock. A node tree has the name of its material, world or scene.
+
+    Shape keys are named by their kind, because Blender hides their datablock.
+    """
+    if isinstance(datablock, bpy.types.Key):
+        return iface_("Shape Keys")
+    name = name_of(datablock)
+    return name.removesuffix(" (nodes)") if datablock.is_embedded_data else name
 
 
 def property_label(datablock: bpy.types.ID, track: Track) -> str:
@@ -224,6 +230,8 @@ def property_label(datablock: bpy.types.ID, track: Track) -> str:
         return iface_("{:s} (shape key)", owner.name)
     if not prop:
         return track_name(track.path)
+    if isinstance(owner, bpy.types.NodeSocket):
+        return str(owner.name)
     label = iface_(prop.name)
     owner_name = "" if isinstance(owner, bpy.types.PoseBone) else getattr(owner, "name", "")
     return f"{label}, {owner_name}" if owner_path and owner_name else label

@@ -227,9 +227,10 @@ def _apply_track(channels: Channels, track: Track) -> TrackResult:
             remove_traces(fcurve)
         else:
             remove_traces(fcurve, own_keys.get(index))
-    if bake is not None:
-        unlock(baked_curves(track))
-    return TrackResult(count_key_frames(own_keys))
+    if bake is None:
+        return TrackResult(count_key_frames(own_keys))
+    unlock(baked_curves(track))
+    return TrackResult(len(union([read(fcurve).frames for fcurve in track.channels.values()])))
 
 
 def _keep_curves(channels: Channels, track: Track) -> str:

@@ -134,3 +134,12 @@ def test_where_nothing_is_tcb_it_is_refused(animation) -> None:
     with pytest.raises(animation.AnimationError, match="no TCB track"):
         animation.apply(thing)
     assert differences(before, snapshot(thing)) == []
+
+
+def test_applied_samples_are_counted_as_keys(animation, scene) -> None:
+    thing = new_object()
+    key(thing, "location", [(1, (0, 0, 0)), (20, (1, 2, 3)), (60, (0, 0, 1))])
+    animation.enable(thing, keep_look=False)
+    animation.bake(thing, output="SAMPLES")
+    assert animation.apply(thing).keys == 60
+    assert all(len(fcurve.keyframe_points) == 60 for fcurve in fcurves(thing))

@@ -777,6 +777,19 @@ def test_the_label_of_a_custom_property_is_its_name(scene, tcb_animation):
     assert tcb_animation.ui.sidebar_tracks.track_label(item, track) == name
 
 
+def test_the_label_of_a_node_socket_is_its_name_and_the_owner_of_nodes_is_the_material(scene, tcb_animation):
+    material = bpy.data.materials.new("Mat")
+    material.use_nodes = True
+    tree = material.node_tree
+    shader = next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
+    shader.inputs["Base Color"].keyframe_insert("default_value", frame=1)
+    track = tcb_animation.animation.find_track(tree, shader.inputs["Base Color"].path_from_id("default_value"))
+    text = tcb_animation.ui.sidebar_tracks
+    assert text.track_label(tree, track) == "Base Color"
+    assert text.owner_label(tree) == "Mat"
+    assert text.labels_of([(tree, track)]) == "Mat: Base Color"
+
+
 def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb_animation):
     bpy.ops.tcb.bake()
     note = tcb_animation.animation.Finding("DID_NOT_MOVE", arguments=(2,))
