@@ -14,6 +14,7 @@ from ..animation.datablocks import animation_data
 from ..animation.live.update import standing_of
 from ..animation.messages import ASK_TO_FREE
 from ..animation.report import Finding, one_of_each
+from ..animation.store.paths import split
 from ..animation.store.read_own_keys import read_own_keys
 from ..animation.store.table.custom_property import has_baked_tracks
 from ..animation.store.table_upkeep import is_live
@@ -24,7 +25,7 @@ from ..ui import redraw, sidebar_tracks
 from ..ui.layouts import layout_of
 from ..ui.live.updates import watches
 from ..ui.operator_results import result_notes
-from ..ui.scene import defaults_of
+from ..ui.scene import defaults_of, length_text
 from ..ui.sidebar_tracks import shown_states, track_label
 from .widgets import draw_text
 
@@ -188,7 +189,9 @@ def _short_text(note: Finding) -> str:
     """Return the text of a note for the shortened row. Numbers come first, as a narrow sidebar cuts off the end."""
     if note.code == "LOOK_CHANGED" and note.frame is not None:
         number, unit = note.arguments[0]
+        is_length = split(note.track)[1] == "location"
         size = size_text(math.radians(number), is_angle=True) if unit else size_text(number)
+        size = length_text(bpy.context.scene, number) if is_length else size
         return iface_("Off by {:s} at frame {:.0f}: {:s}", size, note.frame, owner_name(note.track))
     if note.code == "GIMBAL_LOCK" and note.frame is not None:
         size = size_text(math.radians(note.size), is_angle=True)

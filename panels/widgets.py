@@ -75,7 +75,9 @@ def range_text(context: bpy.types.Context, low: float, high: float, decimals: in
     width = _width(context) - _SLIDER_MARGIN
     # A hidden region has no width.
     room = (1.0 - _SLIDER) * width / _CHARACTER_WIDTH if width > 0.0 else math.inf
-    *longer, shortest = (f"{number_text(low, n)} … {number_text(high, n)}" for n in range(decimals, 0, -1))
+    ends = [(number_text(low, n), number_text(high, n)) for n in range(decimals, 0, -1)]
+    # Values that differ only in hidden decimals are one number.
+    *longer, shortest = (f"{first} … {last}" if first != last else f"≈ {first}" for first, last in ends)
     return next((text for text in longer if len(text) <= room), shortest)
 
 

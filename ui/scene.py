@@ -31,10 +31,12 @@ def go_to(scene: Any, frame: float) -> None:
 
 
 def length_text(scene: Any, length: float) -> str:
-    """Return a length as text, in the scene's unit if it has one."""
+    """Return a length as text, in the scene's unit if it has one. A length that rounds to 0 appears as "<1 µm"."""
     units = scene.unit_settings
     if units.system == "NONE":
         return number_text(length, 6)
+    if units.system == "METRIC" and 0.0 < length * units.scale_length < 0.5e-6:
+        return "<1 µm"
     return bpy.utils.units.to_string(units.system, "LENGTH", length * units.scale_length, precision=2)
 
 

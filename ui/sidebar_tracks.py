@@ -367,9 +367,9 @@ def _measured_error(track: Track) -> Any:
 
 
 def _size_text(datablock: bpy.types.ID, track: Track, size: float) -> str:
-    """Format a maximum error with two digits, in degrees for rotations and in the scene's unit for lengths."""
+    """Format a maximum error in degrees for rotations and in the scene's unit for lengths."""
     if track.is_rotation:
-        return f"{math.degrees(size):.2g}°"
+        return size_text(size, is_angle=True)
     _, prop = owner_and_property(datablock, track)
     scene: Any = bpy.context.scene
     if not prop or prop.unit != "LENGTH" or scene.unit_settings.system == "NONE":

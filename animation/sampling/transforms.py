@@ -240,6 +240,9 @@ class TransformSampler:
         if animation is None:
             return {}
         _check_animation(item, path)
+        if animation.action is not None:
+            # An action without F-curves for the object may get some.
+            self._dependencies.add(animation.action.session_uid)
         try:
             channels = channels_of(item)
         except AnimationError as refusal:

@@ -12,7 +12,7 @@ import pytest
 from mathutils import Euler, Matrix
 
 from tests.animation.action_users import push_down, tweak
-from tests.animation.curves import new_object
+from tests.animation.curves import bag_of, key, new_object
 
 FRAMES = np.arange(1.0, 51.0)
 
@@ -312,8 +312,8 @@ def test_speed_is_how_far_it_goes_in_a_frame(scene, pictures):
         item.keyframe_insert("location", frame=frame)
     action = item.animation_data.action
     for fcurve in action.fcurves if bpy.app.version < (4, 4) else action.layers[0].strips[0].channelbags[0].fcurves:
-        for key in fcurve.keyframe_points:
-            key.interpolation = "LINEAR"
+        for point in fcurve.keyframe_points:
+            point.interpolation = "LINEAR"
     assert traced(pictures, item).speeds == pytest.approx(np.full(50, 2.0), abs=1e-4)
 
 
@@ -480,6 +480,33 @@ def test_only_the_path_that_an_edit_reaches_is_computed_anew(rig, overlay, anima
     bpy.context.scene.frame_end = 50
     for bone in bones:
         assert np.abs(kept(overlay, rig, bone).path.points - seen(rig, bone)[:, :3, 3]).max() < 1e-4
+
+
+@pytest.mark.parametrize("has_action", [False, True])
+def test_a_path_is_computed_anew_when_a_script_keys_an_object_first_or_clears_its_animation(scene, overlay, has_action):
+    item = new_object("Thing", "XYZ")
+    if has_action:
+        bag_of(item)
+    bpy.context.view_layer.update()
+
+    def check():
+        bpy.context.view_layer.update()
+        overlay.path_cache._on_update(scene, bpy.context.evaluated_depsgraph_get())
+        path = overlay.path_cache.state.paths[(item.session_uid, ""), overlay.trace_of(scene)]
+        assert path.is_stale
+        points = kept(overlay, item).path.points
+        overlay.path_cache.clear()
+        assert (points == kept(overlay, item).path.points).all()
+
+    path = kept(overlay, item)
+    if has_action:
+        assert item.animation_data.action.session_uid in path.dependencies
+    key(item, "location", [(1, (0, 0, 0)), (30, (5, 2, 1))])
+    check()
+    key(item, "location", [(50, (1, 2, 3))])
+    check()
+    item.animation_data_clear()
+    check()
 
 
 def test_the_path_of_a_b_spline_is_exact_before_a_bake(scene, overlay, animation):

@@ -171,7 +171,10 @@ def test_the_list_has_an_error_above_the_tolerance_and_a_tooltip_has_every_error
         value, turn = sorted(report.handles, key=lambda each: each["rotation"])
         assert value["error"] > 1e-4
         assert states() == ["HANDLES", state]
-        sizes = [f"{value['error'] * 1000:.2g} mm", f"{turn['error']:.2g}°"]
+        sizes = [
+            f"{value['error'] * 1000:.2g} mm",
+            tcb_animation.animation.text.size_text(math.radians(turn["error"]), True),
+        ]
         for (_, _, shown), size, each in zip(
             tcb_animation.ui.sidebar_tracks.shown_states(bpy.context), sizes, (value, turn), strict=True
         ):
@@ -788,6 +791,17 @@ def test_the_label_of_a_node_socket_is_its_name_and_the_owner_of_nodes_is_the_ma
     assert text.track_label(tree, track) == "Base Color"
     assert text.owner_label(tree) == "Mat"
     assert text.labels_of([(tree, track)]) == "Mat: Base Color"
+
+
+def test_errors_and_ranges_are_plain_numbers_with_units(cube, scene, tcb_animation):
+    tab = tcb_animation.ui.sidebar_tracks
+    rotation, location = (tcb_animation.animation.find_track(cube, path) for path in ("rotation", "location"))
+    assert tab._size_text(cube, rotation, math.radians(110.0)) == "110.0°"
+    assert tab._size_text(cube, location, 1e-8) == "<1 µm"
+    assert tcb_animation.panels.widgets.range_text(bpy.context, 0.02001, 0.02002, 3) == "≈ 0.02"
+    assert tcb_animation.panels.widgets.range_text(bpy.context, 0.02, 0.05, 3) == "0.02 … 0.05"
+    note = tcb_animation.animation.Finding("LOOK_CHANGED", "Cube", "location", 12.5, ((0.0992, ""),))
+    assert tcb_animation.panels.messages._short_text(note).startswith("Off by 9.9 cm at frame 12")
 
 
 def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb_animation):
