@@ -316,13 +316,11 @@ class Report(JsonResult):
         if self.curve_keys:
             phrases.append(counted(self.curve_keys, n_("{:,} generated key"), n_("{:,} generated keys")))
         if not self.values_exact:
-            size = size_text(self.value_error)
-            phrases.append(rpt_("values within {:s}", size.removeprefix("<")) + self._frame_of_error(rotations=False))
+            size = size_text(self.value_error).removeprefix("<")
+            phrases.append(rpt_("values within {:s}", size) + self._frame_of_error(rotations=False))
         if not self.rotations_exact:
-            angle = size_text(self.rotation_error, is_angle=True)
-            phrases.append(
-                rpt_("rotations within {:s}", angle.removeprefix("<")) + self._frame_of_error(rotations=True)
-            )
+            angle = size_text(self.rotation_error, is_angle=True).removeprefix("<")
+            phrases.append(rpt_("rotations within {:s}", angle) + self._frame_of_error(rotations=True))
         if self.looks_kept:
             phrases.append(self._preserved_motion)
         return ", ".join(phrases)

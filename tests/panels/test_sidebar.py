@@ -801,7 +801,8 @@ def test_errors_and_ranges_are_plain_numbers_with_units(cube, scene, tcb_animati
     assert tcb_animation.panels.widgets.range_text(bpy.context, 0.02001, 0.02002, 3) == "≈ 0.02"
     assert tcb_animation.panels.widgets.range_text(bpy.context, 0.02, 0.05, 3) == "0.02 … 0.05"
     note = tcb_animation.animation.Finding("LOOK_CHANGED", "Cube", "location", 12.5, ((0.0992, ""),))
-    assert tcb_animation.panels.messages._short_text(note).startswith("Off by 9.9 cm at frame 12")
+    tcb_animation.ui.operator_results.keep_result_notes([note])
+    assert tcb_animation.panels.messages.messages_in_tab(bpy.context)[0].short == "Off by 9.9 cm at frame 12: Location"
 
 
 def test_a_message_on_what_is_baked_has_the_button_until_that_is_freed(cube, tcb_animation):

@@ -79,6 +79,13 @@ def test_without_a_selected_key_the_panel_says_so(choose, keys_panel):
     assert "Select keys" in keys_panel()
 
 
+def test_an_object_without_keys_has_that_as_the_reason(cube, keys_panel):
+    cube.animation_data_clear()
+    shown = keys_panel()
+    assert "Select keys" not in shown
+    assert '"Cube": no animation' in " ".join(shown)
+
+
 def test_only_generated_keys_are_told_from_none(choose, keys_panel):
     bpy.ops.tcb.bake()
     choose(5, 6)
