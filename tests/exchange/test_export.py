@@ -43,12 +43,12 @@ OTHER_AXES = [{"axis_forward": "-Z", "axis_up": "Y"}, {"axis_forward": "X", "axi
 
 @pytest.mark.parametrize("axes", [{}, *OTHER_AXES])
 @pytest.mark.parametrize("name", FILES)
-def test_real_files_are_given_back_bit_for_bit(give: Export, shared_data: Path, name: str, axes: dict) -> None:
+def test_unchanged_real_files_are_exported_bit_for_bit(give: Export, shared_data: Path, name: str, axes: dict) -> None:
     bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name), **axes)
     assert tracks(give(**axes)) == tracks(three_ds.read((shared_data / name).read_bytes()))
 
 
-def test_only_what_was_changed_is_written_anew(give: Export, shared_data: Path, animation) -> None:
+def test_only_changed_tracks_are_rewritten(give: Export, shared_data: Path, animation) -> None:
     path = shared_data / "tcb_fixture_lib3ds.3ds"
     bpy.ops.import_anim.tcb_3ds(filepath=str(path))
     animation.key_set(bpy.data.objects["Tri"], "location", 10, tension=-0.5)
@@ -60,7 +60,7 @@ def test_only_what_was_changed_is_written_anew(give: Export, shared_data: Path, 
 
 
 @pytest.mark.parametrize("change", [None, "hide_render", "marker"])
-def test_morph_and_hide_keys_are_given_back_unless_they_were_changed(
+def test_unchanged_morph_and_hide_keys_are_exported_bit_for_bit(
     give: Export, tmp_path: Path, said, change: str | None
 ) -> None:
     morph, hide = track("MORPH", (0, "Smile"), (12, "Frown")), track("HIDE", (5,), (9,))
@@ -90,7 +90,7 @@ def test_morph_and_hide_keys_are_given_back_unless_they_were_changed(
         ("3ds_conversion", None),
     ],
 )
-def test_what_can_not_be_written_as_it_was_read_is_noted(
+def test_content_that_cannot_be_exported_as_imported_has_a_note(
     give: Export, shared_data: Path, said, name: str, value: object
 ) -> None:
     bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / "tcb_fixture_lib3ds.3ds"))
@@ -126,7 +126,7 @@ def views() -> dict[tuple, np.ndarray]:
 
 @pytest.mark.parametrize("axes", [{}, *OTHER_AXES])
 @pytest.mark.parametrize("name", SCENES)
-def test_what_comes_back_is_keyed_and_moves_as_what_was_given(
+def test_exported_scenes_are_imported_with_the_same_keys_and_motion(
     give: Export, tmp_path: Path, name: str, axes: dict
 ) -> None:
     bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", SCENES[name]()))
@@ -238,7 +238,7 @@ def edited_since(item: bpy.types.Object, animation) -> None:
         (edited_since, "the track was edited after"),
     ],
 )
-def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
+def test_motion_that_blender_does_not_play_is_exported_as_baked_with_a_note(
     give: Export, animation, said, tmp_path: Path, reach, state: str
 ) -> None:
     item = keyed("Box", animation, tcb=False)
@@ -258,7 +258,7 @@ def test_what_blender_does_not_play_is_written_as_a_bake_would_play_it_and_said(
         assert world("Box.001", frame) == pytest.approx(played[frame], abs=2e-6), frame
 
 
-def test_of_curves_edited_outside_the_saved_keys_are_written_and_it_is_said(give: Export, animation, said) -> None:
+def test_saved_keys_of_curves_edited_outside_are_exported_with_a_note(give: Export, animation, said) -> None:
     item = keyed("Box", animation)
     before = give().nodes[0].track("POSITION").values
     said()
@@ -269,7 +269,7 @@ def test_of_curves_edited_outside_the_saved_keys_are_written_and_it_is_said(give
     assert '"Box", Location: the track was edited outside TCB after the bake' in said()
 
 
-def test_a_rotation_that_was_baked_for_another_mode_is_said_to_be(give: Export, animation, said) -> None:
+def test_a_rotation_baked_for_another_mode_has_a_note(give: Export, animation, said) -> None:
     item, other = keyed("Box", animation), new_object("Other", data=bpy.data.meshes["Box"])
     other.rotation_mode = "ZYX"
     other.animation_data_create().action = item.animation_data.action
@@ -283,7 +283,7 @@ def test_a_rotation_that_was_baked_for_another_mode_is_said_to_be(give: Export, 
     assert '"Box", Euler Rotation: the track was baked' not in text
 
 
-def test_what_constraints_move_is_sampled(give: Export, animation, said) -> None:
+def test_motion_by_constraints_is_sampled(give: Export, animation, said) -> None:
     item = keyed("Box", animation)
     item.constraints.new("COPY_LOCATION").target = new_object("Leader")
     bpy.data.objects["Leader"].location = (3, 4, 5)
@@ -310,7 +310,7 @@ def moves_as(given: three_ds.Scene, item: bpy.types.Object, frames: Iterable[int
         ("delta_scale", "XYZ", (1, 1, 1), (2, 1, 0.5)),
     ],
 )
-def test_delta_transforms_that_move_are_sampled_whatever_they_are_now(
+def test_animated_delta_transforms_are_sampled_at_any_current_value(
     give: Export, animation, said, tmp_path: Path, tcb: bool, path: str, mode: str, none: tuple, most: tuple
 ) -> None:
     item = keyed("Box", animation, tcb=tcb, mode=mode)
@@ -321,7 +321,7 @@ def test_delta_transforms_that_move_are_sampled_whatever_they_are_now(
     assert '"Box": the object has delta transforms: the motion was exported as samples' in said()
 
 
-def test_delta_transforms_that_are_keyed_to_none_leave_the_keys_as_they_are(give: Export, animation) -> None:
+def test_delta_transforms_keyed_at_zero_need_no_samples(give: Export, animation) -> None:
     item = keyed("Box", animation)
     key(item, "delta_scale", [(0, (1, 1, 1)), (30, (1, 1, 1))])
     key(item, "delta_location", [(0, (1, 1, 1)), (30, (2, 1, 1))])
@@ -381,7 +381,7 @@ def long_scene() -> None:
         ("AXIS_ANGLE", (0.2, 1, 0, 0), (1.5, 0, 1, 0)),
     ],
 )
-def test_what_goes_on_outside_its_keys_is_sampled_over_the_scenes_frames(
+def test_motion_beyond_the_keys_is_sampled_over_the_scene_frames(
     give: Export, animation, said, tmp_path: Path, mode: str, first: tuple, last: tuple, going
 ) -> None:
     item, path = keyed("Box", animation, tcb=False), rotation_path(mode)
@@ -402,7 +402,7 @@ def test_what_goes_on_outside_its_keys_is_sampled_over_the_scenes_frames(
 
 
 @pytest.mark.parametrize("going", [extrapolated, cyclic, noisy])
-def test_what_holds_outside_its_keys_is_sampled_between_them(give: Export, animation, going) -> None:
+def test_motion_that_holds_outside_the_keys_is_sampled_between_them(give: Export, animation, going) -> None:
     item = keyed("Box", animation, tcb=False)
     for curve in fcurves(item):
         going(curve)
@@ -425,7 +425,7 @@ def test_keys_outside_the_scenes_frames_are_sampled_too(give: Export, animation,
     moves_as(given, item, range(41), tmp_path)
 
 
-def test_what_goes_on_outside_keys_that_are_tcb_is_told(give: Export, animation, said) -> None:
+def test_motion_beyond_tcb_keys_has_a_note(give: Export, animation, said) -> None:
     item = keyed("Box", animation, tcb=False)
     for curve in fcurves(item):
         extrapolated(curve)
@@ -442,7 +442,7 @@ def test_what_goes_on_outside_keys_that_are_tcb_is_told(give: Export, animation,
     assert "the motion outside the keys" not in said()
 
 
-def test_cycles_of_other_methods_are_sampled_over_the_scenes_frames(give: Export, animation, tmp_path: Path) -> None:
+def test_cycles_of_other_methods_are_sampled_over_the_scene_frames(give: Export, animation, tmp_path: Path) -> None:
     item = keyed("Box", animation)
     animation.key_set(item, "location", 10, ease_to=0.0)
     animation.choose(item, "location", method="CATMULL_ROM", cycle="REPEAT")
@@ -454,9 +454,7 @@ def test_cycles_of_other_methods_are_sampled_over_the_scenes_frames(give: Export
         assert world("Box", frame)[:3, 3] == pytest.approx(place, abs=1e-5), frame
 
 
-def test_a_lens_and_visibility_that_go_on_outside_their_keys_are_sampled(
-    give: Export, animation, tmp_path: Path
-) -> None:
+def test_lenses_and_visibility_that_change_beyond_the_keys_are_sampled(give: Export, animation, tmp_path: Path) -> None:
     camera, item = new_object("Eye", data=bpy.data.cameras.new("Eye")), new_object("Box")
     key(camera.data, "lens", [(0, 20.0), (10, 50.0)])
     key(item, "hide_render", [(0, 0.0), (7, 1.0), (10, 0.0)])
@@ -514,7 +512,9 @@ def by_strip(data: bpy.types.ID, path: str, index: int, factor: float) -> None:
 
 
 @pytest.mark.parametrize("moved", [by_driver, by_strip])
-def test_what_drivers_and_strips_play_of_lights_and_cameras_is_sampled(give: Export, animation, said, moved) -> None:
+def test_properties_of_lights_and_cameras_moved_by_drivers_and_strips_are_sampled(
+    give: Export, animation, said, moved
+) -> None:
     lamp, spot, eye = (
         new_object(name, data=data)
         for name, data in (
@@ -543,7 +543,7 @@ def test_what_drivers_and_strips_play_of_lights_and_cameras_is_sampled(give: Exp
     assert f'"Lamp", Color: {reason}: exported as 61 samples' in text
 
 
-def test_a_world_that_a_driver_colors_is_told(give: Export, animation, said) -> None:
+def test_a_world_color_with_a_driver_has_a_note(give: Export, animation, said) -> None:
     world_now = bpy.data.worlds.new("World")
     bpy.context.scene.world = world_now
     key(world_now, "color", [(0, (0, 0, 0)), (10, (1, 1, 1))])
@@ -597,7 +597,7 @@ def test_the_limit_of_samples_can_be_raised(give: Export, animation) -> None:
         give(sample_limit=31)
 
 
-def test_an_export_tells_how_far_it_is_and_leaves_all_as_it_was_where_it_is_ended(scene, animation) -> None:
+def test_an_export_shows_progress_and_restores_the_scene_if_canceled(scene, animation) -> None:
     exporting = importlib.import_module(f"{animation.__name__.rpartition('.')[0]}.exchange.exporting.exporter")
     led()
     scene.frame_start, scene.frame_end = 0, 30
@@ -618,7 +618,7 @@ def test_an_export_tells_how_far_it_is_and_leaves_all_as_it_was_where_it_is_ende
     assert scene.frame_current_final == 7.5
 
 
-def test_a_parent_inverse_is_taken_into_the_keys(give: Export, animation, tmp_path: Path) -> None:
+def test_keys_include_the_parent_inverse(give: Export, animation, tmp_path: Path) -> None:
     child, parent = keyed("Child", animation), keyed("Parent", animation)
     child.parent = parent
     child.matrix_parent_inverse = Matrix(((0, -2, 0, 1), (2, 0, 0, 2), (0, 0, 2, 3), (0, 0, 0, 1)))
@@ -642,14 +642,14 @@ def test_a_camera_without_a_target_gets_one(give: Export, animation, tmp_path: P
         assert world("Eye.001", frame) == pytest.approx(before[frame], abs=1e-5), frame
 
 
-def test_long_names_are_cut_and_told(give: Export, animation, said) -> None:
+def test_long_names_are_cut_with_a_note(give: Export, animation, said) -> None:
     for name in ("A long name of one", "A long name of two"):
         new_object(name)
     assert [object_name(node) for node in give().nodes] == [b"A long nam", b"A long n~1"]
     assert '"A long name of two": exported as "A long n~1"' in said()
 
 
-def test_keys_between_frames_are_moved_and_told(give: Export, animation, said) -> None:
+def test_keys_between_frames_are_moved_with_a_note(give: Export, animation, said) -> None:
     item = new_object("Box")
     key(item, "location", [(0, (0, 0, 0)), (10.5, (1, 0, 0)), (20, (2, 0, 0))])
     animation.enable(item, keep_look=False)
@@ -753,7 +753,7 @@ def test_a_vertex_with_several_texture_coordinates_becomes_several(give: Export,
     assert sorted(content.texture_coordinates[content.faces.ravel()].ravel()) == pytest.approx(np.arange(12) / 12)
 
 
-def test_what_is_left_of_a_scene_is_counted_in_one_note(give: Export, said) -> None:
+def test_one_note_counts_the_content_that_is_not_exported(give: Export, said) -> None:
     mesh = bpy.data.meshes.new("Box")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 3)], [], [(0, 1, 2), (2, 1, 0), (0, 1, 3)])
     mesh.polygons[0].use_smooth = True
@@ -797,7 +797,7 @@ def test_an_armature_is_a_dummy_and_the_lost_motion_of_its_bones_is_reported(giv
     assert "exported as a dummy, without the motion of its bones" in said()
 
 
-def test_only_what_is_selected(give: Export) -> None:
+def test_only_selected_objects_are_exported_if_chosen(give: Export) -> None:
     parent, child, other = (new_object(name) for name in ("Parent", "Child", "Other"))
     child.parent = parent
     for item in (parent, other):
@@ -808,13 +808,13 @@ def test_only_what_is_selected(give: Export) -> None:
     assert (object_name(node), node.parent) == (b"Child", None)
 
 
-def test_scale_and_start_come_out_of_an_import_again(give: Export, shared_data: Path) -> None:
+def test_scale_and_start_of_an_import_are_reversed(give: Export, shared_data: Path) -> None:
     path = shared_data / "mak_running.3DS"
     bpy.ops.import_anim.tcb_3ds(filepath=str(path), global_scale=0.1, frame_start=50)
     assert tracks(give(global_scale=10, frame_start=50)) == tracks(three_ds.read(path.read_bytes()))
 
 
-def test_what_is_hidden_is_sampled_too(give: Export, animation) -> None:
+def test_hidden_objects_are_sampled_too(give: Export, animation) -> None:
     item, leader = new_object("Box"), new_object("Leader")
     key(leader, "location", [(0, (0, 0, 0)), (30, (5, 0, 0))])
     item.constraints.new("COPY_LOCATION").target = leader
@@ -826,7 +826,7 @@ def test_what_is_hidden_is_sampled_too(give: Export, animation) -> None:
     assert node.track("POSITION").values[:, 0] == pytest.approx(expected, abs=1e-6)
 
 
-def test_what_can_not_be_written_leaves_the_file_that_was_there(give: Export, tmp_path: Path, monkeypatch) -> None:
+def test_a_failed_export_leaves_the_existing_file(give: Export, tmp_path: Path, monkeypatch) -> None:
     new_object("Box")
     (tmp_path / "given.3ds").write_bytes(b"as it was")
     wrote = Path.write_bytes
@@ -853,7 +853,7 @@ def test_locked_keys_are_written_and_muted_ones_are_not(give: Export, animation)
     assert (position.frames.tolist(), position.values.tolist()) == ([0], [[7, 8, 9]])
 
 
-def test_an_imported_track_of_another_method_is_written_anew(give: Export, animation, shared_data: Path) -> None:
+def test_an_imported_track_with_another_method_is_rewritten(give: Export, animation, shared_data: Path) -> None:
     bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / "tcb_fixture_lib3ds.3ds"))
     item = bpy.data.objects["Tri"]
     animation.choose(item, "rotation", method="LINEAR")
@@ -871,7 +871,7 @@ def test_the_modifiers_of_all_channels_are_in_one_note(give: Export, animation, 
     assert '"Box", Location: F-curve modifiers were not exported: limits, noise\n' in said()
 
 
-def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path: Path) -> None:
+def test_an_added_instance_keeps_its_place(give: Export, tmp_path: Path) -> None:
     pivot = np.array([1, 2, 3], np.float32)
     made = scene(three_ds.Node("OBJECT", b"Box", pivot=pivot, tracks=()), objects=(box(b"Box"),))
     bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", made))
@@ -896,21 +896,21 @@ def test_the_field_of_view_is_that_of_the_pictures_width(give: Export) -> None:
         assert math.radians(fov) == pytest.approx(2 * math.atan(width / ahead), rel=1e-6), fit
 
 
-def test_numbers_that_the_file_has_not_are_told(give: Export, said) -> None:
+def test_numbers_out_of_the_range_of_the_file_have_a_note(give: Export, said) -> None:
     new_object("Box").location = (3e38, 0, 1)
     values = give(global_scale=10).nodes[0].track("POSITION").values
     assert values.tolist() == [[float(np.finfo(np.float32).max), 0, 10]]
     assert "1 key has a value that the file cannot store" in said()
 
 
-def test_what_a_point_light_looks_at_is_written(give: Export) -> None:
+def test_the_target_of_a_point_light_is_exported(give: Export) -> None:
     light = new_object("Lamp", data=bpy.data.lights.new("Lamp", "POINT"))
     aim = light.constraints.new("TRACK_TO")
     aim.target, aim.track_axis, aim.up_axis = new_object("Aim"), "TRACK_NEGATIVE_Z", "UP_Y"
     assert {object_name(node) for node in give().nodes} == {b"Lamp", b"Aim"}
 
 
-def test_a_spotlight_is_the_same_in_its_track_and_where_it_stands(give: Export) -> None:
+def test_a_spotlight_is_equal_in_its_tracks_and_its_object(give: Export) -> None:
     lamp = new_object("Lamp", data=bpy.data.lights.new("Lamp", "SPOT"))
     lamp.data.spot_blend, lamp.data.spot_size = 0.4, 1.2
     given = give()
@@ -922,7 +922,7 @@ def test_a_spotlight_is_the_same_in_its_track_and_where_it_stands(give: Export) 
     assert math.cos(math.radians(spot.hotspot) / 2) == pytest.approx(edge + 0.4 * (1 - edge), rel=1e-6)
 
 
-def test_what_the_file_does_not_have_of_a_parent_is_told(give: Export, said) -> None:
+def test_parent_relations_that_the_file_lacks_have_a_note(give: Export, said) -> None:
     lamp = new_object("Lamp", data=bpy.data.lights.new("Lamp", "POINT"))
     new_object("Held").parent = lamp
     give()
@@ -930,20 +930,6 @@ def test_what_the_file_does_not_have_of_a_parent_is_told(give: Export, said) -> 
     lamp.rotation_euler.x = 1.0
     give()
     assert '"Held": the parent "Lamp" has no scale or rotation in the file' in said()
-
-
-@pytest.mark.parametrize("axes", OTHER_AXES)
-def test_other_axes_turn_what_is_exported(give: Export, tmp_path: Path, axes: dict) -> None:
-    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", family(ids=True)))
-    forget_sources()
-    straight, turned = Composition(give()), Composition(give(**axes))
-    # The file's forward and up directions are Blender's Y and Z, and its right direction is X.
-    units = {"X": np.array([1.0, 0, 0]), "Y": np.array([0, 1.0, 0]), "Z": np.array([0, 0, 1.0])}
-    forward, up = (units[said[-1]] * (-1 if said[0] == "-" else 1) for said in axes.values())
-    turn = np.column_stack((np.cross(forward, up), forward, up))
-    for index, frame in ((0, 0), (0, 17), (1, 17)):
-        expected = straight.vertices(index, frame) @ turn.T
-        assert turned.vertices(index, frame) == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_color_of_the_world_is_the_ambient_light(give: Export, animation, said, tmp_path: Path) -> None:
@@ -1001,7 +987,7 @@ def test_the_color_of_the_background_is_the_ambient_light_with_its_keys(give: Ex
     assert colors.parameters[0].tolist() == [0, 0.5, 0]
 
 
-def test_an_animation_of_the_background_that_is_no_color_is_told(give: Export, background, said) -> None:
+def test_animation_of_the_background_other_than_color_has_a_note(give: Export, background, said) -> None:
     strength = background.inputs["Strength"]
     strength.keyframe_insert("default_value", frame=1)
     give()
@@ -1009,7 +995,7 @@ def test_an_animation_of_the_background_that_is_no_color_is_told(give: Export, b
     assert f'"Sky": animation of nodes was not exported: {path}' in said()
 
 
-def test_the_color_that_a_node_gives_to_the_background_is_the_ambient_light(
+def test_the_color_of_a_node_linked_to_the_background_is_the_ambient_light(
     give: Export, animation, background, said
 ) -> None:
     tree = background.id_data
@@ -1025,7 +1011,7 @@ def test_the_color_that_a_node_gives_to_the_background_is_the_ambient_light(
 
 
 @pytest.mark.parametrize("kind", ["ShaderNodeTexSky", "ShaderNodeGamma"])
-def test_a_background_that_other_nodes_color_is_told(give: Export, background, said, kind: str) -> None:
+def test_a_background_colored_by_other_nodes_has_a_note(give: Export, background, said, kind: str) -> None:
     tree = background.id_data
     other = tree.nodes.new(kind)
     tree.links.new(other.outputs[0], background.inputs["Color"])
@@ -1034,7 +1020,7 @@ def test_a_background_that_other_nodes_color_is_told(give: Export, background, s
     assert '"Sky": nodes determine the background color, so the viewport color was exported as ambient light' in said()
 
 
-def test_rotations_that_go_between_keys_as_in_3ds_max_name_it(give: Export, animation, said) -> None:
+def test_rotations_with_squad_name_3ds_max_in_the_file(give: Export, animation, said) -> None:
     first, second, _ = (keyed(name, animation) for name in ("First", "Second", "Third"))
     assert give().keyframer.header.name != b"MAXSCENE"
     for item in (first, second):
@@ -1054,9 +1040,7 @@ def test_rotations_that_go_between_keys_as_in_3ds_max_name_it(give: Export, anim
     ],
 )
 @pytest.mark.parametrize("operator", ["import_anim", "export_anim"])
-def test_options_that_make_no_sense_are_named(
-    animation, tmp_path: Path, operator: str, options: dict, error: str
-) -> None:
+def test_errors_name_invalid_options(animation, tmp_path: Path, operator: str, options: dict, error: str) -> None:
     keyed("Box", animation)
     path = save(tmp_path / "made.3ds", family(ids=True))
     before = Path(path).read_bytes()
@@ -1066,7 +1050,7 @@ def test_options_that_make_no_sense_are_named(
     assert [item.name for item in bpy.data.objects] == ["Box"]
 
 
-def test_a_file_without_a_name_is_neither_read_nor_written(animation) -> None:
+def test_an_empty_file_name_is_refused(animation) -> None:
     keyed("Box", animation)
     with pytest.raises(RuntimeError, match=r"Error: \. cannot be read"):
         bpy.ops.import_anim.tcb_3ds(filepath="")
@@ -1074,7 +1058,7 @@ def test_a_file_without_a_name_is_neither_read_nor_written(animation) -> None:
         bpy.ops.export_anim.tcb_3ds(filepath="")
 
 
-def test_frames_after_the_last_of_a_file_are_told(give: Export, animation, said) -> None:
+def test_frames_after_the_last_frame_of_a_file_have_a_note(give: Export, animation, said) -> None:
     keyed("Box", animation)
     bpy.context.scene.render.fps, bpy.context.scene.render.fps_base = 1, 1000.0
     given = give(timing="TIME", frame_rate=1000.0)

@@ -77,7 +77,7 @@ def test_children_with_pivots_follow_parents(bring: Import, ids: bool, options: 
                 assert world(name) == pytest.approx(composition.world(index, frame), abs=1e-5)
 
 
-def test_nodes_that_hang_from_each_other_are_told(bring: Import, said) -> None:
+def test_nodes_that_are_their_own_ancestors_have_a_note(bring: Import, said) -> None:
     nodes = [three_ds.Node("OBJECT", name, parent=1 - index) for index, name in enumerate((b"A", b"B"))]
     bring(scene(*nodes))
     assert bpy.data.objects["A"].parent is None
@@ -85,7 +85,7 @@ def test_nodes_that_hang_from_each_other_are_told(bring: Import, said) -> None:
     assert "node 'A': the node is its own ancestor" in said()
 
 
-def test_a_mirrored_mesh_stands_where_its_vertices_are(bring: Import) -> None:
+def test_a_mirrored_mesh_has_the_vertices_of_the_file(bring: Import) -> None:
     matrix = np.eye(4)
     matrix[:3] = [[0, 0, 2, 5], [1, 0, 0, 6], [0, 1, 0, 7]]
     mirrored = box(b"Box", matrix @ np.diag([-1.0, 1, 1, 1]))
@@ -100,7 +100,7 @@ def test_a_mirrored_mesh_stands_where_its_vertices_are(bring: Import) -> None:
     assert np.array(corners)[:, :3] == pytest.approx(made.objects[0].content.vertices, abs=1e-5)
 
 
-def test_what_is_left_of_a_file_is_counted_in_one_note(bring: Import, said) -> None:
+def test_one_note_counts_the_skipped_content(bring: Import, said) -> None:
     bring(with_much_to_leave())
     assert [polygon.vertices[:] for polygon in bpy.data.objects["Bad"].data.polygons] == [(0, 1, 2), (4, 6, 7)]
     lines = said()
@@ -110,25 +110,25 @@ def test_what_is_left_of_a_file_is_counted_in_one_note(bring: Import, said) -> N
     assert lines.splitlines()[-1].startswith("Info: Created 3 meshes, ")
 
 
-def test_objects_that_were_there_lack_nothing_of_a_file(bring: Import, said) -> None:
+def test_matched_objects_have_no_note_on_skipped_content(bring: Import, said) -> None:
     new_object("Bad")
     bring(with_much_to_leave(), target="MATCH")
     assert "Skipped: " not in said()
 
 
-def test_dummies_are_empties_of_their_own_names(bring: Import) -> None:
+def test_dummies_are_empties_with_their_names(bring: Import) -> None:
     bring(scene(three_ds.Node("OBJECT", b"$$$DUMMY", instance_name=b"Root")))
     assert bpy.data.objects["Root"].type == "EMPTY"
 
 
-def test_texture_coordinates_arrive(bring: Import) -> None:
+def test_texture_coordinates_are_imported(bring: Import) -> None:
     made = bring(scene(three_ds.Node("OBJECT", b"Box"), objects=(box(b"Box"),)))
     mesh = bpy.data.objects["Box"].data
     expected = made.objects[0].content.texture_coordinates[made.objects[0].content.faces.ravel()]
     assert np.array([loop.uv[:] for loop in mesh.uv_layers[0].data]) == pytest.approx(expected)
 
 
-def test_objects_without_nodes_stand_where_the_editor_has_them(bring: Import) -> None:
+def test_objects_without_nodes_are_placed_as_in_the_editor(bring: Import) -> None:
     matrix = np.eye(4)
     matrix[:3] = [[0, -2, 0, 5], [1, 0, 0.3, 6], [0, 0, -1, 7]]
     made = bring(three_ds.Scene(three_ds.Editor((box(b"Box", matrix), camera(b"Camera")))))
@@ -139,7 +139,7 @@ def test_objects_without_nodes_stand_where_the_editor_has_them(bring: Import) ->
 
 @pytest.mark.parametrize(("kind", "thing"), [("CAMERA", camera), ("SPOTLIGHT", spotlight)])
 @pytest.mark.parametrize("up", ["Z", "Y"])
-def test_what_is_aimed_looks_at_its_target_and_rolls(bring: Import, kind: str, thing, up: str) -> None:
+def test_cameras_and_spotlights_aim_at_their_targets_and_roll(bring: Import, kind: str, thing, up: str) -> None:
     roll = track("ROLL", (0, -10), (12, 400), (30, 90), parameters={1: (0.5, 0, 0.5, 0, 0)})
     axes = {"axis_forward": "-Z" if up == "Y" else "Y", "axis_up": up}
     composition = Composition(bring(scene(*watched(kind, roll), objects=(thing(b"Eye"),)), **axes))
@@ -199,7 +199,7 @@ def test_nothing_depends_on_itself(bring: Import, capfd, kind: str) -> None:
     assert "Dependency cycle" not in "".join(capfd.readouterr())
 
 
-def test_each_hide_key_turns_visibility_over(bring: Import) -> None:
+def test_each_hide_key_toggles_visibility(bring: Import) -> None:
     node = three_ds.Node("OBJECT", b"Box", tracks=(track("HIDE", (5,), (9,)),))
     bring(scene(node, objects=(box(b"Box"),)))
     seen = []
@@ -211,7 +211,7 @@ def test_each_hide_key_turns_visibility_over(bring: Import) -> None:
     assert seen == [False, False, True, True, False, False]
 
 
-def test_morph_keys_are_kept_as_markers_and_told(bring: Import, said) -> None:
+def test_morph_keys_become_markers_with_a_note(bring: Import, said) -> None:
     bring(scene(three_ds.Node("OBJECT", b"Face", tracks=(track("MORPH", (0, "Smile"), (12, "Frown")),))))
     markers = bpy.data.objects["Face"].animation_data.action.pose_markers
     assert [(marker.frame, marker.name) for marker in markers] == [(0, "Smile"), (12, "Frown")]
@@ -219,7 +219,7 @@ def test_morph_keys_are_kept_as_markers_and_told(bring: Import, said) -> None:
 
 
 @pytest.mark.parametrize("target", ["CREATE", "MATCH"])
-def test_what_hangs_from_the_ambient_light_hangs_from_what_that_does(bring: Import, said, target: str) -> None:
+def test_children_of_the_ambient_light_get_its_parent(bring: Import, said, target: str) -> None:
     for name in ("Child", "Alone", "Parent") if target == "MATCH" else ():
         new_object(name)
     bpy.context.scene.world = bpy.data.worlds.new("World") if target == "MATCH" else None
@@ -257,7 +257,7 @@ def spun_to(keys: list[tuple], frame: float, axis=UNIT, start=TILTED) -> np.ndar
         (TILTED, UNIT, "QUATERNION"),
     ],
 )
-def test_whole_turns_are_kept(bring: Import, start, axis, mode: str) -> None:
+def test_full_turns_are_kept(bring: Import, start, axis, mode: str) -> None:
     bring(spun(start, (*axis, 450), (*axis, -720), (*axis, 90), tension=0.3))
     assert bpy.data.objects["Box"].rotation_mode == mode
     keys = [(0, 0.0), (10, 450.0, 0.3, 0, 0, 0, 0), (20, -270.0), (30, -180.0)]
@@ -276,19 +276,19 @@ def test_whole_turns_about_a_tilted_axis_are_euler_keys_with_turns_about_one_axi
 
 
 @pytest.mark.parametrize("rest", [(0.0, 0, 0, 0), (0.0, 0, 1, 0)])
-def test_a_rest_between_whole_turns_is_about_their_axis(bring: Import, rest) -> None:
+def test_a_rest_between_full_turns_keeps_their_axis(bring: Import, rest) -> None:
     bring(spun(UPRIGHT, (*UNIT, 450), rest, (*UNIT, 720)))
     keys = [(0, 0.0), (10, 450.0), (20, 450.0), (30, 1170.0)]
     for frame in range(31):
         assert turned(frame) == pytest.approx(spun_to(keys, frame, start=UPRIGHT), abs=2e-5), frame
 
 
-def test_turns_that_no_mode_can_say_are_told(bring: Import, said) -> None:
+def test_turns_that_no_rotation_mode_can_represent_have_a_note(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 720), (*UNIT, 90)))
     assert "imported as samples" in said()
 
 
-def test_large_arcs_go_the_long_way_unless_asked_otherwise(bring: Import) -> None:
+def test_large_arcs_take_the_long_way_unless_the_path_is_shortest(bring: Import) -> None:
     made = spun(TILTED, (*UNIT, 300), (*UNIT, 20))
     bring(made)
     assert turned(3) == pytest.approx(spun_to([(0, 0.0), (10, 300.0), (20, 320.0)], 3), abs=1e-5)
@@ -296,7 +296,7 @@ def test_large_arcs_go_the_long_way_unless_asked_otherwise(bring: Import) -> Non
     assert turned(3, "Box.001") == pytest.approx(spun_to([(0, 0.0), (10, -60.0), (20, -40.0)], 3), abs=1e-5)
 
 
-def test_handles_play_the_keys_of_the_file_alone(bring: Import, said) -> None:
+def test_handles_need_only_the_keys_of_the_file(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 60), (*UNIT, 20)), output="HANDLES")
     channels = fcurves(bpy.data.objects["Box"])
     assert [len(fcurve.keyframe_points) for fcurve in channels] == [3] * 4
@@ -304,7 +304,7 @@ def test_handles_play_the_keys_of_the_file_alone(bring: Import, said) -> None:
     assert turned(3) == pytest.approx(spun_to([(0, 0.0), (10, 60.0), (20, 80.0)], 3), abs=2e-3)
 
 
-def test_turns_that_handles_play_far_off_are_baked_as_samples(bring: Import, said) -> None:
+def test_turns_that_handles_play_inaccurately_are_baked_as_samples(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 300), (*UNIT, 20)), output="HANDLES", rotations="EULER")
     lines = said()
     assert (
@@ -324,7 +324,7 @@ def test_euler_angles_rotate_the_same(bring: Import) -> None:
         assert turned(frame) == pytest.approx(composition.world(0, frame)[:3, :3], abs=1e-5)
 
 
-def test_of_keys_at_one_frame_the_last_one_shows_there(bring: Import, said) -> None:
+def test_the_last_of_several_keys_at_one_frame_is_imported(bring: Import, said) -> None:
     places = track("POSITION", (0, 0, 0, 0), (20, 5, 0, 0), (20, 7, 0, 0), (30, 9, 0, 0))
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), objects=(box(b"Box"),)))
     assert world("Box", 20)[0, 3] == pytest.approx(7)
@@ -332,7 +332,7 @@ def test_of_keys_at_one_frame_the_last_one_shows_there(bring: Import, said) -> N
     assert '"Box", position: several keys are at frame 20' in said()
 
 
-def test_keys_that_come_too_near_for_blender_are_left_out_and_counted(bring: Import, said) -> None:
+def test_keys_too_close_for_blender_are_skipped_and_counted(bring: Import, said) -> None:
     bpy.context.scene.render.fps = 1
     frames = (0, 1000, 1004, 1008, 2000, 3000)
     turns = [
@@ -367,7 +367,7 @@ def test_keys_that_come_too_near_for_blender_are_left_out_and_counted(bring: Imp
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_numbers_that_signal_in_a_damaged_file_bring_no_warning_of_numpy(bring: Import, said) -> None:
+def test_signaling_nans_in_a_damaged_file_cause_no_numpy_warning(bring: Import, said) -> None:
     signalling = np.array(0x7F800001, np.uint32).view(np.float32)
     tense = {2: (0.5, 0, 0, 0, 0)}
     places = track("POSITION", (0, 0, 0, 0), (10, 1, 2, 3), (20, 3, 2, 1), parameters=tense)
@@ -382,13 +382,13 @@ def test_numbers_that_signal_in_a_damaged_file_bring_no_warning_of_numpy(bring: 
 
 
 @pytest.mark.parametrize("rate", [30.0, 1000.0])
-def test_real_files_are_imported_at_any_rate(shared_data: Path, bring: Import, rate: float) -> None:
+def test_real_files_are_imported_at_every_frame_rate(shared_data: Path, bring: Import, rate: float) -> None:
     bpy.context.scene.render.fps = 1
     for name in ("tcb_fixture_lib3ds.3ds", "mak_running.3DS"):
         bring(three_ds.read((shared_data / name).read_bytes()), timing="TIME", frame_rate=rate, output="HANDLES")
 
 
-def test_numbers_that_make_no_spline_are_told(bring: Import, said) -> None:
+def test_keys_without_a_spline_have_a_note(bring: Import, said) -> None:
     places = track("POSITION", (0, 0, 0, 0), (9, math.nan, 0, 0), (20, 5, 0, 0), parameters={2: (1.5, 0, 0, 0, 0)})
     late = track("SCALE", (20, 2, 2, 2), (0, 1, 1, 1))
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places, late)), objects=(box(b"Box"),)))
@@ -399,16 +399,14 @@ def test_numbers_that_make_no_spline_are_told(bring: Import, said) -> None:
     assert world("Box", 20)[:3, 3] == pytest.approx((5, 0, 0))
 
 
-def test_a_cycle_goes_on_to_the_end_of_the_file(bring: Import) -> None:
+def test_a_cycle_repeats_to_the_end_of_the_file(bring: Import) -> None:
     places = track("POSITION", (0, 0, 0, 0), (10, 5, 0, 0), flags=2)
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), objects=(box(b"Box"),), segment=(0, 40)))
     assert bpy.context.scene.frame_end == 40
     assert world("Box", 33)[0, 3] == pytest.approx(world("Box", 3)[0, 3], abs=1e-6)
 
 
-def test_what_handles_had_to_say_of_a_key_goes_with_them_where_samples_play(
-    tcb_animation, bring: Import, said, monkeypatch
-) -> None:
+def test_notes_on_handles_disappear_if_samples_replace_them(tcb_animation, bring: Import, said, monkeypatch) -> None:
     """Notes about other tracks remain, in any language."""
     importer = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
     finding = tcb_animation.animation.Finding
@@ -484,7 +482,7 @@ def test_keys_keep_their_frames_or_their_time(bring: Import) -> None:
     assert bpy.context.scene.render.fps == 24
 
 
-def test_objects_that_are_there_take_the_animation_by_name(bring: Import, said) -> None:
+def test_existing_objects_are_matched_by_name(bring: Import, said) -> None:
     for name in ("LongObjectName", "Box.001", "Other"):
         new_object(name).keyframe_insert("location", frame=1)
     eye = new_object("Eye", data=bpy.data.cameras.new("Eye"))
@@ -500,7 +498,7 @@ def test_objects_that_are_there_take_the_animation_by_name(bring: Import, said) 
     assert len(bpy.data.objects) == 5
 
 
-def test_what_was_imported_is_selected(bring: Import) -> None:
+def test_imported_objects_are_selected(bring: Import) -> None:
     new_object("Other").select_set(True)
     bring(scene_of(b"One"))
     assert [item.name for item in bpy.context.selected_objects] == ["One"]
@@ -515,7 +513,7 @@ def test_an_import_leaves_edit_mode(bring: Import) -> None:
     assert bpy.context.object.name == "One"
 
 
-def test_objects_that_the_view_layer_leaves_out_are_animated_too(bring: Import) -> None:
+def test_objects_excluded_from_the_view_layer_are_animated_too(bring: Import) -> None:
     left_out = bpy.data.collections.new("Left out")
     bpy.context.scene.collection.children.link(left_out)
     left_out.objects.link(bpy.data.objects.new("One", None))
@@ -544,14 +542,14 @@ def test_half_turns_keep_their_direction_when_turns_take_the_shortest_path(bring
     assert turned(5) == pytest.approx(expected, abs=1e-6)
 
 
-def test_fields_of_view_that_no_lens_has_are_told(bring: Import, said) -> None:
+def test_fields_of_view_without_a_lens_have_a_note(bring: Import, said) -> None:
     fov = track("FOV", (0, 0), (20, 90))
     bring(scene(*watched("CAMERA", fov), objects=(camera(b"Eye"),)))
     assert "fov: 1 key has an angle outside 0.01 to 173.6 degrees" in said()
     assert all(curve.driver.is_valid for curve in bpy.data.objects["Eye"].data.animation_data.drivers)
 
 
-def test_an_object_whose_geometry_lies_elsewhere_is_told(bring: Import, said) -> None:
+def test_an_object_with_displaced_geometry_has_a_note(bring: Import, said) -> None:
     mesh = bpy.data.meshes.new("Box")
     mesh.from_pydata([(5, 5, 5)] * 8, [], [])
     new_object("Box", data=mesh)
@@ -580,7 +578,7 @@ def everything() -> set[str]:
     return {repr(datablock) for datablock in bpy.data.user_map()}
 
 
-def test_of_a_file_that_is_none_nothing_is_left(scene, tmp_path: Path) -> None:
+def test_an_invalid_file_leaves_nothing_behind(scene, tmp_path: Path) -> None:
     save(tmp_path / "good.3ds", scene_of(b"One"))
     (tmp_path / "bad.3ds").write_bytes(b"MM\3\0\0\0 and more")
     before = everything()
@@ -589,7 +587,7 @@ def test_of_a_file_that_is_none_nothing_is_left(scene, tmp_path: Path) -> None:
     assert everything() == before
 
 
-def test_a_file_that_can_not_be_read_is_named(scene, tcb_animation, tmp_path: Path) -> None:
+def test_the_error_names_an_unreadable_file(scene, tcb_animation, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"gone\.3ds cannot be read: No such file or directory"):
         bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "gone.3ds"))
 
@@ -608,7 +606,7 @@ def steps(tcb_animation) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", "CURVES"])
-def test_of_an_import_that_is_cancelled_nothing_is_left_after_any_step(scene, steps, output: str) -> None:
+def test_a_canceled_import_leaves_nothing_behind_after_any_step(scene, steps, output: str) -> None:
     eye = scene_with_everything()
     before, frames = everything(), (scene.frame_start, scene.frame_end)
     for taken in range(1000):
@@ -622,7 +620,7 @@ def test_of_an_import_that_is_cancelled_nothing_is_left_after_any_step(scene, st
     assert (scene.frame_start, scene.frame_end) == frames
 
 
-def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> None:
+def test_escape_cancels_an_import_with_a_message(scene, tcb_animation, steps) -> None:
     operators = importlib.import_module(f"{tcb_animation.__name__}.operators.three_ds_and_tables")
     operator = operators.IMPORT_ANIM_OT_tcb_3ds
     before, said_of_it = everything(), []
@@ -662,7 +660,7 @@ def test_the_viewport_frames_new_objects_of_an_import_by_hand(
     assert len(framed) == times
 
 
-def test_what_is_lost_is_a_warning_and_what_is_only_strange_a_note(scene, tmp_path: Path, said) -> None:
+def test_lost_content_is_a_warning_and_unusual_content_a_note(scene, tmp_path: Path, said) -> None:
     data, path = three_ds.write(scene_of(b"One")), tmp_path / "made.3ds"
     for content, message in ((data[:-20], "Warning: byte 0: "), (data + b"after", r"Info: byte \d+: 5 bytes after")):
         path.write_bytes(content)
@@ -670,7 +668,7 @@ def test_what_is_lost_is_a_warning_and_what_is_only_strange_a_note(scene, tmp_pa
         assert re.search(message, said())
 
 
-def test_files_are_in_the_menu_and_can_be_dropped(tcb_animation) -> None:
+def test_the_menu_has_the_formats_and_files_can_be_dropped(tcb_animation) -> None:
     handler = bpy.types.FileHandler.bl_rna_get_subclass_py("IMPORT_ANIM_FH_tcb_3ds")
     assert handler.bl_import_operator == "import_anim.tcb_3ds"
     assert any("panels.menus" in draw.__module__ for draw in bpy.types.TOPBAR_MT_file_import._dyn_ui_initialize())
@@ -719,9 +717,7 @@ UNSTABLE |= {"cycles", "cycles_custom", "tcb_tracks", "last_slot_identifier"}
 
 
 @pytest.mark.parametrize("target", ["CREATE", "MATCH"])
-def test_of_an_import_that_fails_nothing_is_changed(
-    scene, tcb_animation, tmp_path: Path, monkeypatch, target: str
-) -> None:
+def test_a_failed_import_changes_nothing(scene, tcb_animation, tmp_path: Path, monkeypatch, target: str) -> None:
     importer = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
     whole = importer.bake_steps
 
@@ -750,7 +746,7 @@ def test_a_match_leaves_no_copies_behind(bring: Import) -> None:
     }
 
 
-def test_a_second_match_takes_the_drivers_of_the_first_away(bring: Import) -> None:
+def test_a_second_match_removes_the_drivers_of_the_first(bring: Import) -> None:
     new_object("Eye", data=bpy.data.cameras.new("Eye"))
     turning = track("ROLL", (0, 1), (9, 2)), track("FOV", (0, 40), (9, 50))
     bring(scene(*watched("CAMERA", *turning), objects=(camera(b"Eye"),)), target="MATCH")
@@ -762,7 +758,7 @@ def test_a_second_match_takes_the_drivers_of_the_first_away(bring: Import) -> No
     assert math.degrees(eye.data.angle_x) == pytest.approx(60)
 
 
-def test_a_driver_of_the_animators_own_is_left_and_told(bring: Import, said) -> None:
+def test_a_driver_of_the_animator_is_kept_with_a_note(bring: Import, said) -> None:
     eye = new_object("Eye", data=bpy.data.cameras.new("Eye"))
     eye.data.driver_add("lens").driver.expression = "31.0"
     bring(scene(*watched("CAMERA", track("FOV", (0, 40), (9, 50)))), target="MATCH")
@@ -779,7 +775,7 @@ def test_a_driver_of_the_animators_own_is_left_and_told(bring: Import, said) -> 
         (b"MAXSCENE", "DE_CASTELJAU", False),
     ],
 )
-def test_files_of_3ds_max_go_between_keys_by_squad(
+def test_files_of_3ds_max_are_interpolated_by_squad(
     bring: Import, animation, name: bytes, between: str, is_squad: bool
 ) -> None:
     made = spun(TILTED, (*UNIT, 60), (*UNIT, 20))
