@@ -932,6 +932,21 @@ def test_parent_relations_that_the_file_lacks_have_a_note(give: Export, said) ->
     assert '"Held": the parent "Lamp" has no scale or rotation in the file' in said()
 
 
+@pytest.mark.parametrize("axes", OTHER_AXES)
+def test_objects_of_the_editor_have_the_axes_of_the_file(give: Export, tmp_path: Path, axes: dict) -> None:
+    given = {}
+    for options in ({}, axes):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", family(ids=True)), **options)
+        forget_sources()
+        given[len(options)] = {item.name: item.content for item in give(**options).objects}
+    straight, turned = given.values()
+    assert straight.keys() == turned.keys() - {b"3DS Axes"}
+    for name, mesh in straight.items():
+        assert turned[name].matrix == pytest.approx(mesh.matrix, abs=1e-5)
+        assert turned[name].vertices == pytest.approx(mesh.vertices, abs=1e-5)
+
+
 def test_the_color_of_the_world_is_the_ambient_light(give: Export, animation, said, tmp_path: Path) -> None:
     world_there = bpy.context.scene.world = bpy.data.worlds.new("Sky")
     world_there.color = (0.25, 0.5, 0.75)
