@@ -15,7 +15,7 @@ from ..animation.datablocks import name_of
 from ..animation.edit.track_settings import choose_settings
 from ..animation.options import FIX_ROTATIONS, RETIME, TRACK, VELOCITIES
 from ..animation.store.table.track_records import CHOICES
-from ..animation.text import counted, n_, rpt_
+from ..animation.text import counted, n_, number_text, rpt_
 from ..animation.track_paths import track_name
 from ..ui import selection, sidebar_tracks
 from ..ui.layouts import draw_properties, layout_of
@@ -260,8 +260,8 @@ class TCB_OT_frame_function(_FrameFunctionBase, bpy.types.Operator):
         if timing.speed_change is None:
             self.report({"INFO"}, rpt_("Frame function with {:d} keys. Bake to play it", count))
         else:
-            change = 100 * timing.speed_change
-            text = n_("Frame function with {:d} keys. The speed varies by {:.2g}% between frames. Bake to play it")
+            change = number_text(100 * timing.speed_change, 1)
+            text = n_("Frame function with {:d} keys. The speed varies by {:s}% between frames. Bake to play it")
             self.report({"INFO"}, rpt_(text, count, change))
 
 

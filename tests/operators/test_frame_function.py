@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import bpy
 import pytest
 
@@ -95,3 +97,10 @@ def test_the_panel_shows_each_level_and_which_frame_is_played(keyed, scene, adva
     assert "2 keys" in shown
     assert "FCurve.mute[0]" in shown
     assert [each for each in shown if "frame_function_remove" in each and "OBJECT" in each]
+
+
+def test_the_speed_change_is_a_number_without_an_exponent(keyed, scene, capfd):
+    keyed("Cube")
+    bpy.ops.tcb.enable()
+    assert bpy.ops.tcb.frame_function(level="TRACK", shape="CONSTANT_SPEED") == {"FINISHED"}
+    assert re.search(r"The speed varies by \d+(\.\d)?% between frames", capfd.readouterr().out)
