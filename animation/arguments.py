@@ -63,7 +63,7 @@ Parameters = Annotated[Mapping[str, float], _check_parameters]
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Decorate a function to check its arguments, and to convert iterables to lists and numbers to float or int."""
+    """Decorate a function to check its arguments, and to convert iterables to tuples and numbers to float or int."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -127,7 +127,7 @@ def _converted(name: str, annotation: object, value: object) -> object:
 
 def _converted_union(name: str, annotation: object, value: object) -> object:
     """Return the value converted to the first type of the union that accepts the value."""
-    types = [each for each in get_args(annotation) if each is not NoneType]
+    types = [type_ for type_ in get_args(annotation) if type_ is not NoneType]
     if value is None and len(types) < len(get_args(annotation)):
         return None
     if len(types) == 1:

@@ -22,14 +22,14 @@ _MAX_RESULTS = 16
 def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Cache the latest results of a function of arrays and hashable values. Returned arrays become read-only.
 
-    Only the bytes of arrays are compared, so each argument must always have the same type and number of dimensions.
+    Only the shapes and bytes of arrays are compared, so an argument must always have the same type.
     """
     results: dict[Hashable, _Result] = {}
 
     @wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        arguments = (*args, *kwargs.values())
-        key = tuple([value.tobytes() if isinstance(value, np.ndarray) else value for value in arguments])
+        arguments = (*args, *kwargs, *kwargs.values())
+        key = tuple([(value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value for value in arguments])
         if key not in results:
             result = function(*args, **kwargs)
             for value in result if isinstance(result, tuple) else (result,):

@@ -172,10 +172,6 @@ MESSAGES: dict[str, str | tuple[str, str]] = {
         "gimbal lock: handles are off by {:size}. Bake TCB as samples, or use a quaternion rotation mode"
     ),
     "TURNS_KEPT": n_("the turn to this key is {:.0f}°. Choose Turns: Shortest to take the shortest path"),
-    "TURNS_LOST": (
-        n_("{:d} full turn is lost between frames {:g} and {:g}. To keep it, choose Turns: As Keyed"),
-        n_("{:d} full turns are lost between frames {:g} and {:g}. To keep them, choose Turns: As Keyed"),
-    ),
     "TURNS_SHORTEST": n_("Turns was set to Shortest, which changes the motion less than As Keyed"),
     "LINEAR_CURVED": n_(
         "all keys were linear. The TCB curves deviate from straight lines by up to {:size}. For straight lines, choose"

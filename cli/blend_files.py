@@ -82,8 +82,10 @@ def open_file(file: Path, report: Report, writes: bool) -> Source:
         # Load the file's interface so that the result keeps the animator's windows.
         bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
     except RuntimeError as error:
-        here, why = _release(bpy.app.version), _reports_in(error)
-        raise unusable("FILE_NOT_OPENED", here, why) from error
+        # Blender also raises an exception for an incomplete library, after it has opened the file.
+        if bpy.data.filepath != str(file.absolute()) or not missing_libraries():
+            here, why = _release(bpy.app.version), _reports_in(error)
+            raise unusable("FILE_NOT_OPENED", here, why) from error
     converted = _check_release(report, writes)
     libraries = {path: version_of(path) for path in _library_paths()}
     report.errors += _library_faults()

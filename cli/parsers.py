@@ -7,7 +7,7 @@ import argparse
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from ..animation.edit.preserve_motion import MAX_CHANGE
 from ..animation.options import (
@@ -24,6 +24,7 @@ from ..animation.options import (
 from ..animation.store.parameters import LIMITS
 from ..animation.text import n_, rpt_
 from ..exchange.options import EXPORT, IMPORT
+from ..interp.rotations.base_rotation_spline import Path
 
 OTHER_SUFFIXES = {"import": ".blend", "export": ".3ds", "export-table": ".csv"}
 """Suffixes of results that cannot replace the input file, by verb."""
@@ -145,7 +146,7 @@ def _add_enable(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_false", dest="keep_look", help=plain)
     turns = rpt_("Default: Shortest for quaternions. For angles: As Keyed, or whichever preserves motion better")
     description = f"{rpt_(TRACK['path'].description)} ({turns})"
-    parser.add_argument("--turns", choices=[*TRACK["path"].choices], dest="path", help=description)
+    parser.add_argument("--turns", choices=get_args(Path), dest="path", help=description)
     change = rpt_(
         "Larger changes to the motion are faults: degrees for rotations, percent of the range for other tracks "
         "(default: 1,1)"

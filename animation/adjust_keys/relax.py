@@ -119,9 +119,10 @@ def relax(  # noqa: PLR0913
     Raises
     ------
     AnimationError
-        A track can't be changed or is not TCB, something other than F-curves and parents moves the object, or the
-        target is the object or bone itself. The error is also raised if the tolerance can't be reached. The message
-        then gives the frame and the remaining error. Nothing was changed.
+        No keys are given, a bone does not exist, a track can't be changed or is not TCB, or something other than
+        F-curves and parents moves the object. The error is also raised if the target is the object or bone itself, or
+        if the tolerance can't be reached. The message then gives the frame and the remaining error.
+        Nothing was changed.
     ValueError
         The tolerance or the point is not finite, the tolerance is not positive, or the range is empty.
 
@@ -202,7 +203,7 @@ def _largest_error(motion: Motion, key_values_of_movers: Sequence[Values]) -> tu
 def _relaxed_key_values(
     coarse: Motion, fine: Motion, tolerance: float, progress: Callable[[int, int], None] | None
 ) -> list[Values]:
-    """Return the key values of each mover that satisfy the condition, or come closest to satisfying it."""
+    """Return the key values of each mover that satisfy the condition, or the values of the last round."""
     motion, finished_rounds = coarse, 0
     x = np.zeros((sum(len(mover.start) for mover in fine.movers), 1))
     while finished_rounds < len(_PENALTIES):

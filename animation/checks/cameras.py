@@ -132,19 +132,26 @@ def _flip_text(view: _View, angle: Values, row: int) -> str:
 
 
 def _angles_beside_frames(view: _View) -> Values:
-    """Return the least angle from the axis on the lines from each direction to both neighbors, shape (frames,)."""
+    """Return the least angle from the axis at each direction and on the lines to its neighbors, shape (frames,)."""
     directions, axis = view.directions, view.axis
     along = directions @ axis
     across = directions - along[:, np.newaxis] * axis
-    step = np.diff(across, axis=0)
-    squared_length = np.einsum("ni,ni->n", step, step)
-    # The foot of the perpendicular from the axis to the line between neighboring samples.
-    foot = -np.einsum("ni,ni->n", across[:-1], step) / np.where(squared_length > 0.0, squared_length, 1.0)
-    foot = np.clip(foot, 0.0, 1.0)
-    distance = np.linalg.norm(across[:-1] + foot[:, np.newaxis] * step, axis=1)
-    along = along[:-1] + foot * np.diff(along)
-    between = np.arctan2(distance, np.abs(along) if view.flips_at_opposite else along)
-    angles: Values = np.minimum(np.append(between, np.inf), np.insert(between, 0, np.inf))
+    step, rise = np.diff(across, axis=0), np.diff(along)
+    dot = np.einsum("ni,ni->n", across[:-1], step)
+    # The derivative of the squared tangent of the angle is 0 at one point of a line.
+    numerator = rise * np.einsum("ni,ni->n", across[:-1], across[:-1]) - along[:-1] * dot
+    denominator = along[:-1] * np.einsum("ni,ni->n", step, step) - rise * dot
+    fraction = np.clip(numerator / np.where(denominator != 0.0, denominator, 1.0), 0.0, 1.0)
+    between = _angles(view, across[:-1] + fraction[:, np.newaxis] * step, along[:-1] + fraction * rise)
+    # Without such a point on the line, one end has the least angle.
+    beside = np.minimum(np.append(between, np.inf), np.insert(between, 0, np.inf))
+    angles: Values = np.minimum(_angles(view, across, along), beside)
+    return angles
+
+
+def _angles(view: _View, across: Values, along: Values) -> Values:
+    """Return angles from the axis, shape (n,), from the components across it, (n, 3), and along it, (n,)."""
+    angles: Values = np.arctan2(np.linalg.norm(across, axis=1), np.abs(along) if view.flips_at_opposite else along)
     return angles
 
 

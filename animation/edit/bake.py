@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import bpy
 
+from ...interp.rotations.base_rotation_spline import Path
 from ..arguments import Count, FrameRange, NotNegative, Parameters, Positive, checked
 from ..bake.pipeline import bake as bake_selected
 from ..bake.tracks_to_bake import plain_among
@@ -17,7 +18,7 @@ from ..report import AnimationError, Report
 from ..steps import Progress
 from ..store.record_keys import TrackToEnable
 from ..store.table.custom_property import read_table
-from ..store.table.track_records import Options, Output, TurnPath
+from ..store.table.track_records import Options, Output
 from .enable import enable_tracks_of
 from .free_restore_apply_remove import remove_tracks
 from .preserve_motion import MAX_CHANGE
@@ -122,7 +123,7 @@ def bake_many(
     prefixes: Iterable[str] | None = None,
     keep_look: bool = ENABLE["keep_look"].default,
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
-    path: TurnPath | None = None,
+    path: Path | None = None,
     enable: bool = False,
     progress: Progress | None = None,
 ) -> Report:
@@ -141,7 +142,7 @@ def bake_many(
         See `bake`.
     max_change : (float, float)
         See `enable`.
-    path : {"SHORTEST", "AS_KEYED", "ONE_AXIS"}, optional
+    path : {"SHORTEST", "AS_KEYED"}, optional
         See `enable`.
     enable : bool
         Also enable and bake the plain tracks of datablocks that have TCB tracks. Tracks that can't be made TCB, such

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import bpy
 
+from ...interp.rotations.base_rotation_spline import Path
 from ..arguments import NotNegative, Parameters, checked
 from ..bake.pipeline import bake
 from ..bake.plans.spline_keys import check_frames
@@ -28,7 +29,7 @@ from ..store.paths import remove_strays
 from ..store.read_own_keys import count_key_frames, read_all_own_keys
 from ..store.record_keys import TrackToEnable, enable_with_keys
 from ..store.table.custom_property import read_table
-from ..store.table.track_records import Options, Settings, TurnPath
+from ..store.table.track_records import Options, Settings
 from ..store.tracks import Track
 from ..track_paths import WholePath
 from .keys import RecordedTrack, record_tracks, revert_tracks
@@ -43,7 +44,7 @@ def enable(
     keep_look: bool = ENABLE["keep_look"].default,
     defaults: Parameters | None = None,
     max_change: tuple[NotNegative, NotNegative] = MAX_CHANGE,
-    path: TurnPath | None = None,
+    path: Path | None = None,
 ) -> Report:
     """Make the datablock's tracks TCB. The tracks are off until they are baked.
 
@@ -65,7 +66,7 @@ def enable(
     max_change : (float, float)
         Limits of visible change: an angle in radians, and a fraction of a track's range. Larger changes to the
         preserved motion are reported.
-    path : {"SHORTEST", "AS_KEYED", "ONE_AXIS"}, optional
+    path : {"SHORTEST", "AS_KEYED"}, optional
         How rotations turn between keys, with the same options as in `choose`. Default: SHORTEST for quaternions,
         AS_KEYED for angles, and with `keep_look` the path of angles that changes the motion less. With AS_KEYED,
         `keep_look` also preserves flips of quaternions.
@@ -100,7 +101,7 @@ def enable_many(
     keep_look: bool,
     defaults: Mapping[str, float] | None,
     max_change: tuple[float, float],
-    path: TurnPath | None,
+    path: Path | None,
 ) -> Report:
     """Enable TCB on tracks of several datablocks (see `enable`).
 
@@ -125,7 +126,7 @@ def enable_tracks_of(
     keep_look: bool,
     defaults: Mapping[str, float] | None,
     max_change: tuple[float, float],
-    path: TurnPath | None,
+    path: Path | None,
     report: Report,
     are_requested: bool,
 ) -> list[TrackToEnable]:
@@ -149,7 +150,7 @@ def enable_tracks_of(
 
 
 def enable_listed(
-    tracks: Mapping[bpy.types.ID, Sequence[Track]], defaults: Mapping[str, float] | None, path: TurnPath | None = None
+    tracks: Mapping[bpy.types.ID, Sequence[Track]], defaults: Mapping[str, float] | None, path: Path | None = None
 ) -> Report:
     """Make plain tracks of the datablocks' actions TCB, and preserve their motion as `enable` does.
 
@@ -185,7 +186,7 @@ def _enable_sets(
     keep_look: bool,
     defaults: Mapping[str, float],
     max_change: tuple[float, float],
-    path: TurnPath | None,
+    path: Path | None,
     report: Report,
     are_requested: bool,
 ) -> list[TrackToEnable]:
@@ -233,7 +234,7 @@ def _plain_in_set(
     datablock: bpy.types.ID,
     channels: Channels,
     tracks: Sequence[_ReadTrack],
-    path: TurnPath | None,
+    path: Path | None,
     taken: Collection[_Place],
     report: Report,
     are_requested: bool,
@@ -268,7 +269,7 @@ def _plain_in_set(
     return [TrackToEnable(channels, track, own_keys, _settings(track, path)) for track, own_keys in plain]
 
 
-def _settings(track: Track, path: TurnPath | None) -> Settings:
+def _settings(track: Track, path: Path | None) -> Settings:
     """Return the settings for a plain track. If `path` is not None, it applies to rotations."""
     return track.settings if path is None or not track.is_rotation else replace(track.settings, path=path)
 

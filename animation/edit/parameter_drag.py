@@ -19,7 +19,8 @@ import bpy
 import numpy as np
 
 from ...interp import KeysError
-from ..bake.drags import HandlePreview, begin_preview, end_drag, end_preview, finish_preview
+from ..bake.drags import begin_preview, end_drag, end_preview, finish_preview
+from ..bake.handle_preview import HandlePreview
 from ..fcurves.channels import channels_of, check_editable, evaluate_anew, users_of_channels
 from ..report import AnimationError, Finding
 from ..store.parameters import LIMITS, Numbers

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...interp.base_spline import Spline, end_to_end
+from ...interp.base_spline import Spline
 from ...interp.fitting.tcb_parameters import fit_parameters
-from ...interp.splines import tcb
+from ...interp.rotations.base_rotation_spline import Path
 from ..bake.plans.track_splines import TrackSpline, track_splines
 from ..fcurves.keyframes import INTERPOLATION, Float64Array, rows_of, union
 from ..records import record
@@ -21,8 +21,7 @@ from ..sampling.played_splines import played_parts
 from ..store.own_keys import OwnKeys
 from ..store.record_keys import NumbersByName, TrackToEnable
 from ..store.table.rows import CHOSEN_INTERPOLATION, PARAMETERS
-from ..store.table.track_records import Settings, TurnPath
-from ..store.tracks import Track
+from ..store.table.track_records import Settings
 
 MAX_CHANGE = (math.radians(1.0), 0.01)
 """Changes greater than this count as visible: an angle in radians, and a fraction of a track's range."""
@@ -31,8 +30,6 @@ _CLEARLY_LESS = 0.8
 fraction."""
 _ROUNDED_TURN = math.radians(1.0)
 """Rotations within this angle of half a turn or a whole turn are not reported as long turns."""
-_NEARLY_WHOLE_TURN = math.radians(340.0)
-"""Larger changes of an angle count as full turns."""
 _PLAYED_BY_BLENDER = np.ones(256, dtype=np.bool_)
 """Mask of the interpolations that Blender plays as other curves: all except Bezier and constant."""
 _PLAYED_BY_BLENDER[[INTERPOLATION["BEZIER"], INTERPOLATION["CONSTANT"]]] = False
@@ -42,7 +39,7 @@ def preserve_motion(
     tracks: Sequence[TrackToEnable],
     defaults: Mapping[str, float],
     max_change: tuple[float, float],
-    path: TurnPath | None,
+    path: Path | None,
     report: Report,
 ) -> list[TrackToEnable]:
     """Return the tracks with the settings and parameters that best fit their current motion (see `enable`).
@@ -62,11 +59,9 @@ def preserve_motion(
         if reading.flip is not None:
             report.notes.append(track.finding("FLIP_NOT_KEPT", frame=reading.flip))
         if reading.settings.path != to_enable.settings.path:
-            report.notes += [track.finding("TURNS_SHORTEST"), *_lost_turns(track, reading.splines)]
+            report.notes.append(track.finding("TURNS_SHORTEST"))
         elif path is None:
             report.notes += _long_turn_note(fit)
-        elif path == "ONE_AXIS":
-            report.notes += _lost_turns(track, reading.splines)
         report.add(_report_of_change(fit, max_change))
     return result
 
@@ -114,7 +109,7 @@ class _Reading:
 
 
 def _readings(
-    number: int, to_enable: TrackToEnable, defaults: Mapping[str, float], path: TurnPath | None
+    number: int, to_enable: TrackToEnable, defaults: Mapping[str, float], path: Path | None
 ) -> list[_Reading]:
     """Return the possible interpretations of the track's turns, or an empty list if the track has nothing to fit."""
     settings, is_linear = to_enable.settings, _is_all_linear(to_enable.own_keys)
@@ -124,7 +119,9 @@ def _readings(
     if flip is not None:
         splines = _splines(to_enable, settings, defaults)
     readings = [_Reading(number, settings, splines, is_linear, flip)]
-    if path is None and any(each.turns is not None and (each.turns > math.pi).any() for each in splines):
+    turns = [turn for each in splines if each.turns is not None for turn in each.turns.tolist()]
+    # Full turns must be intended.
+    if path is None and math.pi < max(turns, default=0.0) < 2.0 * math.pi - _ROUNDED_TURN:
         shortest = replace(settings, path="SHORTEST")
         readings.append(_Reading(number, shortest, _splines(to_enable, shortest, defaults_if_linear), is_linear, None))
     return [reading for reading in readings if reading.splines]
@@ -226,22 +223,6 @@ def _long_turn_note(fit: _Fit) -> list[Finding]:
         if is_long.any():
             row = int(np.argmax(is_long))
             return [fit.look.track.finding("TURNS_KEPT", math.degrees(turns[row]), frame=float(spline.frames[row + 1]))]
-    return []
-
-
-def _lost_turns(track: Track, splines: Sequence[TrackSpline]) -> list[Finding]:
-    """Return a note on the first segment whose rotation has fewer full turns than its angles."""
-    angles = {"EULER": slice(3), "AXIS_ANGLE": slice(1)}.get(track.kind, slice(0))
-    for spline in splines:
-        assert isinstance(spline.spline, tcb.RotationSpline)
-        changes = np.abs(np.diff(spline.values[:, angles], axis=0))
-        spins = np.where(changes > _NEARLY_WHOLE_TURN, changes, 0.0).sum(axis=1)
-        _, turns = tcb.RotationSpline.chords([spline.spline], end_to_end([spline.spline]))
-        lost = np.rint((spins - np.linalg.norm(turns[:, :-1], axis=0)) / (2.0 * math.pi))
-        if (lost > 0).any():
-            row = int(np.argmax(lost > 0))
-            first, last = float(spline.frames[row]), float(spline.frames[row + 1])
-            return [track.finding("TURNS_LOST", int(lost[row]), first, last, frame=last)]
     return []
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import bpy
 
+from ...interp.rotations.base_rotation_spline import Path
 from ..arguments import checked
 from ..fcurves.channels import check_editable, editable_channels, evaluate_anew
 from ..many import on_each
@@ -86,7 +87,9 @@ def choose_settings(
         check_writable(datablock, track)
     report = Report.on([datablock], tracks=1)
     if not track.enabled:
-        report = enable_listed({datablock: [track]}, defaults, settings.path if "path" in choices else None)
+        # Parameters are fitted to the same turns for both choices that keep turns.
+        path: Path = "SHORTEST" if settings.path == "SHORTEST" else "AS_KEYED"
+        report = enable_listed({datablock: [track]}, defaults, path if "path" in choices else None)
         if report.errors:
             raise AnimationError(*report.errors)
     channels = editable_channels(datablock)

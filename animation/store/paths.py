@@ -25,7 +25,7 @@ _CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\
 
 def bone_path(bone: bpy.types.PoseBone) -> str:
     """Return the common path prefix of the bone's tracks."""
-    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
+    return f'{BONES}{bpy.utils.escape_identifier(bone.name)}"]'
 
 
 def is_bone(owner: str) -> bool:
@@ -82,9 +82,8 @@ def is_stray(path: str) -> bool:
 
 def remove_strays(channels: Channels) -> None:
     """Remove F-curves of frame functions that have no effect."""
-    for fcurve in [fcurve for fcurve in channels if "tcb_tracks[" in fcurve.data_path]:
-        if is_stray(fcurve.data_path):
-            channels.remove(fcurve)
+    for fcurve in [fcurve for fcurve in channels if is_stray(fcurve.data_path)]:
+        channels.remove(fcurve)
 
 
 def give_name(datablock: bpy.types.ID, track: str) -> None:

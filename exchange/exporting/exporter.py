@@ -56,6 +56,7 @@ def export_steps(
         for done, node in enumerate(nodes, start=len(matrices) + 1):
             writer.write(node, reasons[node])
             yield done, steps
+        # Editor objects have no animation, so they are written as they are at the first frame.
         scene.frame_set(scene.frame_start)
         left_out = left_out_of_objects(exported)
         editor = three_ds.Editor(tuple(_editor_objects(nodes, scene, conversion, left_out)))
@@ -66,7 +67,7 @@ def export_steps(
 
 
 def _objects_to_sample(nodes: Sequence[ExportNode], scene: bpy.types.Scene, limit: SampleLimit) -> list[Any]:
-    """Return the objects of the nodes, which count as samples, and the parents of these objects."""
+    """Return the objects and their parents. Raises AnimationError if the objects would exceed the limit of samples."""
     objects = {node.obj for node in nodes} - {None}
     parents = {node.parent for node in nodes} - objects - {None}
     for obj in sorted(objects, key=lambda obj: str(obj.name)):
@@ -107,7 +108,7 @@ def _file_node(index: int, node: ExportNode, indices: dict[Any, int]) -> three_d
 
 
 def _program_name(nodes: Sequence[ExportNode]) -> bytes:
-    """Return the name in the header: the name of 3ds Max if most rotations use its algorithm."""
+    """Return the name in the header, 3ds Max's if most rotations use its algorithm. Add notes to the other nodes."""
     count = Counter(node.construction for node in nodes if node.construction is not None)
     used: Construction = "SQUAD" if count["SQUAD"] > count["DE_CASTELJAU"] else "DE_CASTELJAU"
     for node in nodes:

@@ -216,10 +216,7 @@ class _AnimatedTransform:
 
     def __init__(self, transform: LocalTransform, layers: Mapping[str, Sequence[LayerCurves]]) -> None:
         self.transform = transform
-        self.layers = {
-            name: [curves for curves in layers.get(name, ()) if curves.animated or curves.layer.replaces]
-            for name in LOCAL_PROPERTIES
-        }
+        self.layers = {name: _layers_with_effect(layers.get(name, ())) for name in LOCAL_PROPERTIES}
         """The layers that have an effect, for each property."""
         self.curves = {
             name: [curve for layer_curves in self.layers[name] for curve in layer_curves.animated]
@@ -256,6 +253,12 @@ class _AnimatedTransform:
         if transform.scaling_pivot.any():
             curves += self.curves["Scaling"]
         return [curve for curve in curves if curve.varies]
+
+
+def _layers_with_effect(layers: Sequence[LayerCurves]) -> list[LayerCurves]:
+    """Return the layers without those below an animated layer that replaces values, and without layers of no effect."""
+    replacing = [row for row, curves in enumerate(layers) if curves.animated and curves.layer.replaces]
+    return [curves for curves in layers[max(replacing, default=0) :] if curves.animated or curves.layer.replaces]
 
 
 def _translation_tracks(animated: _AnimatedTransform) -> tuple[Track | None, Track | None]:

@@ -133,9 +133,10 @@ def _inner_slopes(
     before: Float64Array,
     after: Float64Array,
 ) -> tuple[Float64Array, Float64Array]:
-    """Return the slopes (d, n) before and after inner keys.
+    """Return the slopes before and after inner keys, with the shape of the chords.
 
-    `lengths` are the frames from the previous key and to the next key, and `before` and `after` the chords (d, n).
+    `lengths` are the frames from the previous key and to the next key, each of shape (n,). `before` and `after` are
+    the chords, of shape (n,) or (d, n).
     """
     d1, d2 = lengths
     share = d1 / (d1 + d2)

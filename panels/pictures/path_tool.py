@@ -18,7 +18,7 @@ from ...ui.live import updates
 from ...ui.operator_results import Status, refuse
 from ...ui.redraw import redraw_editors
 from . import paths_in_viewport
-from .path_drag import InViewport, pressed_at, record_mouse, under_mouse
+from .mouse_on_paths import InViewport, pressed_at, record_mouse, under_mouse
 
 # Settings of the paths in the 3D Viewport, and their panel
 

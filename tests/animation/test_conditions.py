@@ -115,6 +115,14 @@ def test_a_tracked_camera_that_comes_over_its_target_rolls_over_where_it_is_said
     assert violation.condition == "VIEW"
 
 
+@pytest.mark.parametrize("directions", [[(1.0, 0.0, 1.0), (1.1, 0.0, 200.0), (1.0, 0.0, 1.0)], [(1.1, 0.0, 200.0)]])
+def test_the_least_angle_from_an_axis_includes_the_angles_at_frames(animation, directions):
+    """The direction at a frame can be nearest to the axis although all lines are farther away at their feet."""
+    cameras = animation.checks.cameras
+    view = cameras._View(np.array(directions), np.array([0.0, 0.0, 1.0]), "Z")
+    assert cameras._angles_beside_frames(view).min() == pytest.approx(math.atan2(1.1, 200.0), rel=1e-12)
+
+
 def test_a_tracked_camera_that_passes_beside_its_target_is_not_blamed(animation):
     item = tracked("TRACK_TO", track_axis="TRACK_NEGATIVE_Z", up_axis="UP_Y")
     key(item, "location", [(1, (0, 1.0, 0)), (11, (0, 1.0, 0)), (21, (0, 1.0, 0))], channels=[1])

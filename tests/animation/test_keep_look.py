@@ -550,15 +550,3 @@ def test_a_spin_keeps_its_look_and_its_turns_while_another_angle_changes(animati
     assert report.notes == []
     turned, wanted_turns = ((each[1:] * each[:-1].inv()).magnitude().sum() for each in (played, wanted))
     assert np.degrees(turned) == pytest.approx(np.degrees(wanted_turns), abs=2.0)
-
-
-@pytest.mark.parametrize(("path", "lost"), [("AS_KEYED", ""), ("ONE_AXIS", "2 full turns are lost"), ("SHORTEST", "")])
-def test_lost_turns_are_counted_unless_the_shortest_path_is_requested(animation, path, lost) -> None:
-    thing = new_object("Spin")
-    insert(thing, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (50, (0.5, 0.0, 4 * math.pi)), (60, (0.0, 0.0, 12.0))])
-    notes = [str(note) for note in animation.enable(thing, path=path).notes if note.code == "TURNS_LOST"]
-    if lost:
-        (note,) = notes
-        assert f"{lost} between frames 1 and 50. To keep them, choose Turns: As Keyed" in note
-    else:
-        assert notes == []

@@ -359,14 +359,16 @@ def test_a_missing_library_is_a_fault_and_info_lists_it(tcb, walk, tmp_path):
     assert "missing library //walk.blend" in tcb("info", file).out
 
 
-def test_a_damaged_library_has_a_code_of_its_own(tcb, walk, tmp_path):
-    file = linked_from(walk, tmp_path / "shot.blend")
-    walk.write_bytes(b"not a .blend file")
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_damaged_library_has_a_code_of_its_own(tcb, walk, tmp_path, is_cut):
+    file, library = linked_from(walk, tmp_path / "shot.blend"), walk.read_bytes()
+    walk.write_bytes(library[:-3000] if is_cut else b"not a .blend file")
     ran = tcb("bake", file, "--in-place", "--enable", "--json")
     assert (ran.status, ran.lines[0]["status"]) == (FAULTS, "faults")
     assert [error["code"] for error in ran.lines[0]["errors"]] == ["LIBRARY_NOT_READ"]
-    assert state(file, "Prop") == "baked"
     assert tcb("check", file).status == FAULTS
+    walk.write_bytes(library)
+    assert state(file, "Prop") == "baked"
 
 
 def test_a_library_is_not_replaced_by_what_links_from_it(tcb, walk, tmp_path):

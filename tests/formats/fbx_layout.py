@@ -126,17 +126,20 @@ def curve_record(number: int, curve: KeyCurve) -> Record:
     return Record("AnimationCurve", [number, b"AnimCurve\0\1AnimCurve", b""], inner)
 
 
-def scene_bytes(models: Sequence[Model], version: int = 7400, weight: KeyCurve | None = None) -> bytes:
+def scene_bytes(
+    models: Sequence[Model], version: int = 7400, weight: KeyCurve | None = None, blend_mode: int = 0
+) -> bytes:
     """Return a file with models 1, 2, … (parents are numbers), and one stack with the layers that animate them.
 
-    `weight` contains the weight of the second layer in percent.
+    `weight` contains the weight of the second layer in percent, and `blend_mode` the number of its mode.
     """
     objects = [Record("AnimationStack", [1000, b"Take 001\0\1AnimStack", b""])]
     links = []
     number = 2000
     for layer, name in ((1001, b"BaseLayer"), (1002, b"Added")):
         if layer == 1001 or any(model.added for model in models):
-            objects.append(Record("AnimationLayer", [layer, name + b"\0\1AnimLayer", b""]))
+            modes = [properties({"BlendMode": (blend_mode,)})] if layer == 1002 and blend_mode else []
+            objects.append(Record("AnimationLayer", [layer, name + b"\0\1AnimLayer", b""], modes))
             links.append(Record("C", [b"OO", layer, 1000]))
     if weight is not None:
         objects += [Record("AnimationCurveNode", [1003, b"Weight\0\1AnimCurveNode", b""]), curve_record(1004, weight)]

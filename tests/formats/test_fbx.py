@@ -32,6 +32,8 @@ from tests.formats.fbx_layout import (
 from tests.formats.motionbuilder_tcb import TCB_KEYS, TCB_VALUES
 from tests.formats.mutations import mutate
 
+OVERRIDE = 1
+"""The number of the blend mode of a layer that replaces the layers below."""
 TIMES = (0.0, 1.0, 2.5, 3.0)
 VALUES = (0.0, 4.0, -2.0, 1.0)
 
@@ -72,6 +74,17 @@ def test_a_second_layer_is_added_with_its_animated_weight() -> None:
     (take,) = fbx.read(scene_bytes([model], weight=weight)).takes
     times = np.array([0.0, 1.0, 4.0])
     np.testing.assert_allclose(take.motions[0].tracks["translation"].evaluate(times)[:, 0], times + 10.0 * times / 4.0)
+
+
+def test_keys_below_a_layer_that_replaces_them_are_left_out() -> None:
+    base = KeyCurve(TIMES, VALUES, [LINEAR] * 4)
+    replacing = KeyCurve((0.0, 3.0), (5.0, 8.0), [LINEAR] * 2)
+    model = Model("Box", 0, {}, {"Lcl Translation": (base,) * 3}, {"Lcl Translation": (replacing,) * 3})
+    (take,) = fbx.read(scene_bytes([model], blend_mode=OVERRIDE)).takes
+    track = take.motions[0].tracks["translation"]
+    assert track.curves is not None
+    assert [curve.times.tolist() for curve in track.curves] == [[0.0, 3.0]] * 3
+    np.testing.assert_allclose(track.evaluate(np.array([1.0])), [[6.0, 6.0, 6.0]])
 
 
 def test_the_extrapolation_of_a_weight_is_noted() -> None:

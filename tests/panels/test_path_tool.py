@@ -68,7 +68,7 @@ def test_a_button_was_pressed_where_the_mouse_moved_to_last_when_blender_says_th
         before_x, before_y = before or (x, y)
         return SimpleNamespace(mouse_prev_x=before_x, mouse_prev_y=before_y, **there)
 
-    mouse_module = pictures.path_drag
+    mouse_module = pictures.mouse_on_paths
     mouse_module.record_mouse(context(1), event(110, 120))
     late, at_rest = event(170, 150, before=(110, 120)), event(170, 150)
     assert mouse_module.pressed_at(context(1), late) == (100, 100)
