@@ -98,7 +98,7 @@ def _is_sparse(track: Track) -> bool:
 
 
 def _is_close(track: Track) -> bool:
-    """Return whether the track has more keys than whole frames."""
+    """Return whether the track has at least two keys more than whole frames."""
     frames = _frames_of_keys(track)
     return bool(len(frames) > frames[-1] - frames[0] + 2.0)
 
